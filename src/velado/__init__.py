@@ -1,0 +1,67 @@
+"""Velado: anonymize tables about people, prove it, and show what it cost.
+
+>>> import velado
+>>> release = velado.run("project.yaml")            # doctest: +SKIP
+>>> release.evaluation.utility.loss                 # doctest: +SKIP
+0.162
+"""
+
+from velado.engines import Source
+from velado.errors import InputError, NoSolution, VeladoError, VerificationError
+from velado.evaluation import Check, Evaluation
+from velado.frequency import FrequencyTable
+from velado.hierarchies import Hierarchy
+from velado.hierarchies import build as build_hierarchy
+from velado.methods import Datafly, Fixed, Incognito, Lattice, Samarati
+from velado.models import (
+    AlphaK,
+    BetaLikeness,
+    DeltaDisclosure,
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+    RecursiveDiversity,
+    TCloseness,
+)
+from velado.project import Inspection, Output, Project, Release, anonymize, check, inspect_table, project_hierarchy, run
+from velado.recoding import Recoding
+from velado.schema import Column
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AlphaK",
+    "BetaLikeness",
+    "Check",
+    "Column",
+    "Datafly",
+    "DeltaDisclosure",
+    "DistinctDiversity",
+    "EntropyDiversity",
+    "Evaluation",
+    "Fixed",
+    "FrequencyTable",
+    "Hierarchy",
+    "Incognito",
+    "InputError",
+    "Inspection",
+    "KAnonymity",
+    "Lattice",
+    "NoSolution",
+    "Output",
+    "Project",
+    "Recoding",
+    "RecursiveDiversity",
+    "Release",
+    "Samarati",
+    "Source",
+    "TCloseness",
+    "VeladoError",
+    "VerificationError",
+    "anonymize",
+    "build_hierarchy",
+    "check",
+    "inspect_table",
+    "project_hierarchy",
+    "run",
+]

@@ -1,0 +1,81 @@
+"""``velado check``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from velado import InputError, check
+from velado.cli.terminal import DELIMITER, ENCODING, JSON, MISSING, QUOTE, SHEET, figure, out, print_json, source
+
+MEANINGS = {
+    "l_distinct": "distinct ℓ-diversity",
+    "l_entropy": "entropy ℓ-diversity",
+    "c": "recursive (c,ℓ)-diversity: smallest c",
+    "t_equal": "t-closeness, equal distance",
+    "t_ordered": "t-closeness, ordered distance",
+    "t_hierarchical": "t-closeness, hierarchical distance",
+    "delta": "δ-disclosure (base 2)",
+    "beta": "β-likeness, basic",
+    "beta_enhanced": "β-likeness, enhanced",
+    "alpha": "(α,k)-anonymity: α",
+}
+
+
+def names(text: str | None) -> list[str]:
+    """Column names separated by commas."""
+    return [part.strip() for part in text.split(",") if part.strip()] if text else []
+
+
+def _trees(options: list[str] | None) -> dict[str, dict[str, str]]:
+    trees = {}
+    for option in options or []:
+        column, sign, path = option.partition("=")
+        if not sign or not path:
+            raise InputError("bad-option", f"--tree takes COLUMN=FILE, got {option!r}")
+        trees[column] = {"file": path}
+    return trees
+
+
+def command(
+    table: Annotated[Path, typer.Argument(help="The table to check.")],
+    qi: Annotated[str, typer.Option(help="Quasi-identifiers, separated by commas.")],
+    sensitive: Annotated[str | None, typer.Option(help="Sensitive columns, separated by commas.")] = None,
+    l: Annotated[int, typer.Option(help="The ℓ for which the recursive c is given.")] = 2,  # noqa: E741
+    tree: Annotated[
+        list[str] | None, typer.Option(help="COLUMN=FILE: hierarchy for the hierarchical distance.")
+    ] = None,
+    delimiter: DELIMITER = None,
+    quote: QUOTE = None,
+    encoding: ENCODING = None,
+    missing: MISSING = None,
+    sheet: SHEET = None,
+    json: JSON = False,
+) -> None:
+    """Say which privacy models a table satisfies as it is, and to which degree."""
+    read = source(table, delimiter, quote, encoding, missing, sheet)
+    result = check(read, names(qi), names(sensitive), l=l, trees=_trees(tree))
+    if json:
+        print_json(result.as_dict())
+        return
+    size = result.class_size
+    out.print(f"[bold]{table}[/]: {result.rows:,} records in {result.classes:,} classes")
+    shown = Table(box=None, pad_edge=False, show_header=False)
+    shown.add_row("k-anonymity", f"k = {result.k:,}")
+    shown.add_row("class sizes", f"{size['min']:,} … {size['max']:,}, mean {figure(size['mean'])}")
+    shown.add_row("records singled out", f"{result.risk.singled_out_after:,}")
+    shown.add_row("risk: highest, average", f"{result.risk.highest:.2%}, {result.risk.average:.2%}")
+    shown.add_row("records at a risk above 10 %", f"{result.risk.at_risk:.2%}")
+    out.print(shown)
+    for column, measures in result.sensitive.items():
+        out.print()
+        out.print(f"[bold]{column}[/] (sensitive)")
+        shown = Table(box=None, pad_edge=False, show_header=False)
+        for name, meaning in MEANINGS.items():
+            if name in measures:
+                none = f"none (a class has fewer than {l} values)" if name == "c" else "none is enough"
+                shown.add_row(meaning, none if measures[name] is None else figure(measures[name]))
+        out.print(shown)

@@ -1,0 +1,35 @@
+"""``velado init``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from velado import InputError, inspect_table
+from velado.cli.terminal import DELIMITER, ENCODING, MISSING, QUOTE, SHEET, out, source
+from velado.project.template import project_text
+
+
+def command(
+    table: Annotated[Path, typer.Argument(help="The table to describe.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Project file to write.")] = None,
+    force: Annotated[bool, typer.Option(help="Replace an existing project file.")] = False,
+    delimiter: DELIMITER = None,
+    quote: QUOTE = None,
+    encoding: ENCODING = None,
+    missing: MISSING = None,
+    sheet: SHEET = None,
+) -> None:
+    """Write a commented project file from what the table looks like."""
+    target = output or table.with_suffix(".yaml")
+    if target.exists() and not force:
+        raise InputError("file-exists", "the project file exists already", file=target, hint="Use --force or --output.")
+    read = source(table, delimiter, quote, encoding, missing, sheet)
+    text = project_text(inspect_table(read), read, target)
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError("unwritable-output", f"cannot write: {error.strerror}", file=target) from None
+    out.print(f"Wrote {target}. Read it, correct the roles, then: velado run {target}")

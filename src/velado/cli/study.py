@@ -1,0 +1,91 @@
+"""``velado study``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from velado.cli.terminal import JSON, out, print_json, progress
+from velado.errors import InputError
+from velado.studies import STUDIES, data_folder, study
+
+
+def command(
+    name: Annotated[str, typer.Argument(help="One of: " + ", ".join(STUDIES))],
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with the data; default VELADO_DATA or ../shared/data.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for the results; default results/NAME.")
+    ] = None,
+    rows: Annotated[
+        int, typer.Option(min=100, max=5_000_000, help="Records of a synthetic data set (unilab).")
+    ] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of a synthetic data set (unilab).")] = 2025,
+    json: JSON = False,
+) -> None:
+    """Reproduce a published experiment: published and obtained figures side by side."""
+    run = study(name)
+    folder = output or Path("results") / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError("unwritable-output", f"cannot create the folder: {error.strerror}", file=folder) from None
+    with progress() as report:
+        result = run(data_folder(data), folder, report, rows=rows, seed=seed)
+    if json:
+        shown = [
+            {
+                "configuration": c.configuration,
+                "figure": c.figure,
+                "published": c.published,
+                "obtained": c.obtained,
+                "agrees": c.agrees,
+            }
+            for c in result.compared
+        ]
+        print_json(
+            {
+                "study": name,
+                "title": result.title,
+                "figures": shown,
+                "differing": len(result.differing),
+                "notes": list(result.notes),
+                "files": [str(f) for f in result.files],
+            }
+        )
+        return
+    out.print(f"[bold]{result.title}[/]")
+    shown_table = Table(box=None, pad_edge=False)
+    for column in ("configuration", "figure"):
+        shown_table.add_column(column)
+    for column in ("published", "obtained"):
+        shown_table.add_column(column, justify="right")
+    shown_table.add_column("")
+    previous = ""
+    for c in result.compared:
+        mark = "" if c.agrees is None else "[green]=[/]" if c.agrees else "[bold red]≠[/]"
+        shown_table.add_row(
+            "" if c.configuration == previous else c.configuration,
+            c.figure,
+            _cell(c.published),
+            _cell(c.obtained),
+            mark,
+        )
+        previous = c.configuration
+    out.print(shown_table)
+    compared = sum(c.agrees is not None for c in result.compared)
+    if compared:
+        out.print(f"{compared - len(result.differing)} of {compared} published figures come out.")
+    for note in result.notes:
+        out.print(f"- {note}")
+    out.print(f"Files: {folder} ({len(result.files)})")
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.12g}" if isinstance(value, float) else str(value)

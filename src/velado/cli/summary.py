@@ -1,0 +1,75 @@
+"""A release in a few readable lines."""
+
+from __future__ import annotations
+
+from rich.table import Table
+
+from velado import Release
+from velado.cli.terminal import figure, out
+
+
+def show(release: Release) -> None:
+    """Print what was done, what holds, what it cost and where the files are."""
+    e, search = release.evaluation, release.search
+    suppressed = e.suppressed / e.rows if e.rows else 0.0
+    out.print(
+        f"[bold]{release.project}[/]: {e.released:,} of {e.rows:,} records released, {e.suppressed:,} suppressed ({suppressed:.1%})"
+    )
+    if search.proven_optimal:
+        found = f"optimum proven ({search.evaluated:,} of {search.nodes:,} nodes evaluated, {search.seconds:.2f} s)"
+    elif search.gap is not None:
+        found = f"best found within the budget; the optimum is at most {search.gap:.4g} better"
+    else:
+        found = "found by a heuristic, no proof of optimality"
+    out.print(found)
+    out.print()
+    levels = Table(title="Recoding", title_justify="left", title_style="bold", box=None, pad_edge=False)
+    levels.add_column("column")
+    levels.add_column("level", justify="right")
+    levels.add_column("of", justify="right")
+    levels.add_column("for example")
+    levels.add_column("loss", justify="right")
+    for column, hierarchy in zip(release.recoding.columns, release.found.classes.frequency.hierarchies, strict=True):
+        example = next((x for x in column.labels if x is not None), "")
+        levels.add_row(
+            column.name, str(column.level), str(hierarchy.height), example, f"{e.utility.columns[column.name]:.3f}"
+        )
+    out.print(levels)
+    out.print()
+    proof = Table(
+        title="Verified in what was written", title_justify="left", title_style="bold", box=None, pad_edge=False
+    )
+    for name in ("model", "required", "achieved", ""):
+        proof.add_column(name)
+    for v in e.models:
+        wanted = ", ".join(f"{k} = {figure(x)}" for k, x in v.required.items() if x is not False and k != "base")
+        got = (
+            ", ".join(f"{k} = {figure(x)}" for k, x in v.achieved.items())
+            if isinstance(v.achieved, dict)
+            else figure(v.achieved)
+        )
+        proof.add_row(v.name, wanted, got, "[green]holds[/]" if v.satisfied else "[red]fails[/]")
+    out.print(proof)
+    out.print()
+    r, u = e.risk, e.utility
+    cost = Table(
+        title="Risk and cost", title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=False
+    )
+    cost.add_row(
+        "records singled out by their quasi-identifiers",
+        f"{r.singled_out_before:,} before, {r.singled_out_after:,} after",
+    )
+    cost.add_row("highest risk of being re-identified", f"{r.highest:.2%}  (average {r.average:.2%})")
+    cost.add_row("information lost (0 = none, 1 = all)", f"{u.loss:.4f}")
+    cost.add_row("precision (1 = nothing generalized)", f"{u.precision:.4f}")
+    cost.add_row("classes, average size", f"{e.classes:,}, {u.average_class_size:,.1f}")
+    out.print(cost)
+    if release.output is not None:
+        out.print()
+        out.print(f"Release:  {release.output}")
+        out.print(f"Manifest: {release.manifest_path}")
+    if release.found.minimal:
+        out.print()
+        out.print(
+            "Minimal generalizations: " + "; ".join("(" + ", ".join(map(str, v)) + ")" for v in release.found.minimal)
+        )

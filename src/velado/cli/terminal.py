@@ -1,0 +1,103 @@
+"""What all commands share: options of sources, progress, JSON and errors."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from velado import Source, VeladoError
+
+JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")]
+DELIMITER = Annotated[str | None, typer.Option(help="Delimiter of a text table; found out if not given.")]
+QUOTE = Annotated[str | None, typer.Option(help="Quote character of a text table.")]
+ENCODING = Annotated[str | None, typer.Option(help="Encoding of a text table, for example latin-1.")]
+MISSING = Annotated[list[str] | None, typer.Option(help="Text that stands for a missing value; may be repeated.")]
+SHEET = Annotated[str | None, typer.Option(help="Sheet of an XLSX workbook.")]
+
+out = Console(highlight=False, soft_wrap=True)
+
+
+def source(
+    path: Path,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    missing: list[str] | None = None,
+    sheet: str | None = None,
+) -> Source:
+    """A source from the options of a command."""
+    if delimiter in ("\\t", "tab"):
+        delimiter = "\t"
+    return Source(
+        path=path,
+        delimiter=delimiter,
+        quote=quote,
+        encoding=encoding,
+        missing=tuple(missing) if missing else None,
+        sheet=sheet,
+    )
+
+
+def print_json(data: dict[str, Any]) -> None:
+    """One object, in full precision."""
+    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False, default=str) + "\n")
+
+
+def fail(error: VeladoError) -> int:
+    """Show an error and return its exit code."""
+    if "--json" in sys.argv:
+        print_json(error.as_dict())
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    message, _, hint = str(error).partition("\n")
+    console.print(f"[bold red]Error:[/] {_plain(message)}")
+    if hint:
+        console.print(_plain(hint), style="dim")
+    return error.exit_code
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", "\\[")
+
+
+@contextmanager
+def progress() -> Iterator[Any]:
+    """A progress callback; it draws on standard error, and only on a terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda share, text: None
+        return
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task("starting", total=None)
+
+        def report(share: float, text: str) -> None:
+            bar.update(task, description=text, completed=share if share > 0 else None, total=1 if share > 0 else None)
+
+        yield report
+
+
+def figure(value: Any) -> str:
+    """A number for people."""
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:,.4f}".rstrip("0").rstrip(".") if abs(value) < 1e6 else f"{value:,.0f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return str(value)

@@ -1,0 +1,105 @@
+"""The verbs that every engine has, and what goes in and out of them.
+
+An engine knows nothing of privacy: it counts combinations of values, replaces values by others
+according to tables, keeps the rows whose replaced values are on a list, and writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from velado.values import Text
+
+ORDERS = ("shuffle", "keep", "sorted")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What an engine's GROUP BY returns: per column a dictionary and codes into it, and counts."""
+
+    names: tuple[str, ...]
+    dictionaries: tuple[tuple[Text, ...], ...]
+    codes: tuple[np.ndarray, ...]
+    counts: np.ndarray
+
+    def encoded(self, name: str, encode: Callable[[Sequence[Text]], np.ndarray]) -> np.ndarray:
+        """Codes of a column in another dictionary."""
+        i = self.names.index(name)
+        if not len(self.dictionaries[i]):
+            return np.zeros(len(self.counts), dtype=np.int32)
+        return encode(self.dictionaries[i])[self.codes[i]]
+
+
+@dataclass(frozen=True)
+class Translation:
+    """Replace the values of a column: ``labels[codes[i]]`` for ``keys[i]``. Keys may contain None (missing)."""
+
+    column: str
+    keys: tuple[Text, ...]
+    codes: np.ndarray
+    labels: tuple[Text, ...]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The combinations of translated codes whose rows are kept, one column per translation; None keeps all.
+
+    Other rows are dropped, or kept with ``*`` in the columns ``star`` if that is not None.
+    """
+
+    kept: np.ndarray | None = None
+    star: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where and how a table is written."""
+
+    path: Path
+    delimiter: str = ","
+    order: str = "shuffle"
+    guard: bool = True
+
+
+@dataclass(frozen=True)
+class Recoded:
+    """What becomes of a table: translations, a selection, columns set to ``*``, columns left out."""
+
+    translations: tuple[Translation, ...]
+    selection: Selection
+    starred: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+
+
+class Table(Protocol):
+    """A table where it lives."""
+
+    source: Any
+    header: list[str]
+    types: dict[str, str]
+
+    def rows(self) -> int:
+        """Number of rows."""
+
+    def count(self, columns: Sequence[str]) -> Counts:
+        """How often each combination of the columns' values (as text) occurs."""
+
+    def unseen(self, recoded: Recoded) -> dict[str, list[str]]:
+        """Per translated column, up to five values that its translation does not know."""
+
+    def write(self, recoded: Recoded, target: Target) -> None:
+        """Write the recoded table."""
+
+    def fetch(self, recoded: Recoded, order: str = "keep") -> Any:
+        """The recoded table as an Arrow table."""
+
+    def fingerprint(self) -> str | None:
+        """SHA-256 of the input, where it has bytes of its own."""
+
+    def close(self) -> None:
+        """Let go of all resources."""

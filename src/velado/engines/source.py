@@ -1,0 +1,105 @@
+"""Where a table comes from: a path and how to read it, or a table in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from velado.errors import InputError, suggest
+
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".tab": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".xlsx": "xlsx",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+}
+OPTIONS = ("path", "format", "delimiter", "quote", "encoding", "missing", "sheet", "header")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file and its reading options; what is None is found out from the file.
+
+    ``missing`` lists the texts that stand for a missing value (default: only the empty text).
+    """
+
+    path: Path | None = None
+    format: str | None = None
+    delimiter: str | None = None
+    quote: str | None = None
+    encoding: str | None = None
+    missing: tuple[str, ...] | None = None
+    sheet: str | None = None
+    data: Any = field(default=None, compare=False)
+
+    @classmethod
+    def of(cls, thing: Any, folder: Path | None = None) -> Source:
+        """A source from a path, a mapping of options, or a pandas, Polars or Arrow table."""
+        if isinstance(thing, Source):
+            return thing
+        if isinstance(thing, (str, Path)):
+            return cls(path=(folder or Path()) / thing)
+        if isinstance(thing, Mapping):
+            return cls._from_options(thing, folder)
+        return cls(data=thing)
+
+    @classmethod
+    def _from_options(cls, options: Mapping[str, Any], folder: Path | None) -> Source:
+        known = [o for o in OPTIONS if o != "header"]
+        for key in options:
+            if key in ("database", "table"):
+                raise InputError(
+                    "no-such-engine", "databases are not supported yet", hint="Export the table to CSV or Parquet."
+                )
+            if key not in known:
+                raise InputError("unknown-option", f"a source has no option '{key}'", hint=suggest(key, known))
+        if not options.get("path"):
+            raise InputError("no-path", "the source needs a 'path'", hint="source: {path: table.csv}")
+        given = {k: v for k, v in options.items() if k not in ("path", "missing")}
+        for key, value in given.items():
+            if value is not None and not isinstance(value, str):
+                raise InputError("bad-option", f"the source option '{key}' must be text, got {value!r}")
+        missing = options.get("missing")
+        if missing is not None:
+            missing = tuple(str(m) for m in ([missing] if isinstance(missing, (str, int, float)) else missing))
+        return cls(path=(folder or Path()) / str(options["path"]), missing=missing, **given)
+
+    @property
+    def name(self) -> str:
+        """The path, or what the object in memory is."""
+        return str(self.path) if self.path is not None else f"<{type(self.data).__name__}>"
+
+    def kind(self) -> str:
+        """csv, parquet, xlsx, arrow, or memory."""
+        if self.path is None:
+            return "memory"
+        if self.format:
+            if self.format not in FORMATS.values():
+                raise InputError(
+                    "unknown-format", f"unknown format '{self.format}'", file=self.path,
+                    hint="Choose one of: " + ", ".join(dict.fromkeys(FORMATS.values())),
+                )  # fmt: skip
+            return self.format
+        return FORMATS.get(self.path.suffix.lower(), "csv")
+
+    def check_file(self) -> Path:
+        """The path of a file that exists, is a file and is not empty."""
+        assert self.path is not None
+        if not self.path.exists():
+            raise InputError("missing-file", "file not found", file=self.path)
+        if self.path.is_dir():
+            raise InputError("not-a-file", "this is a directory, not a table", file=self.path)
+        try:
+            with open(self.path, "rb") as stream:
+                if not stream.read(1):
+                    raise InputError("empty-file", "the file is empty", file=self.path)
+        except PermissionError:
+            raise InputError("unreadable-file", "no permission to read the file", file=self.path) from None
+        return self.path

@@ -1,0 +1,65 @@
+"""XLSX in and out (DuckDB's own extension cannot be shipped)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from velado.errors import InputError
+
+MOST_ROWS = 1_048_575
+
+
+def read_xlsx(path: Path, sheet: str | None) -> Any:
+    """A sheet as an Arrow table, all cells as text."""
+    import fastexcel
+    import pyarrow as pa
+
+    try:
+        book = fastexcel.read_excel(path)
+        name: str | int = sheet if sheet is not None else 0
+        if sheet is not None and sheet not in book.sheet_names:
+            raise InputError(
+                "unknown-sheet", f"the workbook has no sheet '{sheet}'", file=path, values=book.sheet_names,
+                hint="Name one of these sheets.",
+            )  # fmt: skip
+        loaded = book.load_sheet(name, header_row=None, dtypes="string")
+    except fastexcel.FastExcelError as error:
+        raise InputError("unreadable-file", f"not a readable workbook: {error}", file=path) from None
+    rows = pa.table(loaded.to_arrow())
+    if rows.num_rows == 0:
+        raise InputError("empty-file", "the sheet is empty", file=path)
+    header = [
+        "" if rows.column(i)[0].as_py() is None else str(rows.column(i)[0].as_py()) for i in range(rows.num_columns)
+    ]
+    return rows.slice(1).rename_columns([f"{i}" for i in range(len(header))]), header
+
+
+def write_xlsx(path: Path, batches: Any, header: list[str]) -> None:
+    """Write record batches as one sheet; text stays text."""
+    import xlsxwriter
+
+    book = xlsxwriter.Workbook(
+        str(path), {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+    )
+    sheet = book.add_worksheet("release")
+    bold = book.add_format({"bold": True})
+    for column, name in enumerate(header):
+        sheet.write_string(0, column, name, bold)
+    row = 0
+    for batch in batches:
+        columns = [batch.column(i).to_pylist() for i in range(batch.num_columns)]
+        for cells in zip(*columns, strict=True):
+            row += 1
+            if row > MOST_ROWS:
+                raise InputError(
+                    "too-many-rows", f"a sheet holds {MOST_ROWS:,} rows at most", hint="Write CSV or Parquet."
+                )
+            for column, cell in enumerate(cells):
+                if cell is None:
+                    continue
+                if isinstance(cell, (int, float)) and not isinstance(cell, bool):
+                    sheet.write_number(row, column, cell)
+                else:
+                    sheet.write_string(row, column, str(cell))
+    book.close()

@@ -1,0 +1,97 @@
+"""Errors: one base class that carries what went wrong, where, and the way out.
+
+The same object gives the message on the terminal, the exit code and a JSON body. Messages list at
+most five offending values and never values of identifier columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, ClassVar
+
+MOST_VALUES = 5
+
+
+class VeladoError(Exception):
+    """Something that the user can mend. ``code`` is stable and machine-readable."""
+
+    exit_code: ClassVar[int] = 2
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        hint: str = "",
+        file: str | Path | None = None,
+        column: str | None = None,
+        values: Iterable[Any] = (),
+    ) -> None:
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.file = None if file is None else str(file)
+        self.column = column
+        self.values = [str(v) for v in values][:MOST_VALUES]
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        where = ", ".join(
+            text
+            for text in (self.file, f"column '{self.column}'" if self.column is not None else None)
+            if text is not None
+        )
+        text = f"{where}: {self.message}" if where else self.message
+        if self.values:
+            text += " (" + ", ".join(repr(v) for v in self.values) + ")"
+        return f"{text}\n{self.hint}" if self.hint else text
+
+    def as_dict(self) -> dict[str, Any]:
+        """The error as one JSON-ready object."""
+        fields = {
+            "code": self.code,
+            "message": self.message,
+            "hint": self.hint,
+            "file": self.file,
+            "column": self.column,
+            "values": self.values,
+        }
+        return {"error": {key: value for key, value in fields.items() if value not in (None, "", [])}}
+
+
+class InputError(VeladoError):
+    """Bad input or usage: nothing was written."""
+
+
+class NoSolution(VeladoError):
+    """No recoding satisfies the models within the limits: nothing was written."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class VerificationError(VeladoError):
+    """The written release did not pass its own verification and was removed."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class Cancelled(VeladoError):
+    """The run was cancelled by its caller: nothing was written."""
+
+    exit_code: ClassVar[int] = 130
+
+    def __init__(self) -> None:
+        super().__init__("cancelled", "cancelled; nothing was written")
+
+
+def suggest(wrong: str, known: Iterable[str]) -> str:
+    """A hint with the nearest known names."""
+    import difflib
+
+    names = list(known)
+    near = difflib.get_close_matches(wrong, names, n=3, cutoff=0.5)
+    if near:
+        return "Did you mean " + " or ".join(f"'{n}'" for n in near) + "?"
+    listed = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+    return f"Known: {listed}" if names else ""

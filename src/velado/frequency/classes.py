@@ -1,0 +1,102 @@
+"""Equivalence classes: the frequency table grouped under a recoding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from velado.frequency.table import FrequencyTable
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Classes numbered in order of their first row.
+
+    ``class_of[r]`` is the class of distinct row r, ``sizes`` are records, ``rows[c]`` is a member.
+    Histogram entries as in `FrequencyTable`.
+    """
+
+    frequency: FrequencyTable
+    class_of: np.ndarray
+    sizes: np.ndarray
+    rows: np.ndarray
+    start: np.ndarray
+    values: np.ndarray
+    value_counts: np.ndarray
+
+    @classmethod
+    def at_levels(cls, frequency: FrequencyTable, levels: Sequence[int]) -> Classes:
+        """Classes of a lattice node."""
+        from velado.kernels.grouping import group
+
+        n = frequency.rows
+        tables = LevelTables.of(frequency)
+        capacity = table_capacity(n)
+        ids = np.empty(n, dtype=np.int32)
+        found = group(
+            tables.cells, np.arange(n, dtype=np.uint32), n, np.asarray(levels, dtype=np.int64), tables.maps, tables.first,
+            tables.radix, np.empty(n, dtype=np.int64), np.empty(capacity, dtype=np.int64),
+            np.full(capacity, -1, dtype=np.int32), ids,
+        )  # fmt: skip
+        return cls.from_ids(frequency, ids, found)
+
+    @classmethod
+    def from_ids(cls, frequency: FrequencyTable, class_of: np.ndarray, found: int) -> Classes:
+        """Classes from a class number per distinct row."""
+        from velado.kernels.grouping import merge_histograms, summarize
+
+        n = frequency.rows
+        class_of = class_of.astype(np.int32)
+        rows = np.empty(found, dtype=np.uint32)
+        sizes = np.empty(found, dtype=np.int64)
+        summarize(np.arange(n, dtype=np.uint32), frequency.counts, n, class_of, found, rows, sizes)
+        start = np.zeros(found + 1, dtype=np.int64)
+        entries = len(frequency.values)
+        values = np.empty(entries, dtype=np.int32)
+        counts = np.empty(entries, dtype=np.int64)
+        used = 0
+        if frequency.sensitive:
+            domain = frequency.histogram_domain
+            used = merge_histograms(
+                class_of, n, found, frequency.start, frequency.values, frequency.value_counts, domain,
+                np.empty(found + 1, dtype=np.int64), np.empty(n, dtype=np.int64), np.zeros(domain, dtype=np.int64),
+                np.empty(domain, dtype=np.int64), start, values, counts,
+            )  # fmt: skip
+        return cls(frequency, class_of, sizes, rows, start, values[:used], counts[:used])
+
+    @property
+    def count(self) -> int:
+        """Number of classes."""
+        return len(self.sizes)
+
+
+def table_capacity(rows: int) -> int:
+    """Slots of a hash table for this many keys: a power of two, at most half full."""
+    return 1 << max(16, int(2 * rows - 1).bit_length())
+
+
+@dataclass(frozen=True)
+class LevelTables:
+    """Frequency table and hierarchies as the kernels see them; see `velado.kernels.grouping`."""
+
+    cells: np.ndarray
+    maps: np.ndarray
+    first: np.ndarray
+    radix: np.ndarray
+
+    @classmethod
+    def of(cls, frequency: FrequencyTable) -> LevelTables:
+        """Number all leaves through and put the hierarchies' maps side by side."""
+        hierarchies = frequency.hierarchies
+        deepest = max((h.levels for h in hierarchies), default=1)
+        first = np.cumsum([0, *(len(h.leaves) for h in hierarchies)]).astype(np.int64)
+        maps = np.zeros((deepest, int(first[-1])), dtype=np.int32)
+        radix = np.ones((len(hierarchies), deepest), dtype=np.int64)
+        for j, h in enumerate(hierarchies):
+            for level in range(h.levels):
+                maps[level, first[j] : first[j + 1]] = h.maps[level]
+                radix[j, level] = len(h.labels[level])
+        cells = (frequency.codes + first[:-1]).astype(np.uint32)
+        return cls(cells, maps, first, radix)

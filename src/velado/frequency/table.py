@@ -1,0 +1,186 @@
+"""The frequency table: distinct quasi-identifier rows, their counts and sensitive histograms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from velado.engines.base import Counts
+from velado.errors import InputError
+from velado.hierarchies import Hierarchy
+from velado.values import Text
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """A sensitive column in the histograms.
+
+    Its values take ``first … first + segments·width − 1``. There is one segment, unless the column is
+    judged strictly (Machanavajjhala et al.): then each combination of the ``others`` has its own.
+    ``expected`` is the distribution in the whole input; ``tree`` serves the hierarchical distance.
+    """
+
+    column: str
+    labels: tuple[Text, ...]
+    tree: Hierarchy | None = None
+    others: tuple[str, ...] = ()
+    other_labels: tuple[tuple[Text, ...], ...] = ()
+    first: int = 0
+    expected: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def width(self) -> int:
+        """Number of different values."""
+        return len(self.labels)
+
+    @property
+    def segments(self) -> int:
+        """Number of combinations of the other columns' values."""
+        return int(np.prod([len(labels) for labels in self.other_labels], dtype=np.int64))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that an engine must count together."""
+        return (*self.others, self.column)
+
+    def encode(self, counts: Counts) -> np.ndarray:
+        """Histogram values of the rows of a GROUP BY."""
+        codes = np.zeros(len(counts.counts), dtype=np.int64)
+        for name, labels in zip(self.columns, (*self.other_labels, self.labels), strict=True):
+            number = {label: i for i, label in enumerate(labels)}
+
+            def lookup(values: Sequence[Text], number: dict[Text, int] = number, name: str = name) -> np.ndarray:
+                unknown = [v for v in values if v not in number]
+                if unknown:
+                    raise InputError("unseen-value", "sensitive values that the input did not contain", column=name)
+                return np.array([number[v] for v in values], dtype=np.int64)
+
+            codes = codes * len(labels) + counts.encoded(name, lookup)
+        return self.first + codes
+
+
+@dataclass(frozen=True)
+class FrequencyTable:
+    """Distinct quasi-identifier rows in lexicographic order of their leaf codes.
+
+    ``codes[r, j]`` is the leaf code of row r in column j and ``counts[r]`` its number of records.
+    The sensitive values of row r are the entries ``start[r] … start[r+1]`` of ``values`` and
+    ``value_counts``, ascending. All arrays are independent of the engine that counted.
+    """
+
+    hierarchies: tuple[Hierarchy, ...]
+    codes: np.ndarray
+    counts: np.ndarray
+    sensitive: tuple[Sensitive, ...] = ()
+    start: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    values: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    value_counts: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    @classmethod
+    def build(
+        cls, hierarchies: Sequence[Hierarchy], counted: Sequence[Counts], sensitive: Sequence[Sensitive] = ()
+    ) -> FrequencyTable:
+        """Put the engine's counts together: one `Counts` per sensitive attribute, or one alone."""
+        tables = [
+            np.array([c.encoded(h.column, h.encode) for h in hierarchies], dtype=np.int32).reshape(
+                len(hierarchies), len(c.counts)
+            )
+            for c in counted
+        ]
+        codes, row_of = _distinct(np.concatenate(tables, axis=1), [len(h.leaves) for h in hierarchies])
+        rows = len(codes)
+        sizes = [t.shape[1] for t in tables]
+        parts = np.split(row_of, np.cumsum(sizes)[:-1])
+        counts = np.bincount(parts[0], weights=counted[0].counts, minlength=rows).astype(np.int64)
+        placed, entry_rows, entry_values, entry_counts = [], [], [], []
+        first = 0
+        for attribute, c, row in zip(sensitive, counted, parts, strict=False):
+            known = replace(attribute, first=first)
+            values = known.encode(c)
+            entry_rows.append(row)
+            entry_values.append(values)
+            entry_counts.append(c.counts)
+            own = np.bincount((values - first) % known.width, weights=c.counts, minlength=known.width)
+            if not len(known.expected):
+                known = replace(known, expected=own / max(own.sum(), 1))
+            placed.append(known)
+            first += known.width * known.segments
+        if not placed:
+            return cls(tuple(hierarchies), codes, counts)
+        start, values, value_counts = _sparse(rows, first, entry_rows, entry_values, entry_counts)
+        return cls(tuple(hierarchies), codes, counts, tuple(placed), start, values, value_counts)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the quasi-identifiers."""
+        return tuple(h.column for h in self.hierarchies)
+
+    @property
+    def rows(self) -> int:
+        """Number of distinct quasi-identifier rows."""
+        return len(self.codes)
+
+    @cached_property
+    def records(self) -> int:
+        """Number of records N."""
+        return int(self.counts.sum())
+
+    @property
+    def histogram_domain(self) -> int:
+        """Exclusive upper bound of the histogram values."""
+        return sum(s.width * s.segments for s in self.sensitive)
+
+    def sensitive_column(self, name: str, others: Sequence[str] = ()) -> Sensitive:
+        """The histogram description of a sensitive column."""
+        for attribute in self.sensitive:
+            if attribute.column == name and attribute.others == tuple(others):
+                return attribute
+        raise InputError(
+            "not-sensitive", "a model protects this column, but its role is not sensitive", column=name,
+            hint="Give the column the role 'sensitive', or name another column in the model.",
+        )  # fmt: skip
+
+    @cached_property
+    def leaf_records(self) -> tuple[np.ndarray, ...]:
+        """Per column, the records of each leaf."""
+        return tuple(
+            np.bincount(self.codes[:, j], weights=self.counts, minlength=len(h.leaves)).astype(np.int64)
+            for j, h in enumerate(self.hierarchies)
+        )
+
+    @property
+    def singled_out(self) -> int:
+        """Records that are alone with their quasi-identifier values."""
+        return int((self.counts == 1).sum())
+
+    def level_vector(self, levels: Mapping[str, int]) -> tuple[int, ...]:
+        """Levels by column name as a vector in column order."""
+        return tuple(int(levels[c]) for c in self.columns)
+
+
+def _distinct(codes: np.ndarray, radices: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct rows of a matrix given by its columns, in lexicographic order, and which one each row is."""
+    keys = np.zeros(codes.shape[1], dtype=np.int64)
+    domain = 1
+    for row, radix in zip(codes, radices, strict=True):
+        if domain > (1 << 62) // max(radix, 1):
+            # Renumbering keeps the order, so the final order is still lexicographic.
+            keys = np.unique(keys, return_inverse=True)[1].astype(np.int64)
+            domain = len(keys)
+        keys = keys * radix + row
+        domain *= max(radix, 1)
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    return np.ascontiguousarray(codes[:, first].T), inverse
+
+
+def _sparse(
+    rows: int, domain: int, entry_rows: list[np.ndarray], entry_values: list[np.ndarray], entry_counts: list[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    keys = np.concatenate(entry_rows).astype(np.int64) * domain + np.concatenate(entry_values)
+    unique, inverse = np.unique(keys, return_inverse=True)
+    counts = np.bincount(inverse, weights=np.concatenate(entry_counts)).astype(np.int64)
+    start = np.searchsorted(unique, np.arange(rows + 1, dtype=np.int64) * domain)
+    return start.astype(np.int64), (unique % domain).astype(np.int32), counts

@@ -1,0 +1,98 @@
+"""From a column's description to its hierarchy.
+
+A description is a mapping with one builder's name as key, as in a project file:
+``{intervals: [5, 10, 20]}``. `BUILDERS` is the registry; the reference docs and ``velado init``
+read it. Each builder gets the column's distinct values (missing left out) and returns rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from velado.errors import InputError, suggest
+from velado.hierarchies import calendar, categories, numbers, texts
+from velado.hierarchies.files import from_file
+from velado.hierarchies.hierarchy import Hierarchy
+from velado.values import ROOT, Text
+
+Builder = Callable[[str, Any, Sequence[str], str | None], Hierarchy]
+
+BUILDERS: dict[str, Builder] = {
+    "intervals": numbers.intervals,
+    "mask": texts.mask,
+    "path": texts.path,
+    "dates": calendar.dates,
+    "tree": categories.tree,
+    "groups": categories.groups,
+}
+
+
+def build(
+    column: str,
+    spec: Any,
+    values: Sequence[Text],
+    *,
+    format: str | None = None,
+    missing: str = "own-category",
+    folder: Path | None = None,
+) -> Hierarchy:
+    """The hierarchy of a column, checked against the values that occur.
+
+    >>> h = build("age", {"intervals": [10]}, ["34", "37", "52"])
+    >>> h.rows()
+    [['34', '30-39', '*'], ['37', '30-39', '*'], ['52', '50-59', '*']]
+    """
+    present = [v for v in values if v is not None]
+    has_missing = len(present) < len(values)
+    if has_missing and missing == "reject":
+        raise InputError(
+            "missing-values", "the column has missing values and its rule is 'missing: reject'", column=column,
+            hint="Clean the column, or write 'missing: own-category'.",
+        )  # fmt: skip
+    if isinstance(spec, Hierarchy):
+        hierarchy = spec
+    elif spec is None:
+        hierarchy = Hierarchy.from_rows(column, [[v, ROOT] for v in present] or [["", ROOT]])
+    else:
+        hierarchy = _from_mapping(column, spec, present, format, folder)
+    if has_missing:
+        hierarchy = hierarchy.with_missing()
+    hierarchy.encode(values)
+    return hierarchy
+
+
+def _from_mapping(column: str, spec: Any, values: Sequence[str], format: str | None, folder: Path | None) -> Hierarchy:
+    if not isinstance(spec, Mapping):
+        raise InputError(
+            "bad-hierarchy", f"a hierarchy is described by a mapping, got {spec!r}", column=column,
+            hint="For example {intervals: [5, 10]} or {file: ages.csv}.",
+        )  # fmt: skip
+    known = ["file", *BUILDERS]
+    kinds = [k for k in spec if k in known]
+    options = {k: v for k, v in spec.items() if k not in known}
+    if len(kinds) != 1:
+        wrong = next(iter(options), "")
+        raise InputError(
+            "bad-hierarchy", f"a hierarchy needs exactly one of {', '.join(known)}; got {', '.join(map(str, spec)) or 'nothing'}",
+            column=column, hint=suggest(str(wrong), known) if wrong and not kinds else "",
+        )  # fmt: skip
+    kind = kinds[0]
+    top = options.pop("top", True)
+    if kind == "file":
+        delimiter = options.pop("delimiter", None)
+        encoding = options.pop("encoding", None)
+        _refuse(column, options, ("delimiter", "encoding"))
+        return from_file(column, (folder or Path()) / str(spec["file"]), delimiter, encoding)
+    _refuse(column, options, ("top",))
+    hierarchy = BUILDERS[kind](column, spec[kind], values, format)
+    return hierarchy.with_root() if top else hierarchy
+
+
+def _refuse(column: str, options: Mapping[str, Any], known: Sequence[str]) -> None:
+    for option in options:
+        raise InputError(
+            "unknown-option", f"a hierarchy has no option '{option}' here", column=column,
+            hint=suggest(str(option), known),
+        )  # fmt: skip

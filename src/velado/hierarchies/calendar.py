@@ -1,0 +1,64 @@
+"""Date hierarchies: day → month → year → decade …"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from velado.errors import InputError, suggest
+from velado.hierarchies.hierarchy import Hierarchy
+
+ISO = "%Y-%m-%d"
+
+
+def _week(day: date, year_first: bool) -> str:
+    monday = day - timedelta(days=day.weekday())
+    return f"week of {monday:%Y-%m-%d}" if year_first else f"week of {monday:%d/%m/%Y}"
+
+
+def _years(day: date, span: int) -> str:
+    first = day.year // span * span
+    return f"{first}-{first + span - 1}"
+
+
+UNITS: dict[str, Callable[[date, bool], str]] = {
+    "week": _week,
+    "month": lambda d, year_first: f"{d.year:04d}-{d.month:02d}" if year_first else f"{d.month:02d}/{d.year:04d}",
+    "quarter": lambda d, _: f"{d.year:04d}-Q{(d.month + 2) // 3}",
+    "year": lambda d, _: f"{d.year:04d}",
+    "five-years": lambda d, _: _years(d, 5),
+    "decade": lambda d, _: _years(d, 10),
+    "century": lambda d, _: _years(d, 100),
+}
+
+
+def dates(column: str, spec: Any, values: Sequence[str], format: str | None = None) -> Hierarchy:
+    """Calendar units per level, for instance ``[month, year, decade]``; months keep the column's order of parts.
+
+    >>> dates("birth", ["month", "year"], ["07/03/1981"], "%d/%m/%Y").rows()
+    [['07/03/1981', '03/1981', '1981']]
+    """
+    units = [spec] if isinstance(spec, str) else spec
+    if not isinstance(units, Sequence) or not units:
+        raise InputError("bad-hierarchy", f"'dates' needs a list of units, got {spec!r}", column=column)
+    for unit in units:
+        if unit not in UNITS:
+            raise InputError(
+                "bad-hierarchy", f"unknown date unit {unit!r}", column=column, hint=suggest(str(unit), UNITS)
+            )
+    pattern = format or ISO
+    year_first = pattern.find("%Y") < pattern.find("%m")
+    parsed, wrong = [], []
+    for value in values:
+        try:
+            parsed.append((datetime.strptime(value, pattern).date(), value))
+        except ValueError:
+            wrong.append(value)
+    if wrong:
+        raise InputError(
+            "not-a-date", f"{len(wrong)} value(s) do not match the date format '{pattern}'", column=column, values=wrong,
+            hint="Write the column's 'format', for example format: \"%d/%m/%Y\".",
+        )  # fmt: skip
+    rows = [[value, *(UNITS[u](day, year_first) for u in units)] for day, value in sorted(parsed)]
+    return Hierarchy.from_rows(column, rows or [["", *("" for _ in units)]])

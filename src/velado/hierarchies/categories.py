@@ -1,0 +1,78 @@
+"""Hierarchies of categories that the owner writes down: value trees and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from velado.errors import InputError
+from velado.hierarchies.hierarchy import Hierarchy
+from velado.values import ROOT
+
+
+def tree(column: str, spec: Any, values: Sequence[str], format: str | None = None) -> Hierarchy:
+    """Nested mapping of names, leaves as lists.
+
+    A leaf that hangs higher than others keeps its name until the others reach it.
+
+    >>> tree("ill", {"heart": ["angina"], "lung": ["asthma", "flu"]}, []).rows()
+    [['angina', 'heart'], ['asthma', 'lung'], ['flu', 'lung']]
+    """
+    if not isinstance(spec, Mapping) or not spec:
+        raise InputError("bad-hierarchy", "'tree' needs a nested mapping whose leaves are lists", column=column)
+    chains: list[list[str]] = []
+    _walk(column, spec, [], chains)
+    depth = max(len(chain) for chain in chains)
+    rows = [[chain[0]] * (depth - len(chain)) + chain for chain in chains]
+    return Hierarchy.from_rows(column, rows)
+
+
+def _walk(column: str, node: Any, above: list[str], chains: list[list[str]]) -> None:
+    if isinstance(node, Mapping):
+        for name, below in node.items():
+            path = above if str(name) == ROOT else [str(name), *above]
+            if below is None or below == [] or below == {}:
+                chains.append(path)
+            else:
+                _walk(column, below, path, chains)
+    elif isinstance(node, Sequence) and not isinstance(node, str):
+        for item in node:
+            _walk(column, item, above, chains)
+    elif isinstance(node, (str, int, float)):
+        chains.append([str(node), *above])
+    else:
+        raise InputError("bad-hierarchy", f"a tree holds names and lists, not {type(node).__name__}", column=column)
+
+
+def groups(column: str, spec: Any, values: Sequence[str], format: str | None = None) -> Hierarchy:
+    """One mapping ``name → members``, or a list of them, each grouping the names of the one before.
+
+    >>> groups("job", [{"office": ["clerk"], "field": ["nurse"]}, {"work": ["office", "field"]}], []).rows()
+    [['clerk', 'office', 'work'], ['nurse', 'field', 'work']]
+    """
+    levels = [spec] if isinstance(spec, Mapping) else spec
+    good = isinstance(levels, Sequence) and not isinstance(levels, str) and bool(levels)
+    if not good or not all(isinstance(level, Mapping) for level in levels):
+        raise InputError(
+            "bad-hierarchy", "'groups' needs a mapping of names to members, or a list of them", column=column
+        )
+    rows: list[list[str]] = []
+    for number, level in enumerate(levels, start=1):
+        parent: dict[str, str] = {}
+        for name, members in level.items():
+            for member in [members] if isinstance(members, (str, int, float)) else members:
+                if parent.setdefault(str(member), str(name)) != str(name):
+                    raise InputError(
+                        "not-nested", f"a value is in two groups of level {number}", column=column, values=[member]
+                    )
+        rows = [[leaf] for leaf in parent] if number == 1 else rows
+        lost = dict.fromkeys(row[-1] for row in rows if row[-1] not in parent)
+        if lost:
+            raise InputError(
+                "not-nested",
+                f"level {number} does not group all names of level {number - 1}",
+                column=column,
+                values=lost,
+            )
+        rows = [[*row, parent[row[-1]]] for row in rows]
+    return Hierarchy.from_rows(column, rows)

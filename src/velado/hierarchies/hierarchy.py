@@ -1,0 +1,170 @@
+"""The hierarchy of one column: every leaf's group at every level."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from velado.errors import InputError
+from velado.values import ROOT, Text
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """Leaves and, per level, the group of each leaf.
+
+    Level 0 is the value itself, each level is a function of the one below it, and the domain size
+    counts all leaves, also those that the data do not contain (``measures.md`` §2). ``bounds``
+    gives the numeric limits of the groups of a level where groups are intervals, so that
+    midpoints and lower bounds can be used later.
+
+    >>> h = Hierarchy.from_rows("sex", [["f", "*"], ["m", "*"]])
+    >>> h.height, h.labels[1]
+    (1, ('*',))
+    """
+
+    column: str
+    labels: tuple[tuple[Text, ...], ...]
+    maps: tuple[np.ndarray, ...]
+    bounds: tuple[np.ndarray | None, ...] = field(default=())
+
+    @classmethod
+    def from_rows(cls, column: str, rows: Iterable[Sequence[Text]], file: str | Path | None = None) -> Hierarchy:
+        """Build from rows ``leaf, level 1, …`` and check that the levels are nested."""
+        table = [tuple(row) for row in rows]
+        if not table:
+            raise InputError("empty-hierarchy", "the hierarchy has no rows", column=column, file=file)
+        width = len(table[0])
+        ragged = [row[0] for row in table if len(row) != width]
+        if ragged:
+            raise InputError(
+                "ragged-hierarchy",
+                f"every row of a hierarchy needs as many levels as the first ({width}); other rows start with",
+                column=column,
+                file=file,
+                values=ragged,
+            )
+        unique = list(dict.fromkeys(table))
+        leaves: dict[Text, tuple[Text, ...]] = {}
+        twice = []
+        for row in unique:
+            if leaves.setdefault(row[0], row) != row:
+                twice.append(row[0])
+        if twice:
+            raise InputError(
+                "ambiguous-leaf", "a value appears twice with different generalizations", column=column, file=file,
+                values=twice, hint="Keep one row per value.",
+            )  # fmt: skip
+        labels, maps = [], []
+        for level in range(width):
+            numbers: dict[Text, int] = {}
+            codes = [numbers.setdefault(row[level], len(numbers)) for row in unique]
+            labels.append(tuple(numbers))
+            maps.append(np.array(codes, dtype=np.int32))
+        hierarchy = cls(column, tuple(labels), tuple(maps))
+        hierarchy._check_nested(file)
+        return hierarchy
+
+    def _check_nested(self, file: str | Path | None) -> None:
+        for level in range(1, self.levels):
+            parent = np.full(len(self.labels[level - 1]), -1, dtype=np.int64)
+            parent[self.maps[level - 1]] = self.maps[level]
+            torn = self.maps[level] != parent[self.maps[level - 1]]
+            if torn.any():
+                groups = dict.fromkeys(self.labels[level - 1][g] for g in self.maps[level - 1][torn])
+                raise InputError(
+                    "not-nested",
+                    f"level {level} is not a function of level {level - 1}: "
+                    f"these values of level {level - 1} have several generalizations",
+                    column=self.column, file=file, values=groups,
+                    hint="Give groups with the same name the same parent, or different names.",
+                )  # fmt: skip
+
+    @property
+    def levels(self) -> int:
+        """Number of levels, level 0 included."""
+        return len(self.labels)
+
+    @property
+    def height(self) -> int:
+        """The highest level."""
+        return self.levels - 1
+
+    @property
+    def leaves(self) -> tuple[Text, ...]:
+        """The values of level 0."""
+        return self.labels[0]
+
+    @cached_property
+    def code(self) -> dict[Text, int]:
+        """Leaf → leaf code."""
+        return {leaf: i for i, leaf in enumerate(self.leaves)}
+
+    def group_sizes(self, level: int) -> np.ndarray:
+        """Leaves under each group of a level."""
+        return np.bincount(self.maps[level], minlength=len(self.labels[level]))
+
+    def parents(self, level: int) -> np.ndarray:
+        """Group at ``level`` of each group at ``level − 1``."""
+        parent = np.empty(len(self.labels[level - 1]), dtype=np.int32)
+        parent[self.maps[level - 1]] = self.maps[level]
+        return parent
+
+    def label_of(self, level: int) -> dict[Text, Text]:
+        """Leaf → label at a level."""
+        return {leaf: self.labels[level][g] for leaf, g in zip(self.leaves, self.maps[level], strict=True)}
+
+    def encode(self, values: Sequence[Text], file: str | Path | None = None) -> np.ndarray:
+        """Leaf codes of values; an error names those that the hierarchy does not cover."""
+        codes = np.fromiter((self.code.get(v, -1) for v in values), dtype=np.int32, count=len(values))
+        if (codes < 0).any():
+            unknown = dict.fromkeys(v for v, c in zip(values, codes, strict=True) if c < 0)
+            raise InputError(
+                "value-not-in-hierarchy",
+                f"{len(unknown)} value(s) of the data are missing at level 0 of the hierarchy",
+                column=self.column, file=file, values=["(missing)" if v is None else v for v in unknown],
+                hint="Add them to the hierarchy, or clean the column.",
+            )  # fmt: skip
+        return codes
+
+    def with_missing(self) -> Hierarchy:
+        """The same hierarchy with a leaf for missing values, in a group of its own below the root."""
+        if None in self.code:
+            return self
+        labels, maps = [], []
+        for level in range(self.levels):
+            if self.labels[level] == (ROOT,):
+                labels.append(self.labels[level])
+                maps.append(np.append(self.maps[level], np.int32(0)))
+            else:
+                labels.append((*self.labels[level], None))
+                maps.append(np.append(self.maps[level], np.int32(len(self.labels[level]))))
+        bounds = tuple(
+            b if b is None or len(b) == len(names) else np.vstack([b, [np.nan, np.nan]])
+            for b, names in zip(self.bounds, labels, strict=bool(self.bounds))
+        )
+        return Hierarchy(self.column, tuple(labels), tuple(maps), bounds)
+
+    def with_root(self) -> Hierarchy:
+        """The same hierarchy, its highest level being one group."""
+        if len(self.labels[-1]) == 1:
+            return self
+        root = np.zeros(len(self.leaves), dtype=np.int32)
+        return Hierarchy(
+            self.column, (*self.labels, (ROOT,)), (*self.maps, root), (*self.bounds, None) if self.bounds else ()
+        )
+
+    def rows(self) -> list[list[str]]:
+        """The hierarchy as rows ``leaf, level 1, …``; a missing value is an empty text."""
+        columns = [[self.labels[level][g] or "" for g in self.maps[level]] for level in range(self.levels)]
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    def save(self, path: str | Path, delimiter: str = ";") -> None:
+        """Write as a file that `hierarchies.build({'file': …})` reads back."""
+        with open(path, "w", newline="", encoding="utf-8") as out:
+            csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(self.rows())

@@ -1,0 +1,143 @@
+"""Numeric hierarchies: intervals of growing width."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from velado.errors import InputError
+from velado.hierarchies.hierarchy import Hierarchy
+
+
+def parse_number(text: str) -> float:
+    """The number that a text denotes, with a decimal point or a decimal comma."""
+    value = float(text.replace(",", ".") if "," in text and "." not in text else text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def parse_all(column: str, values: Sequence[str]) -> np.ndarray:
+    """All values as numbers; an error names those that are none."""
+    numbers, wrong = [], []
+    for value in values:
+        try:
+            numbers.append(parse_number(value))
+        except ValueError:
+            wrong.append(value)
+    if wrong:
+        raise InputError(
+            "not-a-number", f"{len(wrong)} value(s) are not numbers at level 0", column=column, values=wrong,
+            hint="Clean the column, name the missing-value marker in 'source: {missing: [...]}', or use another hierarchy.",
+        )  # fmt: skip
+    return np.array(numbers, dtype=float)
+
+
+def intervals(column: str, spec: Any, values: Sequence[str], format: str | None = None) -> Hierarchy:
+    """Intervals per level: widths ``[5, 10, 20]``, or ``{widths: …, origin: 0}``, or ``{cuts: [[0, 18, 65], …]}``.
+
+    An interval of width w holds [origin + i·w, origin + (i+1)·w). Whole numbers are labelled with
+    their inclusive limits (``20-24``), others half-open (``[1.5, 2.0)``). Each width must be a multiple
+    of the one before it, and each list of cuts a part of the one before it: levels must be nested.
+    """
+    options: Mapping[str, Any] = spec if isinstance(spec, Mapping) else {"widths": spec}
+    unknown = set(options) - {"widths", "origin", "cuts"}
+    if unknown or ("cuts" in options) == ("widths" in options):
+        raise InputError(
+            "bad-hierarchy", "intervals take a list of widths, or {widths, origin}, or {cuts}", column=column
+        )
+    numbers = parse_all(column, values)
+    order = np.argsort(numbers, kind="stable")
+    numbers, leaves = numbers[order], [values[i] for i in order]
+    whole = bool(len(numbers) == 0 or np.all(numbers == np.floor(numbers)))
+    if "cuts" in options:
+        edges = [_cuts(column, level, cuts) for level, cuts in enumerate(_lists(column, options["cuts"]), start=1)]
+        for level in range(1, len(edges)):
+            if not set(edges[level]) <= set(edges[level - 1]):
+                raise _not_nested(column, level + 1, sorted(set(edges[level]) - set(edges[level - 1])))
+        limits = [_by_cuts(numbers, e) for e in edges]
+    else:
+        widths = _widths(column, options["widths"])
+        for level in range(1, len(widths)):
+            ratio = widths[level] / widths[level - 1]
+            if abs(ratio - round(ratio)) > 1e-9 or ratio < 1.5:
+                raise _not_nested(column, level + 1, [widths[level]])
+        origin = _one_number(column, options.get("origin", 0), "origin")
+        limits = [_by_width(numbers, width, origin) for width in widths]
+    columns = [leaves] + [[_label(lo, hi, whole) for lo, hi in level] for level in limits]
+    hierarchy = Hierarchy.from_rows(column, list(zip(*columns, strict=True)) or [("", "")])
+    bounds: list[np.ndarray] = [np.column_stack([numbers, numbers])]
+    for level, limit in enumerate(limits, start=1):
+        groups = np.empty((len(hierarchy.labels[level]), 2))
+        groups[hierarchy.maps[level]] = [(lo, hi - 1 if whole else hi) for lo, hi in limit]
+        bounds.append(groups)
+    return Hierarchy(column, hierarchy.labels, hierarchy.maps, tuple(bounds))
+
+
+def _by_width(numbers: np.ndarray, width: float, origin: float) -> list[tuple[float, float]]:
+    index = np.floor((numbers - origin) / width + 1e-12)
+    return [(origin + i * width, origin + (i + 1) * width) for i in index]
+
+
+def _by_cuts(numbers: np.ndarray, edges: list[float]) -> list[tuple[float, float]]:
+    place = np.searchsorted(edges, numbers, side="right")
+    full = [-math.inf, *edges, math.inf]
+    return [(full[i], full[i + 1]) for i in place]
+
+
+def _label(low: float, high: float, whole: bool) -> str:
+    if math.isinf(low):
+        return f"<{_text(high)}"
+    if math.isinf(high):
+        return f">={_text(low)}"
+    if not whole:
+        return f"[{_text(low)}, {_text(high)})"
+    if high - low == 1:
+        return _text(low)
+    return f"{_text(low)}{'-' if low >= 0 else '..'}{_text(high - 1)}"
+
+
+def _text(value: float) -> str:
+    rounded = round(value, 9)
+    return str(int(rounded)) if rounded == int(rounded) else repr(rounded)
+
+
+def _lists(column: str, cuts: Any) -> list[Any]:
+    if not isinstance(cuts, Sequence) or isinstance(cuts, str) or not cuts:
+        raise InputError("bad-hierarchy", "'cuts' is a list of lists of numbers", column=column)
+    return list(cuts) if isinstance(cuts[0], Sequence) else [cuts]
+
+
+def _cuts(column: str, level: int, cuts: Any) -> list[float]:
+    edges = [_one_number(column, c, f"cut at level {level}") for c in cuts]
+    if edges != sorted(set(edges)):
+        raise InputError("bad-hierarchy", f"the cuts of level {level} must ascend", column=column, values=cuts)
+    return edges
+
+
+def _widths(column: str, widths: Any) -> list[float]:
+    if isinstance(widths, (int, float)):
+        widths = [widths]
+    if not isinstance(widths, Sequence) or isinstance(widths, str) or not widths:
+        raise InputError("bad-hierarchy", f"'intervals' needs a list of widths, got {widths!r}", column=column)
+    checked = [_one_number(column, w, "width") for w in widths]
+    if any(w <= 0 for w in checked):
+        raise InputError("bad-hierarchy", "interval widths must be positive", column=column, values=widths)
+    return checked
+
+
+def _one_number(column: str, value: Any, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise InputError("bad-hierarchy", f"the {what} must be a number, got {value!r}", column=column)
+    return float(value)
+
+
+def _not_nested(column: str, level: int, values: Sequence[Any]) -> InputError:
+    return InputError(
+        "not-nested", f"the intervals of level {level} are not unions of those of level {level - 1}", column=column,
+        values=[_text(v) if isinstance(v, float) else v for v in values],
+        hint="Choose widths that are multiples of one another, such as [5, 10, 20].",
+    )  # fmt: skip

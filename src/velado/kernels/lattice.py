@@ -1,0 +1,576 @@
+"""Branch and bound over the generalization lattice.
+
+Nodes are numbered in mixed radix, first column most significant, so numbers grow in lexicographic
+order. Two facts carry the search:
+
+* *From above.* If a class violates the models, then any finer recoding suppresses part of it
+  (`measures.judge`). So ``suppressed[v]``, the records that node v must suppress at least, is
+  inherited by every finer node.
+* *Bound.* Keeping the N − x records that are cheapest in a column bounds the column's cost for
+  any node that suppresses at least x records; the objective is monotone in the columns' costs.
+
+`climb_nodes` repeatedly takes the open node with the lowest bound, climbs from it to coarser open
+nodes, and evaluates a node high on that path: a failure there closes everything below it, a
+success everything above it. Nodes are grouped from the smallest finer node that is stored
+(roll-up). Where that closes too few nodes, `sweep_nodes` evaluates what is left in lexicographic
+order, each node from its nearest ancestor on a stack. Every node not evaluated has a bound beyond
+the best value found, which proves the optimum.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from velado.kernels.compiler import inlined, kernel
+from velado.kernels.grouping import add_rows, compress, group, merge_histograms, summarize
+from velado.kernels.measures import judge_rule
+
+# How the columns' costs, or the classes, make the objective.
+GEOMETRIC, SUM, DISCERNIBILITY, AVERAGE = range(4)
+# Slots of `Search.integers` and `Search.floats`.
+HEAP, BASES, ROWS_USED, ENTRIES_USED, EVALUATED, CURSOR = range(6)
+BEST, BOUND = range(2)
+TIE = 1e-12
+CLIMB = 0.8
+SHRINK = 0.8
+
+
+class Tables(NamedTuple):
+    """The frequency table and the hierarchies as arrays; see `grouping`. ``sweep``: columns, slowest first."""
+
+    cells: np.ndarray
+    maps: np.ndarray
+    first: np.ndarray
+    radix: np.ndarray
+    depth: np.ndarray
+    strides: np.ndarray
+    sweep: np.ndarray
+    histogram_domain: int
+    records: int
+
+
+class Objective(NamedTuple):
+    """Costs per leaf and level, and per (column, level) the cheapest-first cumulative costs."""
+
+    kind: int
+    cost: np.ndarray
+    suppressed_cost: np.ndarray
+    scale: np.ndarray
+    shift: np.ndarray
+    sorted_at: np.ndarray
+    sorted_records: np.ndarray
+    sorted_costs: np.ndarray
+    smallest_class: int
+    limit: int
+
+
+class Search(NamedTuple):
+    """What is known of each node, the heap of open nodes, and the stored groupings (bases).
+
+    ``lower`` is a node's bound when it had to suppress ``bound_for`` records; ``key`` is what the
+    heap was ordered by, perhaps an older bound. A base's histograms are dense rows if ``dense`` has columns, else sparse entries, if any.
+    """
+
+    lower: np.ndarray
+    key: np.ndarray
+    bound_for: np.ndarray
+    suppressed: np.ndarray
+    finer: np.ndarray
+    closed: np.ndarray
+    value: np.ndarray
+    base: np.ndarray
+    heap: np.ndarray
+    base_first: np.ndarray
+    base_rows: np.ndarray
+    base_entries: np.ndarray
+    base_node: np.ndarray
+    rows: np.ndarray
+    sizes: np.ndarray
+    dense: np.ndarray
+    start: np.ndarray
+    values: np.ndarray
+    counts: np.ndarray
+    integers: np.ndarray
+    floats: np.ndarray
+
+
+class Scratch(NamedTuple):
+    """Buffers of one evaluation."""
+
+    keys: np.ndarray
+    table_keys: np.ndarray
+    table_ids: np.ndarray
+    ids: np.ndarray
+    class_rows: np.ndarray
+    class_sizes: np.ndarray
+    starts: np.ndarray
+    order: np.ndarray
+    totals: np.ndarray
+    touched: np.ndarray
+    class_dense: np.ndarray
+    class_start: np.ndarray
+    class_values: np.ndarray
+    class_counts: np.ndarray
+    figures: np.ndarray
+    satisfied: np.ndarray
+    keepable: np.ndarray
+    column_cost: np.ndarray
+    price: np.ndarray
+
+
+@kernel
+def levels_of(tables, node, levels):
+    """Write the level vector of a node number."""
+    for j in range(levels.shape[0]):
+        levels[j] = node // tables.strides[j] % tables.depth[j]
+
+
+@kernel
+def _combine(objective, costs):
+    total = 1.0 if objective.kind == GEOMETRIC else 0.0
+    for j in range(costs.shape[0]):
+        loss = max(0.0, objective.scale[j] * costs[j] + objective.shift[j])
+        if objective.kind == GEOMETRIC:
+            total *= 1.0 + loss
+        else:
+            total += loss
+    if objective.kind == GEOMETRIC:
+        return total ** (1.0 / costs.shape[0]) - 1.0
+    return total
+
+
+@inlined
+def _cheapest(sorted_records, sorted_costs, at, stop, records):
+    """Cost of the given number of records, cheapest first."""
+    low = at
+    high = stop - 1
+    while low < high:
+        middle = (low + high) // 2
+        if sorted_records[middle] < records:
+            low = middle + 1
+        else:
+            high = middle
+    before = max(low - 1, at)
+    span = sorted_records[low] - sorted_records[before]
+    share = (records - sorted_records[before]) / span if span > 0 else 0.0
+    return sorted_costs[before] + share * (sorted_costs[low] - sorted_costs[before])
+
+
+@kernel
+def bound_of(tables, objective, search, node, costs):
+    """Lower bound of the objective at a node; infinite if it must suppress too much."""
+    suppressed = search.suppressed[node]
+    if suppressed > objective.limit or suppressed >= tables.records:
+        return np.inf
+    kept = tables.records - suppressed
+    if objective.kind == DISCERNIBILITY:
+        return max(search.finer[node], float(suppressed) * tables.records + float(kept) * objective.smallest_class)
+    if objective.kind == AVERAGE:
+        return max(float(objective.smallest_class), (tables.records - objective.limit) / search.finer[node])
+    if search.bound_for[node] == suppressed:
+        return search.lower[node]
+    search.bound_for[node] = suppressed
+    strides = tables.strides
+    depth = tables.depth
+    sorted_at = objective.sorted_at
+    sorted_records = objective.sorted_records
+    sorted_costs = objective.sorted_costs
+    suppressed_cost = objective.suppressed_cost
+    for j in range(costs.shape[0]):
+        level = node // strides[j] % depth[j]
+        cost = _cheapest(sorted_records, sorted_costs, sorted_at[j, level], sorted_at[j, level + 1], kept)
+        costs[j] = cost + suppressed * suppressed_cost[j]
+    return _combine(objective, costs)
+
+
+@kernel
+def _push(search, node):
+    heap = search.heap
+    lower = search.key
+    i = search.integers[HEAP]
+    search.integers[HEAP] += 1
+    while i > 0:
+        parent = (i - 1) // 2
+        above = heap[parent]
+        if lower[above] < lower[node] or (lower[above] == lower[node] and above < node):
+            break
+        heap[i] = above
+        i = parent
+    heap[i] = node
+
+
+@kernel
+def _pop(search):
+    heap = search.heap
+    lower = search.key
+    top = heap[0]
+    search.integers[HEAP] -= 1
+    n = search.integers[HEAP]
+    node = heap[n]
+    i = 0
+    while 2 * i + 1 < n:
+        child = 2 * i + 1
+        if child + 1 < n:
+            left = heap[child]
+            right = heap[child + 1]
+            if lower[right] < lower[left] or (lower[right] == lower[left] and right < left):
+                child += 1
+        if lower[node] < lower[heap[child]] or (lower[node] == lower[heap[child]] and node < heap[child]):
+            break
+        heap[i] = heap[child]
+        i = child
+    heap[i] = node
+    return top
+
+
+@kernel
+def start_search(tables, objective, search, allowed):
+    """First bounds, nothing evaluated; only ``allowed`` nodes are open."""
+    costs = np.empty(tables.strides.shape[0])
+    nodes = search.lower.shape[0]
+    search.integers[HEAP] = 0
+    for node in range(nodes):
+        search.suppressed[node] = 0
+        search.bound_for[node] = -1
+        search.finer[node] = 0.0
+        if objective.kind == AVERAGE:
+            search.finer[node] = float(search.base_rows[0])
+        elif objective.kind == DISCERNIBILITY:
+            search.finer[node] = float(tables.records)
+        search.base[node] = 0
+        search.value[node] = np.nan
+        search.closed[node] = not allowed[node]
+        if allowed[node]:
+            search.lower[node] = bound_of(tables, objective, search, node, costs)
+            search.key[node] = search.lower[node]
+            _push(search, node)
+        else:
+            search.lower[node] = np.inf
+    search.floats[BEST] = np.inf
+    search.floats[BOUND] = 0.0
+    search.integers[EVALUATED] = 0
+
+
+@kernel
+def _next_in_box(levels, low, high, tables, node):
+    """Step ``levels`` through the box low … high; return the node number, or -1 at the end."""
+    j = levels.shape[0] - 1
+    while j >= 0:
+        if levels[j] < high[j]:
+            levels[j] += 1
+            return node + tables.strides[j]
+        node -= (levels[j] - low[j]) * tables.strides[j]
+        levels[j] = low[j]
+        j -= 1
+    return -1
+
+
+@kernel
+def _close_below(tables, search, levels, node, suppressed):
+    """Every finer node suppresses at least as many records."""
+    if suppressed <= search.suppressed[node]:
+        return
+    m = levels.shape[0]
+    low = np.zeros(m, np.int64)
+    current = np.zeros(m, np.int64)
+    at = np.int64(0)
+    while at >= 0:
+        if search.suppressed[at] < suppressed:
+            search.suppressed[at] = suppressed
+        at = _next_in_box(current, low, levels, tables, at)
+
+
+@kernel
+def _offer_above(tables, search, levels, node, base, found, figure, kind):
+    """Coarser nodes may be grouped from this one, and inherit its class figure."""
+    m = levels.shape[0]
+    high = np.empty(m, np.int64)
+    for j in range(m):
+        high[j] = tables.depth[j] - 1
+    current = levels.copy()
+    at = node
+    while at >= 0:
+        if base >= 0 and search.base_rows[search.base[at]] > found:
+            search.base[at] = base
+        if kind == DISCERNIBILITY and search.finer[at] < figure:
+            search.finer[at] = figure
+        elif kind == AVERAGE and search.finer[at] > figure:
+            search.finer[at] = figure
+        at = _next_in_box(current, levels, high, tables, at)
+
+
+@kernel
+def _store(search, scratch, node, found, entries):
+    """Keep the grouping just made as a base; return its number, or -1 if there is no room."""
+    used = search.integers[ROWS_USED]
+    used_entries = search.integers[ENTRIES_USED]
+    base = search.integers[BASES]
+    sparse = search.start.shape[0] > 0
+    if base >= search.base_rows.shape[0] or used + found > search.rows.shape[0]:
+        return -1
+    if sparse and used_entries + entries > search.values.shape[0]:
+        return -1
+    search.base_first[base] = used
+    search.base_rows[base] = found
+    search.base_entries[base] = used_entries
+    search.base_node[base] = node
+    search.rows[used : used + found] = scratch.class_rows[:found]
+    search.sizes[used : used + found] = scratch.class_sizes[:found]
+    if search.dense.shape[1] > 0:
+        search.dense[used : used + found] = scratch.class_dense[:found]
+    if sparse:
+        search.start[used + base : used + base + found + 1] = scratch.class_start[: found + 1]
+        search.values[used_entries : used_entries + entries] = scratch.class_values[:entries]
+        search.counts[used_entries : used_entries + entries] = scratch.class_counts[:entries]
+        search.integers[ENTRIES_USED] += entries
+    search.integers[BASES] += 1
+    search.integers[ROWS_USED] += found
+    return base
+
+
+@kernel
+def group_node(tables, objective, search, scratch, levels, base):
+    """Classes of a node, grouped from a base, into the scratch; return (classes, entries)."""
+    first = search.base_first[base]
+    n = search.base_rows[base]
+    rows = search.rows[first : first + n]
+    sizes = search.sizes[first : first + n]
+    found = group(
+        tables.cells, rows, n, levels, tables.maps, tables.first, tables.radix,
+        scratch.keys, scratch.table_keys, scratch.table_ids, scratch.ids,
+    )  # fmt: skip
+    summarize(rows, sizes, n, scratch.ids, found, scratch.class_rows, scratch.class_sizes)
+    entries = 0
+    if search.dense.shape[1] > 0:
+        add_rows(scratch.ids, n, found, search.dense[first : first + n], scratch.class_dense)
+        entries = compress(
+            scratch.class_dense, found, scratch.class_sizes, objective.smallest_class,
+            scratch.class_start, scratch.class_values, scratch.class_counts,
+        )  # fmt: skip
+    elif search.start.shape[0] > 0:
+        at = search.base_entries[base]
+        entries = merge_histograms(
+            scratch.ids, n, found, search.start[first + base : first + base + n + 1],
+            search.values[at:], search.counts[at:], tables.histogram_domain, scratch.starts, scratch.order,
+            scratch.totals, scratch.touched, scratch.class_start, scratch.class_values, scratch.class_counts,
+        )  # fmt: skip
+    return found, entries
+
+
+@kernel
+def evaluate(tables, rules, objective, search, scratch, node, base, sweeping, levels):
+    """Group, judge and price a node; close what that decides. Return its value (infinite if unusable)."""
+    levels_of(tables, node, levels)
+    base_rows = search.base_rows[base]
+    found, entries = group_node(tables, objective, search, scratch, levels, base)
+    m = levels.shape[0]
+    sizes = scratch.class_sizes
+    satisfied = scratch.satisfied
+    keepable = scratch.keepable
+    for c in range(found):
+        # Smaller classes violate in all their parts.
+        satisfied[c] = sizes[c] >= objective.smallest_class
+        keepable[c] = sizes[c] if satisfied[c] else 0
+    for r in range(rules.kind.shape[0]):
+        judge_rule(
+            rules, r, found, sizes, scratch.class_start, scratch.class_values, scratch.class_counts,
+            scratch.figures, satisfied, keepable, not sweeping,
+        )  # fmt: skip
+    kept = np.int64(0)
+    classes = 0
+    squares = 0.0
+    all_squares = 0.0
+    must_suppress = np.int64(0)
+    for c in range(found):
+        size = sizes[c]
+        all_squares += float(size) * size
+        must_suppress += size - keepable[c]
+        if satisfied[c]:
+            kept += size
+            classes += 1
+            squares += float(size) * size
+    costs = scratch.column_cost
+    for j in range(m):
+        costs[j] = 0.0
+    if objective.kind <= SUM:
+        flat = tables.cells.reshape(tables.cells.shape[0] * m)
+        price = scratch.price
+        for j in range(m):
+            for leaf in range(tables.first[j], tables.first[j + 1]):
+                price[leaf] = objective.cost[levels[j], leaf]
+        for c in range(found):
+            if satisfied[c]:
+                at = np.uint64(scratch.class_rows[c]) * np.uint64(m)
+                for j in range(m):
+                    costs[j] += sizes[c] * price[flat[at + np.uint64(j)]]
+    suppressed = tables.records - kept
+    value = np.inf
+    if kept > 0 and suppressed <= objective.limit:
+        if objective.kind <= SUM:
+            for j in range(m):
+                costs[j] += suppressed * objective.suppressed_cost[j]
+            value = _combine(objective, costs)
+        elif objective.kind == DISCERNIBILITY:
+            value = squares + float(suppressed) * tables.records
+        else:
+            value = kept / classes
+    figure = all_squares if objective.kind == DISCERNIBILITY else float(found)
+    if sweeping:
+        _store(search, scratch, node, found, entries)
+        if objective.kind > SUM:
+            _offer_above(tables, search, levels, node, -1, found, figure, objective.kind)
+    else:
+        _close_below(tables, search, levels, node, must_suppress)
+        stored = -1
+        if found <= SHRINK * base_rows:
+            stored = _store(search, scratch, node, found, entries)
+        if stored >= 0 or objective.kind > SUM:
+            _offer_above(tables, search, levels, node, stored, found, figure, objective.kind)
+    search.closed[node] = True
+    search.value[node] = value
+    search.integers[EVALUATED] += 1
+    return value
+
+
+@kernel
+def _climb(tables, objective, search, node, threshold, costs, path):
+    """Path of open nodes from a node upwards, each the parent with the lowest bound; return its length."""
+    length = 1
+    path[0] = node
+    while True:
+        best = np.int64(-1)
+        best_bound = np.inf
+        for j in range(tables.strides.shape[0]):
+            if node // tables.strides[j] % tables.depth[j] == tables.depth[j] - 1:
+                continue
+            parent = node + tables.strides[j]
+            if search.closed[parent] or search.lower[parent] > threshold:
+                continue
+            lower = bound_of(tables, objective, search, parent, costs)
+            search.lower[parent] = lower
+            if lower <= threshold and lower < best_bound:
+                best_bound = lower
+                best = parent
+        if best < 0:
+            return length
+        node = best
+        path[length] = node
+        length += 1
+
+
+@kernel
+def climb_nodes(tables, rules, objective, search, scratch, quota):
+    """Evaluate up to ``quota`` nodes; return True when the optimum is proven."""
+    m = tables.strides.shape[0]
+    costs = np.empty(m)
+    levels = np.zeros(m, np.int64)
+    longest = 1
+    for j in range(m):
+        longest += tables.depth[j]
+    path = np.empty(longest, np.int64)
+    done = 0
+    while search.integers[HEAP] > 0:
+        best = search.floats[BEST]
+        threshold = best + TIE * max(1.0, abs(best)) if best < np.inf else np.inf
+        node = _pop(search)
+        if search.closed[node]:
+            continue
+        lower = bound_of(tables, objective, search, node, costs)
+        if lower == np.inf or lower > threshold:
+            search.closed[node] = True
+            continue
+        search.lower[node] = lower
+        if lower > search.key[node]:
+            search.key[node] = lower
+            _push(search, node)
+            continue
+        search.floats[BOUND] = lower
+        if done >= quota:
+            _push(search, node)
+            return False
+        length = _climb(tables, objective, search, node, threshold, costs, path)
+        chosen = path[min(length - 1, int(length * CLIMB))]
+        value = evaluate(tables, rules, objective, search, scratch, chosen, search.base[chosen], False, levels)
+        done += 1
+        if value < search.floats[BEST]:
+            search.floats[BEST] = value
+        if chosen != node:
+            _push(search, node)
+    search.floats[BOUND] = search.floats[BEST]
+    return True
+
+
+@kernel
+def start_sweep(search):
+    """Forget all bases but the frequency table; the room serves as a stack from now on."""
+    search.integers[CURSOR] = 0
+    search.integers[BASES] = 1
+    search.integers[ROWS_USED] = search.base_rows[0]
+    search.integers[ENTRIES_USED] = search.base_entries[1]
+    search.base[:] = 0
+
+
+@kernel
+def _is_ancestor(tables, above, node):
+    """Whether ``above`` has the levels of ``node`` up to a column, no higher one there, and 0 after it."""
+    same = True
+    for i in range(tables.sweep.shape[0]):
+        j = tables.sweep[i]
+        a = above // tables.strides[j] % tables.depth[j]
+        b = node // tables.strides[j] % tables.depth[j]
+        if same and a != b:
+            if a > b:
+                return False
+            same = False
+        elif not same and a != 0:
+            return False
+    return True
+
+
+@kernel
+def _swept(tables, position):
+    """Node at a position of the sweep: lexicographic order of the columns as ``sweep`` lists them."""
+    node = np.int64(0)
+    for i in range(tables.sweep.shape[0] - 1, -1, -1):
+        j = tables.sweep[i]
+        node += position % tables.depth[j] * tables.strides[j]
+        position //= tables.depth[j]
+    return node
+
+
+@kernel
+def sweep_nodes(tables, rules, objective, search, scratch, quota):
+    """Evaluate up to ``quota`` open nodes in the order of the sweep; return True when none is left."""
+    m = tables.strides.shape[0]
+    costs = np.empty(m)
+    levels = np.zeros(m, np.int64)
+    done = 0
+    for position in range(search.integers[CURSOR], search.lower.shape[0]):
+        node = _swept(tables, position)
+        if search.closed[node]:
+            continue
+        best = search.floats[BEST]
+        threshold = best + TIE * max(1.0, abs(best)) if best < np.inf else np.inf
+        lower = bound_of(tables, objective, search, node, costs)
+        search.lower[node] = lower
+        if lower == np.inf or lower > threshold:
+            search.closed[node] = True
+            continue
+        if done >= quota:
+            search.integers[CURSOR] = position
+            return False
+        while search.integers[BASES] > 1 and not _is_ancestor(
+            tables, search.base_node[search.integers[BASES] - 1], node
+        ):
+            search.integers[BASES] -= 1
+            search.integers[ROWS_USED] = search.base_first[search.integers[BASES]]
+            search.integers[ENTRIES_USED] = search.base_entries[search.integers[BASES]]
+        base = search.integers[BASES] - 1
+        value = evaluate(tables, rules, objective, search, scratch, node, base, True, levels)
+        done += 1
+        if value < search.floats[BEST]:
+            search.floats[BEST] = value
+    search.floats[BOUND] = search.floats[BEST]
+    return True

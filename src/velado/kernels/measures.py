@@ -1,0 +1,374 @@
+"""What a privacy model measures in one equivalence class.
+
+A class arrives as its size and a slice of sparse histogram entries (value, count), values
+ascending. A *rule* is a privacy model in numbers; `velado.models` builds the `Rules` arrays.
+Each rule yields one figure per class and compares it with its threshold, so that judging a
+class, searching and reporting the level achieved share one definition (``measures.md`` §1).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from velado.kernels.compiler import kernel
+
+# What a rule measures.
+SIZE, DISTINCT, ENTROPY, RECURSIVE, EQUAL, ORDERED, HIERARCHICAL, DISCLOSURE, LIKENESS, ENHANCED, SHARE = range(11)
+TOLERANCE = 1e-12
+
+
+class Rules(NamedTuple):
+    """All rules of a run, one array element each.
+
+    ``first``/``width``/``segments``: the histogram values ``first … first + segments·width − 1``;
+    more than one segment means that each is judged on its own (strict reading for several
+    sensitive columns). ``expected`` holds the whole table's distribution, ``caps`` the largest
+    share that a value may have in a satisfying class (or ``cap_at`` = -1), ``slack`` how much of
+    a class may exceed it. ``tree`` holds, level by level, the parent of each group, ``tree_sizes``
+    the number of groups per level. ``order`` is ℓ, or 1 where δ demands every value.
+    """
+
+    kind: np.ndarray
+    threshold: np.ndarray
+    first: np.ndarray
+    width: np.ndarray
+    segments: np.ndarray
+    order: np.ndarray
+    scale: np.ndarray
+    union_closed: np.ndarray
+    expected_at: np.ndarray
+    expected: np.ndarray
+    cap_at: np.ndarray
+    caps: np.ndarray
+    slack: np.ndarray
+    tree_at: np.ndarray
+    sizes_at: np.ndarray
+    height: np.ndarray
+    tree_sizes: np.ndarray
+    tree: np.ndarray
+
+
+@kernel
+def at_least(kind):
+    """Whether larger figures of this kind mean more privacy."""
+    return kind <= ENTROPY
+
+
+@kernel
+def complies(kind, figure, threshold):
+    """Whether a class with this figure satisfies a rule."""
+    if kind <= DISTINCT:
+        return figure >= threshold
+    if kind == ENTROPY:
+        return figure >= threshold - TOLERANCE
+    if kind == RECURSIVE or kind == DISCLOSURE:
+        return figure < threshold
+    return figure <= threshold + TOLERANCE
+
+
+@kernel
+def _entropy(counts, a, b, n):
+    total = 0.0
+    for e in range(a, b):
+        p = counts[e] / n
+        total -= p * np.log(p)
+    return total
+
+
+@kernel
+def _ascending(counts, a, b, buffer):
+    """The frequencies a … b in ascending order in the buffer."""
+    length = b - a
+    if length > 48:
+        buffer[:length] = np.sort(counts[a:b])
+        return
+    for i in range(length):
+        x = counts[a + i]
+        k = i - 1
+        while k >= 0 and buffer[k] > x:
+            buffer[k + 1] = buffer[k]
+            k -= 1
+        buffer[k + 1] = x
+
+
+@kernel
+def _recursive(counts, a, b, order, buffer):
+    if b - a < order:
+        return np.inf
+    _ascending(counts, a, b, buffer)
+    tail = 0.0
+    for i in range(b - a - order + 1):
+        tail += buffer[i]
+    return buffer[b - a - 1] / tail
+
+
+@kernel
+def _equal_distance(values, counts, a, b, n, first, expected):
+    total = 0.0
+    for e in range(a, b):
+        over = counts[e] / n - expected[values[e] - first]
+        if over > 0:
+            total += over
+    return total
+
+
+@kernel
+def _ordered_distance(values, counts, a, b, n, first, expected):
+    width = expected.shape[0]
+    if width < 2:
+        return 0.0
+    total = 0.0
+    surplus = 0.0
+    e = a
+    for v in range(width - 1):
+        if e < b and values[e] - first == v:
+            surplus += counts[e] / n
+            e += 1
+        surplus -= expected[v]
+        total += abs(surplus)
+    return total / (width - 1)
+
+
+@kernel
+def _hierarchical_distance(values, counts, a, b, n, first, expected, height, sizes, tree, extra, over, under):
+    for v in range(expected.shape[0]):
+        extra[v] = -expected[v]
+    for e in range(a, b):
+        extra[values[e] - first] += counts[e] / n
+    total = 0.0
+    parents = 0
+    for level in range(1, height + 1):
+        groups = sizes[level]
+        for g in range(groups):
+            over[g] = 0.0
+            under[g] = 0.0
+        for child in range(sizes[level - 1]):
+            parent = tree[parents + child]
+            if extra[child] > 0:
+                over[parent] += extra[child]
+            else:
+                under[parent] -= extra[child]
+        parents += sizes[level - 1]
+        for g in range(groups):
+            total += level / height * min(over[g], under[g])
+            extra[g] = over[g] - under[g]
+    return total
+
+
+@kernel
+def _disclosure(values, counts, a, b, n, first, expected, scale, every):
+    worst = 0.0
+    for e in range(a, b):
+        worst = max(worst, abs(np.log(counts[e] / n / expected[values[e] - first])) * scale)
+    if every:
+        present = 0
+        for v in range(expected.shape[0]):
+            if expected[v] > 0:
+                present += 1
+        if present > b - a:
+            return np.inf
+    return worst
+
+
+@kernel
+def _likeness(values, counts, a, b, n, first, expected, enhanced):
+    worst = 0.0
+    for e in range(a, b):
+        q = expected[values[e] - first]
+        gain = (counts[e] / n - q) / q
+        if enhanced and gain > -np.log(q) + TOLERANCE:
+            return np.inf
+        worst = max(worst, gain)
+    return worst
+
+
+@kernel
+def _largest_share(counts, a, b, n):
+    largest = 0
+    for e in range(a, b):
+        largest = max(largest, counts[e])
+    return largest / n
+
+
+@kernel
+def _keepable_recursive(counts, a, b, order, threshold, buffer):
+    """Cap the most frequent values at the largest M with M < c·Σ_{i≥ℓ} min(r_i, M)."""
+    if b - a < order:
+        return 0
+    _ascending(counts, a, b, buffer)
+    top = buffer[b - a - 1]
+    for _ in range(64):
+        total = np.int64(0)
+        for i in range(b - a - order + 1):
+            total += min(buffer[i], top)
+        highest = np.int64(np.ceil(threshold * total * (1 + TOLERANCE))) - 1
+        if highest >= top:
+            break
+        top = max(highest, 0)
+    kept = np.int64(0)
+    for i in range(b - a):
+        kept += min(buffer[i], top)
+    return kept
+
+
+@kernel
+def _keepable_capped(values, counts, a, b, first, caps, slack, kept):
+    """The largest m with Σ min(count, cap·m) ≥ (1 − slack)·m, approached from above."""
+    for _ in range(16):
+        total = 0.0
+        for e in range(a, b):
+            total += min(float(counts[e]), caps[values[e] - first] * kept)
+        bound = np.int64(np.floor(total / (1 - slack) + 1e-6))
+        if bound >= kept:
+            break
+        kept = bound
+    return kept
+
+
+@kernel
+def _keepable_in_tree(values, counts, a, b, first, expected, t, height, sizes, tree, mass, share, coarse, kept):
+    """The same bound for the groups of each level: mass that leaves a group travels at least level/height."""
+    for v in range(sizes[0]):
+        mass[v] = 0.0
+        share[v] = expected[v]
+    for e in range(a, b):
+        mass[values[e] - first] += counts[e]
+    parents = 0
+    for level in range(1, height):
+        groups = sizes[level]
+        for g in range(groups):
+            coarse[g] = 0.0
+        for child in range(sizes[level - 1]):
+            coarse[tree[parents + child]] += mass[child]
+        for g in range(groups):
+            mass[g] = coarse[g]
+            coarse[g] = 0.0
+        for child in range(sizes[level - 1]):
+            coarse[tree[parents + child]] += share[child]
+        for g in range(groups):
+            share[g] = coarse[g]
+        parents += sizes[level - 1]
+        slack = (t + 1e-9) * height / (level + 1)
+        if slack >= 1:
+            continue
+        for _ in range(16):
+            total = 0.0
+            for g in range(groups):
+                total += min(mass[g], share[g] * kept)
+            bound = np.int64(np.floor(total / (1 - slack) + 1e-6))
+            if bound >= kept:
+                break
+            kept = bound
+    return kept
+
+
+@kernel
+def judge_rule(rules, r, classes, sizes, start, values, counts, figures, satisfied, keepable, bound):
+    """Figure of rule r for each class; clear ``satisfied`` and lower ``keepable`` where it is violated.
+
+    ``keepable`` bounds the records of a violating class that any finer recoding can keep. Satisfying
+    classes inside it unite to a satisfying class (where the rule is closed under union), so no more
+    can be kept than the largest sub-multiset that satisfies the rule. Every bound is approached
+    from above, so stopping early is safe. Without ``bound`` it only tells 0 from not 0. Classes with
+    nothing left to keep are passed over.
+    """
+    kind = rules.kind[r]
+    threshold = rules.threshold[r]
+    if kind == SIZE:
+        for c in range(classes):
+            figures[c] = sizes[c]
+            if sizes[c] < threshold:
+                satisfied[c] = False
+                keepable[c] = 0
+        return
+    first = rules.first[r]
+    width = rules.width[r]
+    last = first + width * rules.segments[r]
+    order = rules.order[r]
+    scale = rules.scale[r]
+    slack = rules.slack[r]
+    height = rules.height[r]
+    expected = rules.expected[rules.expected_at[r] : rules.expected_at[r] + width]
+    caps = rules.caps[max(rules.cap_at[r], 0) :]
+    capped = rules.cap_at[r] >= 0 and slack < 1
+    tree = rules.tree[rules.tree_at[r] :]
+    tree_sizes = rules.tree_sizes[rules.sizes_at[r] :]
+    union_closed = rules.union_closed[r]
+    higher_is_better = at_least(kind)
+    buffer = np.empty(width, np.int64)
+    extra = np.empty(width)
+    over = np.empty(width + 1)
+    under = np.empty(width + 1)
+    for c in range(classes):
+        if keepable[c] == 0:
+            continue
+        e = start[c]
+        stop = start[c + 1]
+        while e < stop and values[e] < first:
+            e += 1
+        figure = np.inf if higher_is_better else -np.inf
+        kept = np.int64(0)
+        while e < stop and values[e] < last:
+            a = e
+            low = first + (values[e] - first) // width * width
+            n = np.int64(0)
+            while e < stop and values[e] < low + width:
+                n += counts[e]
+                e += 1
+            if kind == DISTINCT:
+                one = float(e - a)
+            elif kind == ENTROPY:
+                one = _entropy(counts, a, e, n)
+            elif kind == RECURSIVE:
+                one = _recursive(counts, a, e, order, buffer)
+            elif kind == EQUAL:
+                one = _equal_distance(values, counts, a, e, n, low, expected)
+            elif kind == ORDERED:
+                one = _ordered_distance(values, counts, a, e, n, low, expected)
+            elif kind == HIERARCHICAL:
+                one = _hierarchical_distance(
+                    values, counts, a, e, n, low, expected, height, tree_sizes, tree, extra, over, under
+                )
+            elif kind == DISCLOSURE:
+                one = _disclosure(values, counts, a, e, n, low, expected, scale, order == 1)
+            elif kind == LIKENESS or kind == ENHANCED:
+                one = _likeness(values, counts, a, e, n, low, expected, kind == ENHANCED)
+            else:
+                one = _largest_share(counts, a, e, n)
+            figure = min(figure, one) if higher_is_better else max(figure, one)
+            if complies(kind, one, threshold):
+                kept += n
+                continue
+            satisfied[c] = False
+            if not bound:
+                kept = np.int64(0)
+                break
+            most = n
+            if kind == DISTINCT or (kind == ENTROPY and e - a < order):
+                most = np.int64(0)
+            elif kind == RECURSIVE:
+                most = _keepable_recursive(counts, a, e, order, threshold, buffer)
+            elif capped:
+                most = _keepable_capped(values, counts, a, e, low, caps, slack, n)
+            if kind == HIERARCHICAL:
+                most = _keepable_in_tree(
+                    values, counts, a, e, low, expected, threshold, height, tree_sizes, tree, extra, over, under, most
+                )
+            kept += min(most, n - 1) if union_closed else most
+        figures[c] = figure
+        if kept < keepable[c]:
+            keepable[c] = kept
+
+
+@kernel
+def judge(rules, sizes, start, values, counts):
+    """Figure of every rule (rows) for every class (columns), and whether it satisfies the rule."""
+    classes = sizes.shape[0]
+    figures = np.empty((rules.kind.shape[0], classes))
+    passes = np.ones((rules.kind.shape[0], classes), np.bool_)
+    for r in range(rules.kind.shape[0]):
+        keepable = np.ones(classes, np.int64)
+        judge_rule(rules, r, classes, sizes, start, values, counts, figures[r], passes[r], keepable, True)
+    return figures, passes

@@ -1,0 +1,44 @@
+"""Methods: from a frequency table and models to a recoding."""
+
+from typing import Any
+
+from velado.methods.base import Found, Method, Progress, Search, silent
+from velado.methods.datafly import Datafly
+from velado.methods.fixed import Fixed
+from velado.methods.incognito import Incognito
+from velado.methods.lattice import Lattice
+from velado.methods.objectives import OBJECTIVES
+from velado.methods.samarati import Samarati
+from velado.parameters import build
+
+METHODS: dict[str, type[Method]] = {m.name: m for m in (Lattice, Samarati, Datafly, Incognito, Fixed)}
+
+
+def method_from(name: str, arguments: dict[str, Any] | None) -> Method:
+    """A method from its name and parameters as in a project file.
+
+    >>> method_from("lattice", {"suppression": 0.05}).suppression
+    0.05
+    """
+    from velado.errors import InputError, suggest
+
+    if name not in METHODS:
+        raise InputError("unknown-method", f"there is no method '{name}'", hint=suggest(name, METHODS))
+    return build(METHODS[name], arguments, f"the method {name}")
+
+
+__all__ = [
+    "METHODS",
+    "OBJECTIVES",
+    "Datafly",
+    "Fixed",
+    "Found",
+    "Incognito",
+    "Lattice",
+    "Method",
+    "Progress",
+    "Samarati",
+    "Search",
+    "method_from",
+    "silent",
+]

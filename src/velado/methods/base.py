@@ -1,0 +1,111 @@
+"""What a method is, and what a search returns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from velado.errors import NoSolution
+from velado.frequency import Classes, FrequencyTable
+from velado.models import PrivacyModel, judge_classes
+from velado.parameters import Parameter, check
+
+Progress = Callable[[float, str], None]
+"""Called with the share done (0…1) and what is being done; may raise `Cancelled`."""
+
+
+def silent(share: float, text: str) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """How the recoding was found: ``gap`` is how far, at most, the optimum lies below the value found."""
+
+    nodes: int
+    evaluated: int
+    proven_optimal: bool
+    gap: float | None
+    seconds: float
+    objective: str | None = None
+    value: float | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """A lattice node and the classes that it releases."""
+
+    levels: tuple[int, ...]
+    classes: Classes
+    kept: np.ndarray
+    search: Search
+    minimal: tuple[tuple[int, ...], ...] = field(default=())
+
+    @property
+    def suppressed(self) -> int:
+        """Records in classes that are not released."""
+        return int(self.classes.sizes[~self.kept].sum())
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to find a recoding in a frequency table."""
+
+    name: ClassVar[str]
+    parameters: ClassVar[Mapping[str, Parameter]]
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress = silent) -> Found:
+        """Find the node; `NoSolution` if there is none."""
+        raise AssertionError("every method defines its search")
+
+
+def suppression_limit(share: float, records: int) -> int:
+    """How many records a share allows to suppress."""
+    return min(records, math.floor(share * records + 1e-9))
+
+
+def release_of(
+    frequency: FrequencyTable, models: Sequence[PrivacyModel], levels: Sequence[int], search: Search, **more: Any
+) -> Found:
+    """The classes of a node, the satisfying ones kept."""
+    classes = Classes.at_levels(frequency, levels)
+    kept, _ = judge_classes(models, frequency.sensitive, classes)
+    return Found(tuple(int(x) for x in levels), classes, kept, search, **more)
+
+
+def feasible(frequency: FrequencyTable, models: Sequence[PrivacyModel], levels: Sequence[int], limit: int) -> bool:
+    """Whether a node keeps something and suppresses no more than allowed."""
+    classes = Classes.at_levels(frequency, levels)
+    kept, _ = judge_classes(models, frequency.sensitive, classes)
+    suppressed = int(classes.sizes[~kept].sum())
+    return suppressed <= limit and suppressed < frequency.records
+
+
+def no_solution(frequency: FrequencyTable, models: Sequence[PrivacyModel], share: float) -> NoSolution:
+    """Why nothing was found, and the nearest setting that would work."""
+    top = [h.height for h in frequency.hierarchies]
+    classes = Classes.at_levels(frequency, top)
+    _, verdicts = judge_classes(models, frequency.sensitive, classes)
+    failing = [v for v in verdicts if not v.satisfied]
+    text = "no recoding satisfies the models"
+    if share < 1:
+        text += f" when at most {share:.4g} of the records may be suppressed"
+    hints = []
+    for v in failing:
+        wanted = ", ".join(f"{k}={x}" for k, x in v.required.items() if k not in ("column", "strict"))
+        got = v.achieved if not isinstance(v.achieved, float) else round(v.achieved, 6)
+        hints.append(f"{v.name} ({wanted}): even with every column at its highest level the table only reaches {got}.")
+    if not failing:
+        hints.append("The fully generalized table satisfies the models; no node does so within the limits given.")
+    if share < 1:
+        hints.append("Allow more suppression, weaken the models, or give the hierarchies a higher level.")
+    else:
+        hints.append("Weaken the models to what the table reaches, or drop the model.")
+    return NoSolution("no-solution", text, hint="\n".join(hints))

@@ -1,0 +1,50 @@
+"""Sweeney's greedy Datafly."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from velado.frequency import FrequencyTable
+from velado.methods.base import Found, Method, Progress, Search, no_solution, release_of, silent, suppression_limit
+from velado.models import PrivacyModel
+from velado.parameters import Number
+
+
+@dataclass(frozen=True)
+class Datafly(Method):
+    """Generalize the column with the most different values, one level at a time, until few enough records violate.
+
+    Ties go to the first column. Fast and without any guarantee of quality. Sweeney, "Datafly: a
+    system for providing anonymity in medical data", 1997.
+    """
+
+    suppression: float = 0.05
+    name: ClassVar[str] = "datafly"
+    parameters: ClassVar = {"suppression": Number("share of the records that may be suppressed", low=0, high=1)}
+
+    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress = silent) -> Found:
+        """Climb until the violating records may be suppressed."""
+        began = time.perf_counter()
+        heights = [h.height for h in frequency.hierarchies]
+        limit = suppression_limit(self.suppression, frequency.records)
+        levels = [0] * len(heights)
+        for evaluated in range(1, sum(heights) + 2):
+            progress(sum(levels) / max(sum(heights), 1), "generalizing the column with the most values")
+            found = release_of(frequency, models, levels, Search(0, 0, False, None, 0.0))
+            if found.suppressed <= limit and found.kept.any():
+                nodes = int(np.prod([h + 1 for h in heights], dtype=float))
+                search = Search(nodes, evaluated, False, None, time.perf_counter() - began)
+                return release_of(frequency, models, levels, search)
+            distinct = [
+                len(np.unique(h.maps[level][frequency.codes[:, j]])) if level < h.height else -1
+                for j, (h, level) in enumerate(zip(frequency.hierarchies, levels, strict=True))
+            ]
+            if not distinct or max(distinct) < 0:
+                break
+            levels[distinct.index(max(distinct))] += 1
+        raise no_solution(frequency, models, self.suppression)

@@ -1,0 +1,54 @@
+"""A node that the owner chose."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from velado.errors import InputError, suggest
+from velado.frequency import FrequencyTable
+from velado.methods.base import Found, Method, Progress, Search, no_solution, release_of, silent, suppression_limit
+from velado.models import PrivacyModel
+from velado.parameters import Levels, Number
+
+
+@dataclass(frozen=True)
+class Fixed(Method):
+    """Exactly the given levels; violating classes are suppressed if the limit allows it."""
+
+    levels: Mapping[str, int]
+    suppression: float = 1.0
+    name: ClassVar[str] = "fixed"
+    parameters: ClassVar = {
+        "levels": Levels("level of each quasi-identifier"),
+        "suppression": Number("share of the records that may be suppressed", low=0, high=1),
+    }
+
+    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress = silent) -> Found:
+        """Judge the one node."""
+        began = time.perf_counter()
+        vector = self._vector(frequency)
+        nodes = int(np.prod([h.levels for h in frequency.hierarchies], dtype=float))
+        found = release_of(frequency, models, vector, Search(nodes, 1, False, None, time.perf_counter() - began))
+        if not found.kept.any() or found.suppressed > suppression_limit(self.suppression, frequency.records):
+            raise no_solution(frequency, models, self.suppression)
+        return found
+
+    def _vector(self, frequency: FrequencyTable) -> list[int]:
+        unknown: list[Any] = [c for c in self.levels if c not in frequency.columns]
+        lacking = [c for c in frequency.columns if c not in self.levels]
+        if unknown or lacking:
+            raise InputError(
+                "bad-levels", "the levels must name every quasi-identifier and nothing else",
+                column=(unknown or lacking)[0], hint=suggest(str((unknown or lacking)[0]), frequency.columns),
+            )  # fmt: skip
+        for h in frequency.hierarchies:
+            if self.levels[h.column] > h.height:
+                raise InputError(
+                    "bad-levels", f"the highest level is {h.height}, got {self.levels[h.column]}", column=h.column
+                )
+        return [self.levels[c] for c in frequency.columns]

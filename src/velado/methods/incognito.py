@@ -1,0 +1,84 @@
+"""LeFevre's Incognito: all satisfying nodes, subset by subset."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from velado.frequency import FrequencyTable
+from velado.methods.base import Found, Method, Progress, Search, no_solution, release_of, silent
+from velado.methods.lattice import Space
+from velado.methods.monotone import require_monotone
+from velado.methods.objectives import OBJECTIVES
+from velado.models import PrivacyModel
+from velado.parameters import Choice, Number
+
+
+@dataclass(frozen=True)
+class Incognito(Method):
+    """All satisfying nodes by a priori pruning, then the best of them.
+
+    A node can only satisfy if its projections to fewer columns do, so subsets of the columns are
+    searched by growing size, each bottom-up: coarser nodes of satisfying ones are marked, nodes with a
+    failed projection are never grouped. LeFevre, DeWitt, Ramakrishnan, "Incognito", 2005.
+    """
+
+    suppression: float = 0.0
+    objective: str = "loss"
+    name: ClassVar[str] = "incognito"
+    parameters: ClassVar = {
+        "suppression": Number("share of the records that may be suppressed", low=0, high=1),
+        "objective": Choice("what to minimise among the satisfying nodes", OBJECTIVES),
+    }
+
+    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress = silent) -> Found:
+        """Grow subsets of the columns."""
+        require_monotone(self.name, models, self.suppression)
+        began = time.perf_counter()
+        m = len(frequency.hierarchies)
+        passing: dict[tuple[int, ...], np.ndarray] = {(): np.ones((), dtype=bool)}
+        evaluated = 0
+        space = Space(frequency, models, self.objective, self.suppression)
+        subsets = [s for size in range(1, m + 1) for s in itertools.combinations(range(m), size)]
+        for done, subset in enumerate(subsets):
+            progress(done / max(len(subsets), 1), "growing subsets of the columns")
+            part = space if len(subset) == m else Space(project(frequency, subset), models, "loss", self.suppression)
+            candidates = np.ones(part.shape, dtype=bool)
+            for i in range(len(subset)):
+                candidates &= np.expand_dims(passing[subset[:i] + subset[i + 1 :]], i)
+            good = np.zeros(part.shape, dtype=bool)
+            for levels in _by_height(part.shape):
+                if candidates[levels] and not good[levels] and part.usable(levels):
+                    good[tuple(slice(x, None) for x in levels)] = True
+            good &= candidates
+            passing[subset] = good
+            evaluated += int(part.state.integers[part.kernel.EVALUATED])
+        satisfying = [tuple(int(x) for x in v) for v in np.argwhere(passing[tuple(range(m))])]
+        if not satisfying:
+            raise no_solution(frequency, models, self.suppression)
+        for levels in satisfying:
+            space.usable(levels)
+        best = space.settle()
+        assert best is not None
+        search = Search(
+            space.nodes, evaluated, True, 0.0, time.perf_counter() - began, self.objective, space.value(best)
+        )
+        return release_of(frequency, models, space.levels(best), search)
+
+
+def project(frequency: FrequencyTable, subset: Sequence[int]) -> FrequencyTable:
+    """The frequency table of some of the columns; rows may repeat, which grouping does not mind."""
+    return replace(
+        frequency,
+        hierarchies=tuple(frequency.hierarchies[j] for j in subset),
+        codes=np.ascontiguousarray(frequency.codes[:, list(subset)]),
+    )
+
+
+def _by_height(shape: Sequence[int]) -> list[tuple[int, ...]]:
+    return sorted(itertools.product(*(range(d) for d in shape)), key=lambda v: (sum(v), v))

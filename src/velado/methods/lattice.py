@@ -1,0 +1,290 @@
+"""Optimal full-domain recoding: branch and bound over the generalization lattice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from velado.errors import InputError
+from velado.frequency import FrequencyTable
+from velado.frequency.classes import LevelTables, table_capacity
+from velado.methods.base import Found, Method, Progress, Search, no_solution, release_of, silent, suppression_limit
+from velado.methods.objectives import OBJECTIVES, compile_objective
+from velado.models import PrivacyModel, compile_rules, smallest_class
+from velado.parameters import FLAG, Choice, Number
+
+MOST_NODES = 20_000_000
+FIRST_QUOTA = 64
+STORED_ROWS = 8_000_000
+DENSE_VALUES = 64
+CLIMBS = 320
+
+
+@dataclass(frozen=True)
+class Lattice(Method):
+    """The globally optimal node, with proof.
+
+    Minimises the objective over all nodes whose suppressed records stay within ``suppression``·N.
+    Among equal optima: the smallest sum of levels, then the lexicographically smallest vector.
+    With a ``budget`` in seconds, the best node found and a proven gap. ``minimal`` also lists all
+    minimal nodes: those that satisfy the models while no finer node does (k-minimal
+    generalizations, Samarati 2001). See `velado.kernels.lattice` for the search.
+    """
+
+    suppression: float = 1.0
+    objective: str = "loss"
+    budget: float | None = None
+    minimal: bool = False
+    name: ClassVar[str] = "lattice"
+    parameters: ClassVar = {
+        "suppression": Number("share of the records that may be suppressed", low=0, high=1),
+        "objective": Choice("what to minimise (precision: to maximise)", OBJECTIVES),
+        "budget": Number("seconds after which the best node found is returned", low=0, low_open=True, optional=True),
+        "minimal": Choice("list all minimal nodes as well", FLAG),
+    }
+
+    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress = silent) -> Found:
+        """Search all nodes."""
+        began = time.perf_counter()
+        space = Space(frequency, models, self.objective, self.suppression)
+        proven, evaluated, bound = space.run(self.budget, progress)
+        node = space.best_node()
+        if node is None:
+            if proven:
+                raise no_solution(frequency, models, self.suppression)
+            raise InputError(
+                "budget-too-small", f"no node was found within the budget of {self.budget} s",
+                hint="Raise the budget, or use the method datafly.",
+            )  # fmt: skip
+        value = space.value(node)
+        minimal = space.minimal_nodes(progress) if self.minimal else ()
+        search = Search(
+            nodes=space.nodes,
+            evaluated=evaluated,
+            proven_optimal=proven,
+            gap=0.0 if proven else max(0.0, value - bound),
+            seconds=time.perf_counter() - began,
+            objective=self.objective,
+            value=value,
+        )
+        return release_of(frequency, models, space.levels(node), search, minimal=minimal)
+
+
+class Space:
+    """The lattice of a frequency table as the kernels see it."""
+
+    def __init__(
+        self,
+        frequency: FrequencyTable,
+        models: Sequence[PrivacyModel],
+        objective: str = "loss",
+        suppression: float = 1.0,
+    ) -> None:
+        from velado.kernels import lattice as kernel
+
+        self.kernel = kernel
+        depth = [h.levels for h in frequency.hierarchies]
+        self.nodes = int(np.prod(depth, dtype=float))
+        if self.nodes > MOST_NODES:
+            raise InputError(
+                "lattice-too-large", f"the lattice has {self.nodes:,} nodes, more than {MOST_NODES:,}",
+                hint="Take fewer quasi-identifiers or levels, or use the method datafly.",
+            )  # fmt: skip
+        self.shape = tuple(depth)
+        self.limit = suppression_limit(suppression, frequency.records)
+        tables = LevelTables.of(frequency)
+        strides = np.array([int(np.prod(depth[j + 1 :], dtype=np.int64)) for j in range(len(depth))], dtype=np.int64)
+        self.tables = kernel.Tables(
+            cells=tables.cells,
+            maps=tables.maps,
+            first=tables.first,
+            radix=tables.radix,
+            depth=np.array(depth, dtype=np.int64),
+            strides=strides,
+            # Columns with few leaves vary fastest: generalizing them merges few rows, so a node's
+            # ancestor on the stack is hardly larger than the node.
+            sweep=np.argsort([-np.count_nonzero(r) for r in frequency.leaf_records], kind="stable"),
+            histogram_domain=max(frequency.histogram_domain, 1),
+            records=frequency.records,
+        )
+        self.rules = compile_rules(models, frequency.sensitive)
+        self.objective = compile_objective(objective, frequency, tables, smallest_class(models), self.limit)
+        needs_histograms = any(m.sensitive_column for m in models)
+        self.state, self.scratch = _arrays(kernel, frequency, self.nodes, needs_histograms)
+        kernel.start_search(self.tables, self.objective, self.state, np.ones(self.nodes, dtype=np.bool_))
+
+    def run(self, budget: float | None, progress: Progress) -> tuple[bool, int, float]:
+        """Search until the optimum is proven or time is up; return (proven, evaluated, lower bound)."""
+        kernel, began, quota = self.kernel, time.perf_counter(), FIRST_QUOTA
+        state, step_nodes = self.state, self.kernel.climb_nodes
+        while True:
+            step = time.perf_counter()
+            proven = step_nodes(self.tables, self.rules, self.objective, state, self.scratch, quota)
+            now = time.perf_counter()
+            evaluated = int(state.integers[kernel.EVALUATED])
+            if proven or (budget is not None and now - began >= budget):
+                return bool(proven), evaluated, self._lower_bound()
+            if step_nodes is kernel.climb_nodes and self._climbing_is_slow(evaluated):
+                kernel.start_sweep(state)
+                step_nodes = kernel.sweep_nodes
+            progress(np.count_nonzero(state.closed) / self.nodes, f"searching {self.nodes:,} nodes")
+            # Come back often enough for progress and the budget, not so often that it costs.
+            wanted = 0.05 if budget is None else min(0.05, max(budget - (now - began), 0.001))
+            quota = max(1, min(4 * quota, int(quota * wanted / max(now - step, 1e-6))))
+
+    def _climbing_is_slow(self, evaluated: int) -> bool:
+        """Whether evaluations close so few nodes that a plain sweep over the open ones is cheaper."""
+        if evaluated < CLIMBS:
+            return False
+        state = self.state
+        best = state.floats[self.kernel.BEST]
+        still_open = np.count_nonzero(~state.closed & (state.lower <= best))
+        return bool(still_open > evaluated)
+
+    def _lower_bound(self) -> float:
+        """No node can be better than this."""
+        best = float(self.state.floats[self.kernel.BEST])
+        open_nodes = ~self.state.closed
+        return min(best, float(self.state.lower[open_nodes].min())) if open_nodes.any() else best
+
+    def levels(self, node: int) -> tuple[int, ...]:
+        """Level vector of a node number."""
+        return tuple(int(x) for x in np.unravel_index(node, self.shape)) if self.shape else ()
+
+    def value(self, node: int) -> float:
+        """The objective at an evaluated node."""
+        return float(self.state.value[node])
+
+    def usable(self, levels: Sequence[int]) -> bool:
+        """Whether the node with these levels satisfies the models within the suppression limit."""
+        return self.evaluate(int(np.ravel_multi_index(tuple(levels), self.shape)) if self.shape else 0)
+
+    def settle(self) -> int | None:
+        """The best of the nodes evaluated one by one."""
+        values = self.state.value
+        self.state.floats[self.kernel.BEST] = np.nanmin(values) if np.isfinite(values).any() else np.inf
+        return self.best_node()
+
+    def best_node(self) -> int | None:
+        """The best node evaluated, ties broken by sum of levels, then lexicographically."""
+        best = float(self.state.floats[self.kernel.BEST])
+        if not np.isfinite(best):
+            return None
+        tied = np.flatnonzero(self.state.value <= best + self.kernel.TIE * max(1.0, abs(best)))
+        return min(tied.tolist(), key=lambda node: (sum(self.levels(node)), node))
+
+    def evaluate(self, node: int) -> bool:
+        """Whether a node is usable, evaluating it if need be."""
+        if self.state.suppressed[node] > self.limit:
+            return False
+        if np.isnan(self.state.value[node]):
+            levels = np.zeros(len(self.shape), dtype=np.int64)
+            self.kernel.evaluate(
+                self.tables,
+                self.rules,
+                self.objective,
+                self.state,
+                self.scratch,
+                node,
+                self.state.base[node],
+                False,
+                levels,
+            )
+        return bool(np.isfinite(self.state.value[node]))
+
+    def minimal_nodes(self, progress: Progress = silent) -> tuple[tuple[int, ...], ...]:
+        """All usable nodes below which no node is usable, by sum of levels, then lexicographically.
+
+        Nodes that must suppress too much (known from coarser ones) are never grouped.
+        """
+        heights = np.indices(self.shape).reshape(len(self.shape), -1).sum(axis=0)
+        above = np.zeros(self.shape, dtype=bool)
+        minimal = []
+        order = np.argsort(heights, kind="stable")
+        for done, node in enumerate(order):
+            if done % 4096 == 0:
+                progress(done / self.nodes, "listing minimal nodes")
+            levels = self.levels(int(node))
+            if above[levels] or self.state.suppressed[node] > self.limit:
+                continue
+            if self.evaluate(int(node)):
+                minimal.append(levels)
+                above[tuple(slice(x, None) for x in levels)] = True
+        return tuple(minimal)
+
+
+def _arrays(kernel: Any, frequency: FrequencyTable, nodes: int, histograms: bool) -> tuple[Any, Any]:
+    n = frequency.rows
+    domain = frequency.histogram_domain if histograms else 0
+    dense = 0 < domain <= DENSE_VALUES and frequency.records < 2**31
+    sparse = histograms and not dense
+    entries = len(frequency.values) if sparse else 0
+    bases = min(nodes, 4096) + 2
+    room = n + min(256 * n, STORED_ROWS)
+    room_entries = entries + min(256 * entries, STORED_ROWS)
+    state = kernel.Search(
+        lower=np.empty(nodes),
+        key=np.empty(nodes),
+        bound_for=np.empty(nodes, dtype=np.int64),
+        suppressed=np.zeros(nodes, dtype=np.int64),
+        finer=np.zeros(nodes),
+        closed=np.zeros(nodes, dtype=np.bool_),
+        value=np.empty(nodes),
+        base=np.zeros(nodes, dtype=np.int32),
+        heap=np.empty(nodes + 1, dtype=np.int64),
+        base_first=np.zeros(bases, dtype=np.int64),
+        base_rows=np.zeros(bases, dtype=np.int64),
+        base_entries=np.full(bases, entries, dtype=np.int64),
+        base_node=np.zeros(bases, dtype=np.int64),
+        rows=np.empty(room, dtype=np.uint32),
+        sizes=np.empty(room, dtype=np.int64),
+        dense=np.empty((room, domain) if dense else (0, 0), dtype=np.int32),
+        start=np.empty(room + bases + 1 if sparse else 0, dtype=np.int64),
+        values=np.empty(room_entries, dtype=np.int32),
+        counts=np.empty(room_entries, dtype=np.int64),
+        integers=np.zeros(6, dtype=np.int64),
+        floats=np.zeros(2),
+    )
+    state.rows[:n] = np.arange(n)
+    state.sizes[:n] = frequency.counts
+    state.base_rows[0] = n
+    state.base_entries[0] = 0
+    if dense:
+        state.dense[:n] = 0
+        of_entry = np.repeat(np.arange(n), np.diff(frequency.start))
+        state.dense[of_entry, frequency.values] = frequency.value_counts
+    if sparse:
+        state.start[: n + 1] = frequency.start
+        state.values[:entries] = frequency.values
+        state.counts[:entries] = frequency.value_counts
+    state.integers[kernel.BASES] = 1
+    state.integers[kernel.ROWS_USED] = n
+    state.integers[kernel.ENTRIES_USED] = entries
+    capacity = table_capacity(n)
+    most_entries = n * domain if dense else entries
+    scratch = kernel.Scratch(
+        keys=np.empty(n, dtype=np.int64),
+        table_keys=np.empty(capacity, dtype=np.int64),
+        table_ids=np.full(capacity, -1, dtype=np.int32),
+        ids=np.empty(n, dtype=np.int32),
+        class_rows=np.empty(n, dtype=np.uint32),
+        class_sizes=np.empty(n, dtype=np.int64),
+        starts=np.empty(n + 1, dtype=np.int64),
+        order=np.empty(n, dtype=np.int64),
+        totals=np.zeros(max(domain, 1), dtype=np.int64),
+        touched=np.empty(max(domain, 1), dtype=np.int64),
+        class_dense=np.empty((n, domain) if dense else (0, 0), dtype=np.int32),
+        class_start=np.zeros(n + 1, dtype=np.int64),
+        class_values=np.empty(most_entries + 1, dtype=np.int32),
+        class_counts=np.empty(most_entries + 1, dtype=np.int64),
+        figures=np.empty(n),
+        satisfied=np.empty(n, dtype=np.bool_),
+        keepable=np.empty(n, dtype=np.int64),
+        column_cost=np.empty(len(frequency.hierarchies)),
+        price=np.empty(sum(len(h.leaves) for h in frequency.hierarchies)),
+    )
+    return state, scratch

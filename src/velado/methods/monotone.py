@@ -1,0 +1,25 @@
+"""When pruning by monotonicity is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from velado.errors import InputError
+from velado.models import PrivacyModel
+
+
+def require_monotone(method: str, models: Sequence[PrivacyModel], suppression: float) -> None:
+    """Refuse models for which "generalizing keeps the models satisfied" does not hold.
+
+    Without suppression the model must be monotone. With suppression it must be hereditary: only
+    then does a coarser node never suppress more records than a finer one.
+    """
+    for model in models:
+        fits = model.is_monotone if suppression == 0 else model.hereditary
+        if not fits:
+            reason = "is not monotone" if suppression == 0 else "is not monotone when records are suppressed"
+            raise InputError(
+                "not-monotone", f"{method} needs monotone models, and {model.name} {reason}",
+                hint="Use the method lattice, which proves its optimum for every model"
+                + (", or 'suppression: 0'." if suppression and model.is_monotone else "."),
+            )  # fmt: skip

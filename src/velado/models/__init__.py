@@ -1,0 +1,54 @@
+"""Privacy models, judged class by class."""
+
+from velado.models.base import PrivacyModel, Verdict, compile_rules, judge_classes, smallest_class
+from velado.models.closeness import TCloseness
+from velado.models.disclosure import AlphaK, BetaLikeness, DeltaDisclosure
+from velado.models.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from velado.models.k_anonymity import KAnonymity
+from velado.parameters import build
+
+MODELS: dict[str, type[PrivacyModel]] = {
+    m.name: m
+    for m in (
+        KAnonymity,
+        DistinctDiversity,
+        EntropyDiversity,
+        RecursiveDiversity,
+        TCloseness,
+        DeltaDisclosure,
+        BetaLikeness,
+        AlphaK,
+    )
+}
+
+
+def model_from(name: str, arguments: dict | None) -> PrivacyModel:
+    """A model from its name and parameters as in a project file.
+
+    >>> model_from("k-anonymity", {"k": 5})
+    KAnonymity(k=5)
+    """
+    from velado.errors import InputError, suggest
+
+    if name not in MODELS:
+        raise InputError("unknown-model", f"there is no privacy model '{name}'", hint=suggest(name, MODELS))
+    return build(MODELS[name], arguments, f"the model {name}")
+
+
+__all__ = [
+    "MODELS",
+    "AlphaK",
+    "BetaLikeness",
+    "DeltaDisclosure",
+    "DistinctDiversity",
+    "EntropyDiversity",
+    "KAnonymity",
+    "PrivacyModel",
+    "RecursiveDiversity",
+    "TCloseness",
+    "Verdict",
+    "compile_rules",
+    "judge_classes",
+    "model_from",
+    "smallest_class",
+]

@@ -1,0 +1,190 @@
+"""What a privacy model is: parameters, capabilities, and rules for the compiled judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from velado.frequency import Classes, Sensitive
+from velado.parameters import Parameter, check
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One row of `velado.kernels.measures.Rules`."""
+
+    kind: int
+    threshold: float
+    sensitive: Sensitive | None = None
+    order: int = 0
+    scale: float = 1.0
+    union_closed: bool = True
+    caps: np.ndarray | None = None
+    slack: float = 0.0
+    tree: tuple[np.ndarray, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class PrivacyModel:
+    """A requirement on every equivalence class.
+
+    ``monotone``: generalizing a table that satisfies the model never breaks it. ``hereditary``: every
+    part of a violating class violates, so that the suppressed records only become fewer as
+    recoding gets coarser. Searches ask these; nothing asks for a model's class.
+    """
+
+    name: ClassVar[str]
+    parameters: ClassVar[Mapping[str, Parameter]]
+    monotone: ClassVar[bool] = True
+    hereditary: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @property
+    def sensitive_column(self) -> str | None:
+        """The sensitive column that the model protects, if any."""
+        return getattr(self, "column", None)
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether generalizing keeps this model satisfied, with these parameters."""
+        return self.monotone
+
+    def required(self) -> dict[str, Any]:
+        """The parameters, for reports."""
+        return {name: getattr(self, name) for name in self.parameters}
+
+    def rules(self, sensitive: Sensitive | None) -> list[Rule]:
+        """The model in numbers for a table whose sensitive column is described."""
+        raise AssertionError("every model defines its rules")
+
+    def smallest_class(self) -> int:
+        """A size that every satisfying class reaches."""
+        return 1
+
+    def achieved(self, figures: Sequence[float]) -> Any:
+        """The level that the worst class reaches, from the rules' worst figures."""
+        return figures[0]
+
+
+class OnSensitive(PrivacyModel):
+    """A model that protects a sensitive column; ``strict`` joins the other sensitive columns to the QI."""
+
+    column: str
+    strict: bool
+
+    def others(self, sensitive_columns: Sequence[str]) -> tuple[str, ...]:
+        """The columns that are joined to the quasi-identifiers to judge this model."""
+        return tuple(c for c in sensitive_columns if c != self.column) if self.strict else ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a table stands to one model: what was required, what the worst class achieves."""
+
+    name: str
+    required: dict[str, Any]
+    achieved: Any
+    satisfied: bool
+
+
+def attribute_of(model: PrivacyModel, sensitive: Sequence[Sensitive]) -> Sensitive | None:
+    """The histogram that a model is judged on."""
+    if not isinstance(model, OnSensitive):
+        return None
+    columns = list(dict.fromkeys(s.column for s in sensitive))
+    others = model.others(columns)
+    for attribute in sensitive:
+        if attribute.column == model.column and attribute.others == others:
+            return attribute
+    from velado.errors import InputError
+
+    raise InputError(
+        "not-sensitive", f"{model.name} protects this column, but its role is not sensitive", column=model.column,
+        hint="Give the column the role 'sensitive', or name another column in the model.",
+    )  # fmt: skip
+
+
+def rules_of(models: Sequence[PrivacyModel], sensitive: Sequence[Sensitive]) -> list[tuple[int, Rule]]:
+    """All rules with the number of their model, cheapest first."""
+    rules = [(i, rule) for i, m in enumerate(models) for rule in m.rules(attribute_of(m, sensitive))]
+    return sorted(rules, key=lambda pair: pair[1].kind)
+
+
+def compile_rules(models: Sequence[PrivacyModel], sensitive: Sequence[Sensitive]) -> Any:
+    """The models as the arrays that the kernels judge with."""
+    from velado.kernels.measures import Rules
+
+    rules = [rule for _, rule in rules_of(models, sensitive)]
+    expected_at, cap_at, tree_at, size_at = [], [], [], []
+    expected: list[np.ndarray] = [np.zeros(0)]
+    caps: list[np.ndarray] = [np.zeros(0)]
+    tree: list[np.ndarray] = [np.zeros(0, dtype=np.int64)]
+    sizes: list[int] = []
+    for rule in rules:
+        expected_at.append(sum(map(len, expected)))
+        expected.append(rule.sensitive.expected if rule.sensitive else np.zeros(0))
+        cap_at.append(-1 if rule.caps is None else sum(map(len, caps)))
+        caps.append(np.zeros(0) if rule.caps is None else rule.caps)
+        tree_at.append(sum(map(len, tree)))
+        tree.extend(parents.astype(np.int64) for parents in rule.tree)
+        size_at.append(len(sizes))
+        if rule.tree:
+            sizes.extend([len(p) for p in rule.tree] + [int(rule.tree[-1].max()) + 1])
+    whole = np.int64
+    return Rules(
+        kind=np.array([r.kind for r in rules], dtype=whole),
+        threshold=np.array([r.threshold for r in rules], dtype=float),
+        first=np.array([r.sensitive.first if r.sensitive else 0 for r in rules], dtype=whole),
+        width=np.array([r.sensitive.width if r.sensitive else 1 for r in rules], dtype=whole),
+        segments=np.array([r.sensitive.segments if r.sensitive else 1 for r in rules], dtype=whole),
+        order=np.array([r.order for r in rules], dtype=whole),
+        scale=np.array([r.scale for r in rules], dtype=float),
+        union_closed=np.array([r.union_closed for r in rules], dtype=np.bool_),
+        expected_at=np.array(expected_at, dtype=whole),
+        expected=np.concatenate(expected),
+        cap_at=np.array(cap_at, dtype=whole),
+        caps=np.concatenate(caps),
+        slack=np.array([r.slack for r in rules], dtype=float),
+        tree_at=np.array(tree_at, dtype=whole),
+        sizes_at=np.array(size_at, dtype=whole),
+        height=np.array([len(r.tree) for r in rules], dtype=whole),
+        tree_sizes=np.array(sizes, dtype=whole),
+        tree=np.concatenate(tree),
+    )
+
+
+def judge_classes(
+    models: Sequence[PrivacyModel], sensitive: Sequence[Sensitive], classes: Classes
+) -> tuple[np.ndarray, list[Verdict]]:
+    """Which classes satisfy all models, and each model's verdict over all classes.
+
+    O(classes × models), plus the number of sensitive values for ordered and hierarchical distances.
+    """
+    from velado.kernels.measures import at_least, judge
+
+    numbered = rules_of(models, sensitive)
+    compiled = compile_rules(models, sensitive)
+    table, passing = judge(compiled, classes.sizes, classes.start, classes.values, classes.value_counts)
+    good = np.ones(classes.count, dtype=bool)
+    worst: dict[int, list[float]] = {i: [] for i in range(len(models))}
+    satisfied = [True] * len(models)
+    for (i, rule), row, passes in zip(numbered, table, passing, strict=True):
+        if classes.count:
+            worst[i].append(float(row.min() if at_least(rule.kind) else row.max()))
+        satisfied[i] &= bool(passes.all())
+        good &= passes
+    verdicts = [
+        Verdict(m.name, m.required(), m.achieved(worst[i]) if classes.count else None, satisfied[i])
+        for i, m in enumerate(models)
+    ]
+    return good, verdicts
+
+
+def smallest_class(models: Sequence[PrivacyModel]) -> int:
+    """A size that every class must reach to satisfy all models."""
+    return max((m.smallest_class() for m in models), default=1)

@@ -1,0 +1,71 @@
+"""t-closeness.
+
+Li, Li, Venkatasubramanian, "t-closeness: privacy beyond k-anonymity and ℓ-diversity", 2007.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from velado.errors import InputError
+from velado.frequency import Sensitive
+from velado.models.base import OnSensitive, Rule
+from velado.models.diversity import COLUMN, STRICT
+from velado.parameters import Choice, Number
+
+DISTANCES = ("equal", "ordered", "hierarchical")
+
+
+@dataclass(frozen=True)
+class TCloseness(OnSensitive):
+    """The earth mover's distance between a class's distribution and the whole input's is at most t.
+
+    ``equal``: any two values are at distance 1. ``ordered``: values sorted, neighbours at 1/(v−1).
+    ``hierarchical``: two values at (level of their lowest common ancestor)/(height of the tree).
+    """
+
+    t: float
+    column: str
+    distance: str = "equal"
+    strict: bool = False
+    name: ClassVar[str] = "t-closeness"
+    parameters: ClassVar = {
+        "t": Number("largest distance", low=0, high=1),
+        "column": COLUMN,
+        "distance": Choice("ground distance", DISTANCES),
+        "strict": STRICT,
+    }
+
+    def rules(self, sensitive: Sensitive | None) -> list[Rule]:
+        """Distance; mass beyond the expected shares travels at least the smallest ground distance."""
+        from velado.kernels.measures import EQUAL, HIERARCHICAL, ORDERED
+
+        assert sensitive is not None
+        kind = dict(zip(DISTANCES, (EQUAL, ORDERED, HIERARCHICAL), strict=True))[self.distance]
+        nearest = 1.0
+        tree: tuple[np.ndarray, ...] = ()
+        if kind == ORDERED:
+            nearest = 1 / max(sensitive.width - 1, 1)
+        if kind == HIERARCHICAL:
+            if sensitive.tree is None:
+                raise InputError(
+                    "no-tree", "hierarchical t-closeness needs a hierarchy of the sensitive column", column=self.column,
+                    hint="Give the column a hierarchy, or use 'distance: equal'.",
+                )  # fmt: skip
+            tree = tree_of(sensitive)
+            nearest = 1 / max(len(tree), 1)
+        slack = min(1.0, (self.t + 1e-9) / nearest)
+        return [Rule(kind, self.t, sensitive, caps=sensitive.expected, slack=slack, tree=tree)]
+
+
+def tree_of(sensitive: Sensitive) -> tuple[np.ndarray, ...]:
+    """Parents level by level, from the values that occur up to one root."""
+    assert sensitive.tree is not None
+    hierarchy = sensitive.tree.with_root()
+    codes = hierarchy.encode(sensitive.labels)
+    parents = [hierarchy.maps[1][codes]] if hierarchy.height else []
+    parents += [hierarchy.parents(level) for level in range(2, hierarchy.levels)]
+    return tuple(parents)

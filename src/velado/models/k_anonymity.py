@@ -1,0 +1,37 @@
+"""k-anonymity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from velado.frequency import Sensitive
+from velado.models.base import PrivacyModel, Rule
+from velado.parameters import Number
+
+
+@dataclass(frozen=True)
+class KAnonymity(PrivacyModel):
+    """Every class has at least k records.
+
+    Samarati and Sweeney (1998); Sweeney, "k-anonymity: a model for protecting privacy", 2002.
+    """
+
+    k: int
+    name: ClassVar[str] = "k-anonymity"
+    parameters: ClassVar = {"k": Number("smallest class size", low=2, integer=True)}
+    hereditary: ClassVar[bool] = True
+
+    def rules(self, sensitive: Sensitive | None) -> list[Rule]:
+        """Size of the class."""
+        from velado.kernels.measures import SIZE
+
+        return [Rule(SIZE, self.k)]
+
+    def smallest_class(self) -> int:
+        """k."""
+        return int(self.k)
+
+    def achieved(self, figures: Any) -> int:
+        """The smallest class."""
+        return int(figures[0])

@@ -1,0 +1,132 @@
+"""Parameters declared once: range, meaning, and the one message for every violation.
+
+A model, method or hierarchy builder lists its parameters in ``parameters``; `check` is called
+from ``__post_init__``. The registry-driven tests break every parameter of every class.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from velado.errors import InputError
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number between two bounds."""
+
+    help: str
+    low: float = -math.inf
+    high: float = math.inf
+    low_open: bool = False
+    integer: bool = False
+    optional: bool = False
+
+    def problem(self, value: Any) -> str | None:
+        """What is wrong with a value, or None."""
+        if value is None and self.optional:
+            return None
+        wanted = "a whole number" if self.integer else "a number"
+        bad_type = isinstance(value, bool) or not isinstance(value, (int, float))
+        if bad_type or not math.isfinite(value) or (self.integer and value != int(value)):
+            return f"must be {wanted}{self.interval()}"
+        if not self.low <= value <= self.high or (self.low_open and value == self.low):
+            return f"must be {wanted}{self.interval()}"
+        return None
+
+    def interval(self) -> str:
+        """The allowed range in words."""
+        if math.isfinite(self.low) and math.isfinite(self.high):
+            return f" {'above' if self.low_open else 'from'} {self.low:g} {'and up ' if self.low_open else ''}to {self.high:g}"
+        if math.isfinite(self.low):
+            return f" above {self.low:g}" if self.low_open else f" of {self.low:g} or more"
+        return ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few words (or truth values)."""
+
+    help: str
+    options: tuple[Any, ...]
+
+    def problem(self, value: Any) -> str | None:
+        """What is wrong with a value, or None."""
+        if any(value is o or (type(value) is type(o) and value == o) for o in self.options):
+            return None
+        return "must be one of " + ", ".join(_word(o) for o in self.options)
+
+
+@dataclass(frozen=True)
+class ColumnName:
+    """The name of a column of the table."""
+
+    help: str
+
+    def problem(self, value: Any) -> str | None:
+        """What is wrong with a value, or None."""
+        return None if isinstance(value, str) and value else "must be the name of a column"
+
+
+@dataclass(frozen=True)
+class Levels:
+    """A level for each of several columns."""
+
+    help: str
+
+    def problem(self, value: Any) -> str | None:
+        """What is wrong with a value, or None."""
+        good = isinstance(value, Mapping) and all(type(x) is int and x >= 0 for x in value.values())
+        return None if good else "must map column names to levels (whole numbers of 0 or more)"
+
+
+FLAG = (False, True)
+Parameter = Number | Choice | ColumnName | Levels
+
+
+def _word(option: Any) -> str:
+    return str(option).lower() if isinstance(option, bool) else str(option)
+
+
+class Parametrized(Protocol):
+    """A class that declares a name and its parameters."""
+
+    name: ClassVar[str]
+    parameters: ClassVar[Mapping[str, Parameter]]
+
+
+def check(thing: Parametrized) -> None:
+    """Check all declared parameters of a model or method.
+
+    >>> from velado import KAnonymity
+    >>> KAnonymity(k=-1)
+    Traceback (most recent call last):
+    ...
+    velado.errors.InputError: the 'k' parameter of k-anonymity must be a whole number of 2 or more, got -1
+    """
+    for name, parameter in thing.parameters.items():
+        value = getattr(thing, name)
+        problem = parameter.problem(value)
+        if problem:
+            raise InputError("bad-parameter", f"the '{name}' parameter of {thing.name} {problem}, got {value!r}")
+
+
+def build(kind: type, arguments: Mapping[str, Any] | None, where: str) -> Any:
+    """Make a declared class from a mapping (a project file's), with an error for unknown or missing keys."""
+    from velado.errors import suggest
+
+    given = dict(arguments or {})
+    known = kind.parameters  # type: ignore[attr-defined]
+    for key in given:
+        if key not in known:
+            raise InputError("unknown-parameter", f"{where} has no parameter '{key}'", hint=suggest(key, known))
+    try:
+        return kind(**given)
+    except TypeError as error:
+        missing = [k for k in known if k not in given]
+        raise InputError(
+            "missing-parameter", f"{where} needs {', '.join(repr(k) for k in missing)}", hint=str(error)
+        ) from None

@@ -1,0 +1,21 @@
+"""Projects: describe a release once, run it, verify it, keep the evidence."""
+
+from velado.project.check import check
+from velado.project.counting import count_table, project_hierarchy
+from velado.project.document import Output, Project
+from velado.project.inspection import Inspection, inspect_table
+from velado.project.release import Release
+from velado.project.run import anonymize, run
+
+__all__ = [
+    "Inspection",
+    "Output",
+    "Project",
+    "Release",
+    "anonymize",
+    "check",
+    "count_table",
+    "inspect_table",
+    "project_hierarchy",
+    "run",
+]

@@ -1,0 +1,91 @@
+"""From a table and its schema to the frequency table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from velado.engines import Counts, Table, open_table
+from velado.errors import InputError, suggest
+from velado.frequency import FrequencyTable, Sensitive
+from velado.hierarchies import Hierarchy, build
+from velado.hierarchies.numbers import parse_number
+from velado.models import PrivacyModel
+from velado.models.base import OnSensitive
+from velado.project.document import Project
+from velado.schema import Column, Schema
+from velado.values import Text
+
+
+def count_table(
+    table: Table, schema: Schema, models: Sequence[PrivacyModel] = (), folder: Path | None = None
+) -> FrequencyTable:
+    """One GROUP BY per sensitive attribute (one alone without any); hierarchies built and checked."""
+    quasi = schema.names("quasi-identifier")
+    groups = _attributes(schema, models)
+    counted = [table.count([*quasi, *columns]) for columns in groups] or [table.count(quasi)]
+    if not counted[0].counts.sum():
+        raise InputError(
+            "no-rows", "the table has a header but no rows", file=table.source.name
+        )
+    hierarchies = [_hierarchy(schema[name], _values(counted, name), folder) for name in quasi]
+    sensitive = [_sensitive(schema, columns, c, folder) for columns, c in zip(groups, counted, strict=False)]
+    return FrequencyTable.build(hierarchies, counted, sensitive)
+
+
+def _attributes(schema: Schema, models: Sequence[PrivacyModel]) -> list[tuple[str, ...]]:
+    """Which columns are counted together: each sensitive one, and the strict readings that models ask for."""
+    columns = schema.names("sensitive")
+    groups: list[tuple[str, ...]] = [(c,) for c in columns]
+    for model in models:
+        column = model.sensitive_column
+        if column is not None and column not in columns:
+            raise InputError(
+                "not-sensitive", f"{model.name} protects this column, but its role is not sensitive", column=column,
+                hint="Give the column the role 'sensitive', or name another column in the model.",
+            )  # fmt: skip
+        if isinstance(model, OnSensitive) and (others := model.others(columns)):
+            groups.append((*others, model.column))
+    return list(dict.fromkeys(groups))
+
+
+def _values(counted: Sequence[Counts], name: str) -> list[Text]:
+    found: dict[Text, None] = {}
+    for c in counted:
+        found.update(dict.fromkeys(c.dictionaries[c.names.index(name)]))
+    return sorted(found, key=lambda v: (v is None, v or ""))
+
+
+def _hierarchy(column: Column, values: Sequence[Text], folder: Path | None) -> Hierarchy:
+    return build(column.name, column.hierarchy, values, format=column.format, missing=column.missing, folder=folder)
+
+
+def _sensitive(schema: Schema, columns: tuple[str, ...], counts: Counts, folder: Path | None) -> Sensitive:
+    *others, name = columns
+    labels = {c: tuple(ordered(_values([counts], c))) for c in columns}
+    column = schema[name]
+    tree = None if column.hierarchy is None else _hierarchy(column, labels[name], folder)
+    return Sensitive(name, labels[name], tree, tuple(others), tuple(labels[c] for c in others))
+
+
+def ordered(values: Sequence[Text]) -> list[Text]:
+    """Numbers by value, other texts alphabetically, missing last: the order of ordered t-closeness."""
+    present = [v for v in values if v is not None]
+    try:
+        present.sort(key=parse_number)
+    except ValueError:
+        present.sort()
+    return [*present, None] if len(present) < len(values) else list(present)
+
+
+def project_hierarchy(project: Project | str | Path, column: str) -> Hierarchy:
+    """The hierarchy of one column of a project, built from its data and checked."""
+    if not isinstance(project, Project):
+        project = Project.load(project)
+    with open_table(project.source, project.folder) as table:
+        schema = Schema(project.columns)
+        if column not in schema:
+            raise InputError(
+                "unknown-column", "the project has no such column", column=column, hint=suggest(column, schema)
+            )
+        return _hierarchy(schema[column], _values([table.count([column])], column), project.folder)

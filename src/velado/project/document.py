@@ -1,0 +1,236 @@
+"""The project file: schema, load, save."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from velado.engines import Source
+from velado.engines.base import ORDERS
+from velado.errors import InputError, suggest
+from velado.methods import Lattice, Method, method_from
+from velado.models import PrivacyModel, model_from
+from velado.schema import Column
+
+VERSION = 1
+KEYS = ("velado", "name", "source", "columns", "rest", "models", "method", "output")
+COLUMN_KEYS = ("role", "type", "hierarchy", "format", "missing", "operation")
+OUTPUT_KEYS = ("path", "delimiter", "order", "suppressed", "guard", "recoding")
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the release goes.
+
+    ``order``: shuffle (default), keep, or sorted (reproducible byte for byte). ``suppressed``: drop (default)
+    or star (the record stays with ``*`` in all quasi-identifiers and sensitive columns). ``guard``:
+    protect spreadsheets from texts that look like formulas. ``recoding``: also save the recoding.
+    """
+
+    path: Path | None = None
+    delimiter: str | None = None
+    order: str = "shuffle"
+    suppressed: str = "drop"
+    guard: bool = True
+    recoding: Path | None = None
+
+    def __post_init__(self) -> None:
+        for what, value, known in (
+            ("order", self.order, ORDERS),
+            ("suppressed", self.suppressed, ("drop", "star")),
+            ("guard", self.guard, (True, False)),
+        ):
+            if value not in known:
+                raise InputError(
+                    "bad-output",
+                    f"output: {what} must be one of {', '.join(str(k).lower() for k in known)}, got {value!r}",
+                )
+        if self.delimiter is not None and (not isinstance(self.delimiter, str) or len(self.delimiter) != 1):
+            raise InputError("bad-output", f"output: delimiter must be one character, got {self.delimiter!r}")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A release described once: source, columns, models, method, output. Paths are relative to ``folder``."""
+
+    source: Any
+    columns: tuple[Column, ...]
+    models: tuple[PrivacyModel, ...]
+    method: Method = field(default_factory=Lattice)
+    output: Output = field(default_factory=Output)
+    rest: str | None = None
+    name: str = "release"
+    folder: Path = field(default_factory=Path)
+    file: Path | None = None
+
+    @classmethod
+    def load(cls, path: str | Path) -> Project:
+        """Read a YAML or JSON project file."""
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            raise InputError(
+                "missing-file", "project file not found", file=path, hint="velado init TABLE writes one."
+            ) from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError("unreadable-file", f"cannot read the project file: {error}", file=path) from None
+        try:
+            data = yaml.load(text, Loader=_UniqueKeys)
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+            problem = getattr(error, "problem", None) or "not valid YAML"
+            raise InputError("bad-yaml", f"the project file is not valid YAML{where}: {problem}", file=path) from None
+        try:
+            return cls.from_dict(data, path.parent, path)
+        except InputError as error:
+            if error.file is None:
+                error.file = str(path)
+                error.args = (str(error),)
+            raise
+
+    @classmethod
+    def from_dict(cls, data: Any, folder: Path | str = ".", file: Path | None = None) -> Project:
+        """A project from the mapping that a project file holds."""
+        _mapping(data, "a project", KEYS)
+        if data.get("velado", VERSION) != VERSION:
+            raise InputError(
+                "bad-version", f"this Velado reads project files of version {VERSION}, not {data['velado']!r}"
+            )
+        for key in ("source", "columns", "models"):
+            if not data.get(key):
+                raise InputError("missing-key", f"the project has no '{key}'")
+        folder = Path(folder)
+        source = data["source"]
+        source = Source.of(source, folder) if isinstance(source, (str, Mapping)) else source
+        return cls(
+            source=source,
+            columns=tuple(_column(name, spec) for name, spec in _mapping(data["columns"], "columns").items()),
+            models=tuple(_one(spec, "models", model_from) for spec in _list(data["models"], "models")),
+            method=_one(data["method"], "method", method_from) if data.get("method") else Lattice(),
+            output=_output(data.get("output") or {}, folder),
+            rest=data.get("rest"),
+            name=str(data.get("name", "release")),
+            folder=folder,
+            file=file,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The mapping that a project file holds; what has its default is left out."""
+        source = Source.of(self.source)
+        columns = {}
+        for c in self.columns:
+            shown: dict[str, Any] = {"role": c.role}
+            for key, default in (
+                ("type", "text"),
+                ("hierarchy", None),
+                ("format", None),
+                ("missing", "own-category"),
+                ("operation", "suppress"),
+            ):
+                if getattr(c, key) != default:
+                    shown[key] = getattr(c, key)
+            columns[c.name] = shown
+        options = {
+            "path": str(source.path),
+            **{
+                k: getattr(source, k)
+                for k in ("format", "delimiter", "quote", "encoding", "sheet")
+                if getattr(source, k)
+            },
+        }
+        if source.missing is not None:
+            options["missing"] = list(source.missing)
+        output = {k: getattr(self.output, k) for k in OUTPUT_KEYS if getattr(self.output, k) != getattr(Output(), k)}
+        data: dict[str, Any] = {
+            "velado": VERSION,
+            "name": self.name,
+            "source": options,
+            "columns": columns,
+            "models": [{m.name: m.required()} for m in self.models],
+            "method": {self.method.name: {k: getattr(self.method, k) for k in self.method.parameters}},
+            "output": {k: str(v) if isinstance(v, Path) else v for k, v in output.items()},
+        }
+        if self.rest:
+            data["rest"] = self.rest
+        return data
+
+    def save(self, path: str | Path) -> None:
+        """Write as YAML."""
+        Path(path).write_text(yaml.safe_dump(self.as_dict(), sort_keys=False, allow_unicode=True), encoding="utf-8")
+
+    def digest(self) -> str:
+        """SHA-256 of the project's content."""
+        shown = (
+            self.as_dict() if Source.of(self.source).path is not None else {"models": [repr(m) for m in self.models]}
+        )
+        return hashlib.sha256(json.dumps(shown, sort_keys=True, default=str).encode()).hexdigest()
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """YAML in which a key that is written twice is an error, not a silent replacement."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        seen = set()
+        for key, _ in node.value:
+            name = self.construct_object(key, deep=True)
+            if name in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"'{name}' is written twice", key.start_mark)
+            seen.add(name)
+        return super().construct_mapping(node, deep)
+
+
+def _mapping(data: Any, what: str, known: Sequence[str] | None = None) -> Mapping[str, Any]:
+    if not isinstance(data, Mapping):
+        raise InputError("bad-project", f"{what} must be a mapping, got {type(data).__name__}")
+    for key in data:
+        if known is not None and key not in known:
+            raise InputError("unknown-key", f"{what} has no key '{key}'", hint=suggest(str(key), known))
+    return data
+
+
+def _list(data: Any, what: str) -> Sequence[Any]:
+    if isinstance(data, Mapping):
+        return [{k: v} for k, v in data.items()]
+    if not isinstance(data, Sequence) or isinstance(data, str):
+        raise InputError("bad-project", f"{what} must be a list, got {type(data).__name__}")
+    return data
+
+
+def _one(spec: Any, what: str, make: Any) -> Any:
+    if isinstance(spec, str):
+        return make(spec, None)
+    if not isinstance(spec, Mapping) or len(spec) != 1:
+        raise InputError(
+            "bad-project", f"each of {what} is a mapping with one name, such as {{k-anonymity: {{k: 5}}}}; got {spec!r}"
+        )
+    ((name, arguments),) = spec.items()
+    if arguments is not None and not isinstance(arguments, Mapping):
+        raise InputError("bad-project", f"the parameters of {name} must be a mapping, got {arguments!r}")
+    return make(str(name), arguments)
+
+
+def _column(name: Any, spec: Any) -> Column:
+    name = str(name)
+    options = {"role": spec} if isinstance(spec, str) else _mapping(spec, f"the column '{name}'", COLUMN_KEYS)
+    if "role" not in options:
+        raise InputError(
+            "column-without-role", "the column has no role", column=name,
+            hint="Choose one of: identifier, quasi-identifier, sensitive, insensitive.",
+        )  # fmt: skip
+    return Column(name, **options)
+
+
+def _output(data: Any, folder: Path) -> Output:
+    options = dict(_mapping({"path": data} if isinstance(data, str) else data, "the output", OUTPUT_KEYS))
+    for key in ("path", "recoding"):
+        if options.get(key):
+            options[key] = folder / str(options[key])
+    return Output(**options)

@@ -1,0 +1,58 @@
+"""A verified release: its output, recoding, evaluation and manifest."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from velado.evaluation import Evaluation
+from velado.methods import Found, Search
+from velado.recoding import Recoding
+
+
+@dataclass(frozen=True)
+class Release:
+    """What a run returns. ``table`` holds the released rows where no output path was given."""
+
+    project: str
+    recoding: Recoding
+    evaluation: Evaluation
+    search: Search
+    manifest: dict[str, Any]
+    found: Found
+    output: Path | None = None
+    manifest_path: Path | None = None
+    table: Any = None
+
+    @property
+    def levels(self) -> dict[str, int]:
+        """Level of each quasi-identifier."""
+        return self.recoding.levels
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON of ``velado run``."""
+        e = self.evaluation
+        search = {
+            k: v
+            for k, v in asdict(self.search).items()
+            if k in ("nodes", "evaluated", "proven_optimal", "gap", "seconds")
+        }
+        shown: dict[str, Any] = {
+            "project": self.project,
+            "rows": e.rows,
+            "released": e.released,
+            "suppressed": e.suppressed,
+            "levels": self.levels,
+            "classes": e.classes,
+            "class_size": e.class_size,
+            "utility": asdict(e.utility),
+            "risk": asdict(e.risk),
+            "models": [asdict(v) for v in e.models],
+            "search": search,
+            "output": None if self.output is None else str(self.output),
+            "manifest": None if self.manifest_path is None else str(self.manifest_path),
+        }
+        if self.found.minimal:
+            shown["minimal"] = [list(v) for v in self.found.minimal]
+        return shown

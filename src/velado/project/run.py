@@ -1,0 +1,169 @@
+"""Run a project: read, count, search, recode, write, verify, evaluate."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from velado.engines import DuckDBTable, Source, Table, Target, open_table
+from velado.errors import InputError, NoSolution
+from velado.evaluation import evaluate
+from velado.frequency import FrequencyTable
+from velado.methods import Found, Lattice, Method, Progress, silent
+from velado.models import PrivacyModel, Verdict, smallest_class
+from velado.project.counting import count_table
+from velado.project.document import Output, Project
+from velado.project.manifest import manifest_of
+from velado.project.release import Release
+from velado.project.verify import verify
+from velado.project.writing import published, write_error
+from velado.recoding import Recoding
+from velado.schema import Column, Schema
+
+
+def anonymize(
+    data: Any,
+    columns: Sequence[Column],
+    models: Sequence[PrivacyModel],
+    method: Method | None = None,
+    *,
+    output: str | Path | Output | None = None,
+    rest: str | None = None,
+    progress: Progress = silent,
+) -> Release:
+    """Anonymize a file or a pandas, Polars or Arrow table.
+
+    Without ``output`` the released rows are in ``release.table`` (Arrow), verified all the same.
+
+    >>> import pyarrow as pa
+    >>> people = pa.table({"age": ["31", "38", "52", "57"], "ill": ["a", "b", "a", "b"]})
+    >>> columns = [Column("age", "quasi-identifier", hierarchy={"intervals": [10, 100]}), Column("ill", "sensitive")]
+    >>> anonymize(people, columns, [KAnonymity(2)]).levels
+    {'age': 1}
+    """
+    written = output if isinstance(output, Output) else Output(path=None if output is None else Path(output))
+    project = Project(data, tuple(columns), tuple(models), method or Lattice(), written, rest)
+    return run(project, progress)
+
+
+def run(project: Project | str | Path, progress: Progress = silent) -> Release:
+    """Run a project or a project file; nothing is written unless the release is verified."""
+    if not isinstance(project, Project):
+        project = Project.load(project)
+    _check_paths(project)
+    with ExitStack() as stack:
+        table = stack.enter_context(open_table(project.source, project.folder))
+        schema = Schema(project.columns).fitted(table.header, project.rest, table.source.name)
+        if not schema.names("quasi-identifier"):
+            raise InputError(
+                "no-quasi-identifier", "no column has the role quasi-identifier: there is nothing to protect",
+                hint="Give that role to the columns that can be linked with outside knowledge.",
+            )  # fmt: skip
+        progress(0.0, "counting")
+        frequency = count_table(table, schema, project.models, project.folder)
+        _check_size(frequency, project.models)
+        progress(0.0, "searching")
+        found = project.method.search(frequency, project.models, progress)
+        dropped = [c.name for c in schema.values() if c.role == "identifier" and c.operation == "drop"]
+        identifiers = [c for c in schema.names("identifier") if c not in dropped]
+        recoding = Recoding.of(found.classes, found.levels, found.kept, identifiers, dropped)
+        if project.output.path is None:
+            return _in_memory(project, table, schema, frequency, found, recoding)
+        return _on_disk(project, table, schema, frequency, found, recoding, progress)
+
+
+def _check_paths(project: Project) -> None:
+    source, output = Source.of(project.source, project.folder), project.output.path
+    if output is not None and source.path is not None and output.resolve() == source.path.resolve():
+        raise InputError(
+            "output-is-input", "the output would replace the input", file=output, hint="Choose another output path."
+        )
+
+
+def _check_size(frequency: FrequencyTable, models: Sequence[PrivacyModel]) -> None:
+    """Say at once what no recoding can reach."""
+    needed = smallest_class(models)
+    if needed > frequency.records:
+        raise NoSolution(
+            "table-too-small", f"the models need classes of {needed} records, but the table has only {frequency.records}",
+            hint=f"Require at most {frequency.records}, or take a larger table.",
+        )  # fmt: skip
+    for model in models:
+        column = model.sensitive_column
+        wanted = getattr(model, "l", None)
+        if column is None or wanted is None:
+            continue
+        present = len(frequency.sensitive_column(column).labels)
+        if wanted > present:
+            raise NoSolution(
+                "too-few-sensitive-values", f"{model.name} wants {wanted:g} different values, but the column has only {present}",
+                column=column, hint=f"Require at most {present}.",
+            )  # fmt: skip
+
+
+def _header(table: Table, recoding: Recoding) -> list[str]:
+    return [name for name in table.header if name not in recoding.dropped]
+
+
+def _verified(
+    project: Project, written: Table, header: list[str], schema: Schema, frequency: FrequencyTable, found: Found,
+    recoding: Recoding, guarded: bool,
+) -> list[Verdict]:  # fmt: skip
+    starred = project.output.suppressed == "star" and found.suppressed > 0
+    return verify(
+        written, header, frequency.columns, recoding.identifiers, frequency, project.models,
+        frequency.records - found.suppressed, starred, guarded,
+    )  # fmt: skip
+
+
+def _in_memory(
+    project: Project, table: DuckDBTable, schema: Schema, frequency: FrequencyTable, found: Found, recoding: Recoding
+) -> Release:
+    result = table.fetch(recoding.recoded(project.output.suppressed, schema.names("sensitive")), project.output.order)
+    with open_table(result) as written:
+        verdicts = _verified(project, written, _header(table, recoding), schema, frequency, found, recoding, False)
+    evaluation = evaluate(found, project.models, verdicts)
+    manifest = manifest_of(project, table.fingerprint(), found, recoding, evaluation, None)
+    return Release(project.name, recoding, evaluation, found.search, manifest, found, table=result)
+
+
+def _on_disk(
+    project: Project, table: DuckDBTable, schema: Schema, frequency: FrequencyTable, found: Found, recoding: Recoding,
+    progress: Progress,
+) -> Release:  # fmt: skip
+    output = project.output
+    assert output.path is not None
+    delimiter = output.delimiter or ("\t" if output.path.suffix.lower() in (".tsv", ".tab") else None)
+    delimiter = delimiter or (table.dialect.delimiter if table.dialect else ",")
+    manifest_path = output.path.with_name(output.path.name + ".manifest.json")
+    recoded = recoding.recoded(output.suppressed, schema.names("sensitive"))
+    with ExitStack() as stack:
+        manifest_file = stack.enter_context(published(manifest_path))
+        if output.recoding is not None:
+            recoding_file = stack.enter_context(published(output.recoding))
+            recoding.save(recoding_file)
+        data_file = stack.enter_context(published(output.path))
+        progress(0.0, "writing")
+        table.write(recoded, Target(data_file, delimiter, output.order, output.guard))
+        progress(0.0, "verifying what was written")
+        with open_table(Source(path=data_file, delimiter=delimiter, encoding="utf-8", quote='"')) as written:
+            guarded = output.guard and written.source.kind() in ("csv", "xlsx")
+            verdicts = _verified(
+                project, written, _header(table, recoding), schema, frequency, found, recoding, guarded
+            )
+        evaluation = evaluate(found, project.models, verdicts)
+        manifest = manifest_of(project, table.fingerprint(), found, recoding, evaluation, _digest(data_file))
+        try:
+            manifest_file.write_text(json.dumps(manifest, ensure_ascii=False, indent=2), encoding="utf-8")
+        except OSError as error:
+            raise write_error(error, manifest_path) from None
+    return Release(project.name, recoding, evaluation, found.search, manifest, found, output.path, manifest_path)
+
+
+def _digest(path: Path) -> str:
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,5 @@
+"""Recodings: what becomes of each quasi-identifier row; apply, save, re-apply."""
+
+from velado.recoding.recoding import Applied, ColumnRecoding, Recoding
+
+__all__ = ["Applied", "ColumnRecoding", "Recoding"]

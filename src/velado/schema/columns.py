@@ -1,0 +1,111 @@
+"""Columns and their roles.
+
+The four roles are those of the field: an *identifier* names a person and never leaves; a
+*quasi-identifier* can be linked with outside knowledge and is recoded; a *sensitive* column is
+what an attacker wants to learn and is what diversity and closeness models protect; an
+*insensitive* column passes through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from velado.errors import InputError, suggest
+
+Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
+ROLES: tuple[str, ...] = get_args(Role)
+TYPES = ("text", "integer", "number", "date")
+MISSING_RULES = ("own-category", "reject")
+OPERATIONS = ("suppress", "drop")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as the owner describes it.
+
+    ``hierarchy`` is what `velado.hierarchies.build` understands: a mapping from a project file or
+    a `Hierarchy`. ``missing`` says what a missing value means in a quasi-identifier: a category of
+    its own, or a reason to refuse the table.
+    """
+
+    name: str
+    role: str
+    type: str = "text"
+    hierarchy: Any = None
+    format: str | None = None
+    missing: str = "own-category"
+    operation: str = "suppress"
+
+    def __post_init__(self) -> None:
+        for what, value, known in (
+            ("role", self.role, ROLES),
+            ("type", self.type, TYPES),
+            ("missing rule", self.missing, MISSING_RULES),
+            ("operation", self.operation, OPERATIONS),
+        ):
+            if value not in known:
+                raise InputError(
+                    f"bad-{what.replace(' ', '-')}",
+                    f"unknown {what} {value!r}",
+                    hint="Choose one of: " + ", ".join(known),
+                    column=self.name,
+                )
+
+
+class Schema(Mapping[str, Column]):
+    """The columns of a table in table order.
+
+    >>> schema = Schema([Column("age", "quasi-identifier"), Column("ill", "sensitive")])
+    >>> schema.names("quasi-identifier")
+    ['age']
+    """
+
+    def __init__(self, columns: Iterable[Column]) -> None:
+        self._columns = {c.name: c for c in columns}
+
+    def __getitem__(self, name: str) -> Column:
+        return self._columns[name]
+
+    def __iter__(self) -> Any:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def names(self, role: str) -> list[str]:
+        """Names of the columns with a role, in table order."""
+        return [c.name for c in self._columns.values() if c.role == role]
+
+    def fitted(self, header: list[str], rest: str | None, file: str | None = None) -> Schema:
+        """This schema in the order of a table's header, every column with a role.
+
+        Columns that the schema does not mention are an error unless ``rest`` is ``drop`` or
+        ``insensitive``: nothing is published by accident.
+        """
+        for name in self._columns:
+            if name not in header:
+                raise InputError(
+                    "unknown-column", "the table has no such column", column=name, file=file, hint=suggest(name, header)
+                )
+        if rest not in (None, "drop", "insensitive"):
+            raise InputError("bad-rest", f"'rest' must be drop or insensitive, got {rest!r}")
+        silent = [name for name in header if name not in self._columns]
+        if silent and rest is None:
+            raise InputError(
+                "column-without-role",
+                "no role is given for: " + ", ".join(silent),
+                file=file,
+                hint="Give each column a role (identifier, quasi-identifier, sensitive, insensitive), "
+                "or write 'rest: drop' or 'rest: insensitive'.",
+            )
+        columns = []
+        for name in header:
+            if name in self._columns:
+                columns.append(self._columns[name])
+            elif rest == "drop":
+                columns.append(Column(name, "identifier", operation="drop"))
+            else:
+                columns.append(Column(name, "insensitive"))
+        return Schema(columns)

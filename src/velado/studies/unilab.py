@@ -1,0 +1,164 @@
+"""UNILAB: k-anonymity and ℓ-diversity on COVID data of Ceará (synthetic: the real file is not public)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from velado.engines import open_table
+from velado.evaluation import precision
+from velado.frequency import Classes, FrequencyTable
+from velado.methods import Fixed, Progress, silent
+from velado.models import DistinctDiversity, KAnonymity, PrivacyModel, judge_classes
+from velado.project import Output, anonymize, count_table
+from velado.report import charts, workbook
+from velado.samples import covid_ceara
+from velado.schema import Column, Schema
+from velado.studies.comparison import Compared, Result, compare, save
+
+COLUMNS = (
+    Column("nome", "identifier"),
+    Column("cpf", "identifier"),
+    Column("localidade", "quasi-identifier", hierarchy={"path": "/", "top": False}),
+    Column(
+        "data_nascimento",
+        "quasi-identifier",
+        type="date",
+        format="%d/%m/%Y",
+        hierarchy={"dates": ["month", "year"], "top": False},
+    ),
+    Column("raca_cor", "sensitive"),
+)
+SENSITIVE = "raca_cor"
+PAIRS = tuple((k, order) for k in (2, 4, 8) for order in (2, 3, 4) if order <= k)
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of the lattice with the classes that satisfy the models."""
+
+    levels: tuple[int, ...]
+    classes: Classes
+    kept: np.ndarray
+    precision: float
+    precision_levels: float
+
+    @property
+    def suppressed(self) -> int:
+        """Records in classes that are not kept."""
+        return int(self.classes.sizes[~self.kept].sum())
+
+
+def judge(frequency: FrequencyTable, levels: Sequence[int], models: Sequence[PrivacyModel]) -> Node:
+    """A node, its violating classes suppressed."""
+    classes = Classes.at_levels(frequency, levels)
+    kept, _ = judge_classes(models, frequency.sensitive, classes)
+    suppressed = int(classes.sizes[~kept].sum())
+    both = [precision(frequency, levels, suppressed, depth) for depth in ("highest", "levels")]
+    return Node(tuple(levels), classes, kept, *both)
+
+
+def minimal(frequency: FrequencyTable, k: int) -> Node:
+    """Step 1: the smallest level sum without suppression, ties by precision, then lexicographically.
+
+    Where even the most general node has small classes, those are suppressed there.
+    """
+    heights = [h.height for h in frequency.hierarchies]
+    nodes = [judge(frequency, v, [KAnonymity(k)]) for v in itertools.product(*(range(h + 1) for h in heights))]
+    whole = [n for n in nodes if not n.suppressed]
+    if not whole:
+        return nodes[-1]
+    return min(whole, key=lambda n: (sum(n.levels), -n.precision_levels, n.levels))
+
+
+def diversify(frequency: FrequencyTable, start: Node, k: int, order: int) -> tuple[Node, str]:
+    """Step 2: suppress classes with fewer than ℓ values, or generalize further, whichever loses less precision."""
+    heights = [h.height for h in frequency.hierarchies]
+    ranges = (range(level, h + 1) for level, h in zip(start.levels, heights, strict=True))
+    models = [KAnonymity(k), DistinctDiversity(order, SENSITIVE)]
+    nodes = [n for n in (judge(frequency, v, models) for v in itertools.product(*ranges)) if n.kept.any()]
+    best = min(nodes, key=lambda n: (-n.precision_levels, sum(n.levels), n.levels))
+    if best.levels != start.levels:
+        return best, "generalized further" + (f", {best.suppressed} suppressed" if best.suppressed else "")
+    added = best.suppressed - start.suppressed
+    return best, f"suppressed {added} more" if added else "nothing to do"
+
+
+def study(
+    data: Path, folder: Path, progress: Progress = silent, rows: int = 10_000, seed: int = 2025, **_: Any
+) -> Result:
+    """All seven (k, ℓ) releases with their measures, sheets and histograms."""
+    source = covid_ceara(rows, seed)
+    with open_table(source) as table:
+        frequency = count_table(table, Schema(COLUMNS))
+    original = folder / "dados_covid-ce.csv"
+    import pyarrow.csv
+
+    pyarrow.csv.write_csv(source, original, pyarrow.csv.WriteOptions(delimiter=";", quoting_style="needed"))
+    files, compared = [original], []
+    sheets = {}
+    for k in dict.fromkeys(k for k, _ in PAIRS):
+        node = minimal(frequency, k)
+        compared += _measures(f"k={k}", frequency, node)
+        sizes = node.classes.sizes[node.kept]
+        sheets[f"k={k}"] = (frequency.columns, _labels(frequency, node), sizes)
+        chart = folder / f"classes_k{k}.png"
+        charts.largest_classes(chart, sizes, f"Largest equivalence classes, k = {k}")
+        files.append(chart)
+        for order in (order for kk, order in PAIRS if kk == k):
+            progress(len(files) / 20, f"k={k}, ℓ={order}")
+            files += _release(frequency, original, folder, node, k, order, compared)
+    book = folder / "classes.xlsx"
+    workbook.class_sizes(book, sheets)
+    files += [book, *save(folder, compared)]
+    notes = (
+        f"The data are synthetic ({rows:,} records, seed {seed}); the brief publishes no figures.",
+        "Precision is given with both depths: the highest level (Sweeney) and the number of levels (the brief's wording, "
+        "which cannot fall below 1/3).",
+        "Minimal generalization = smallest sum of levels; ties by precision, then lexicographically.",
+    )
+    return Result("UNILAB: k and ℓ on COVID data of Ceará", tuple(compared), notes, tuple(files))
+
+
+def _measures(name: str, frequency: FrequencyTable, node: Node) -> list[Compared]:
+    kept = node.classes.sizes[node.kept]
+    figures = {
+        "levels": ", ".join(f"{c} {x}" for c, x in zip(frequency.columns, node.levels, strict=True)),
+        "precision (depth = highest level)": node.precision,
+        "precision (depth = number of levels)": node.precision_levels,
+        "average class size": float(kept.mean()),
+        "classes": len(kept),
+        "suppressed": node.suppressed,
+    }
+    return [compare(name, figure, None, value) for figure, value in figures.items()]
+
+
+def _labels(frequency: FrequencyTable, node: Node) -> list[list[str | None]]:
+    members = frequency.codes[node.classes.rows[node.kept]]
+    parts = [
+        [h.labels[x][g] for g in h.maps[x][members[:, j]]]
+        for j, (h, x) in enumerate(zip(frequency.hierarchies, node.levels, strict=True))
+    ]
+    return [list(row) for row in zip(*parts, strict=True)]
+
+
+def _release(
+    frequency: FrequencyTable, original: Path, folder: Path, start: Node, k: int, order: int, compared: list[Compared]
+) -> list[Path]:
+    node, action = diversify(frequency, start, k, order)
+    name = f"k={k} ℓ={order}"
+    compared += [compare(name, "ℓ step", None, action), *_measures(name, frequency, node)]
+    path = folder / f"dados_covid-ce_{k}_{order}.csv"
+    levels = dict(zip(frequency.columns, node.levels, strict=True))
+    models = [KAnonymity(k), DistinctDiversity(order, SENSITIVE)]
+    release = anonymize(str(original), COLUMNS, models, Fixed(levels), output=Output(path=path, delimiter=";"))
+    chart = folder / f"diversity_k{k}_l{order}.png"
+    distinct = np.diff(node.classes.start)[node.kept]
+    charts.diversity(chart, distinct, f"Different values per class, k = {k}, ℓ = {order}", SENSITIVE)
+    assert release.manifest_path is not None
+    return [path, release.manifest_path, chart]
