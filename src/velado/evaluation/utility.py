@@ -96,7 +96,7 @@ def _generalized_loss(frequency: FrequencyTable, levels: Sequence[int], keep: np
         else:
             cost = (h.group_sizes(level) - 1) / max(len(h.leaves) - 1, 1)
         cell = np.minimum(cost, 1.0)[h.maps[level]][frequency.codes[:, j]]
-        total += float((cell * frequency.counts)[keep].sum()) + suppressed
+        total += float((cell * frequency.counts)[keep].sum()) + (suppressed if len(h.leaves) > 1 else 0)
     return total / (n * m)
 
 
