@@ -72,10 +72,7 @@ def highest_level(tree: Tree) -> int:
 
 def recode(record: Record, qi: Names, hierarchies: Trees, levels: Levels) -> Key:
     """The quasi-identifiers of a record, each at its level."""
-    return tuple(
-        path(hierarchies[column], record[column])[level]
-        for column, level in zip(qi, levels, strict=True)
-    )
+    return tuple(path(hierarchies[column], record[column])[level] for column, level in zip(qi, levels, strict=True))
 
 
 def classes(rows: Rows, qi: Names, hierarchies: Trees, levels: Levels) -> dict[Key, Rows]:
@@ -104,9 +101,7 @@ def whole_numbers(numbers: Iterable[Number]) -> tuple[list[int], int]:
     return [int(fraction * scale) for fraction in fractions], scale
 
 
-def emd_lp(
-    p: Sequence[Number], q: Sequence[Number], distance_matrix: Sequence[Sequence[Number]]
-) -> Fraction:
+def emd_lp(p: Sequence[Number], q: Sequence[Number], distance_matrix: Sequence[Sequence[Number]]) -> Fraction:
     """The least cost of turning p into q, moving x from i to j costing x * distance[i][j].
 
     Successive shortest paths: while mass is left, send as much as fits along the cheapest
@@ -324,9 +319,7 @@ def satisfies(model: dict, cls: Rows, table: Rows, trees: Trees) -> bool:
 # --- Utility of a released node ---
 
 
-def leaves_of_cells(
-    rows: Rows, qi: Names, hierarchies: Trees, levels: Levels, kept: Keys
-) -> dict[str, list[int]]:
+def leaves_of_cells(rows: Rows, qi: Names, hierarchies: Trees, levels: Levels, kept: Keys) -> dict[str, list[int]]:
     """Per QI, the leaves under the released value of each record; all of them if suppressed."""
     cells: dict[str, list[int]] = {column: [] for column in qi}
     for record in rows:
@@ -338,9 +331,7 @@ def leaves_of_cells(
     return cells
 
 
-def column_losses(
-    rows: Rows, qi: Names, hierarchies: Trees, levels: Levels, kept: Keys
-) -> list[float]:
+def column_losses(rows: Rows, qi: Names, hierarchies: Trees, levels: Levels, kept: Keys) -> list[float]:
     """L_j = max(0, (sum of shares - N/|D|) / (N - N/|D|)); 0 when the domain has one value."""
     losses = []
     for column, cells in leaves_of_cells(rows, qi, hierarchies, levels, kept).items():
@@ -363,9 +354,7 @@ def loss_mean(rows: Rows, qi: Names, hierarchies: Trees, levels: Levels, kept: K
     return sum(column_losses(rows, qi, hierarchies, levels, kept)) / len(qi)
 
 
-def precision(
-    rows: Rows, qi: Names, hierarchies: Trees, levels: Levels, kept: Keys, depth: str = "highest"
-) -> float:
+def precision(rows: Rows, qi: Names, hierarchies: Trees, levels: Levels, kept: Keys, depth: str = "highest") -> float:
     """1 - mean over the N*m cells of level / depth, suppressed cells at the highest level.
 
     depth is the highest level or, with "levels", the number of levels. A column that
@@ -395,9 +384,7 @@ def discernibility(rows: Rows, qi: Names, hierarchies: Trees, levels: Levels, ke
     return float(sum(size**2 for size in sizes) + len(rows) * suppressed)
 
 
-def average_class_size(
-    rows: Rows, qi: Names, hierarchies: Trees, levels: Levels, kept: Keys
-) -> float:
+def average_class_size(rows: Rows, qi: Names, hierarchies: Trees, levels: Levels, kept: Keys) -> float:
     """AECS: records kept / classes kept. Undefined when nothing is kept."""
     sizes = kept_sizes(rows, qi, hierarchies, levels, kept)
     return sum(sizes) / len(sizes)
@@ -439,20 +426,14 @@ def entropy_loss(rows: Rows, qi: Names, hierarchies: Trees, levels: Levels, kept
 # --- The whole lattice ---
 
 
-def evaluate(
-    rows: Rows, qi: Names, hierarchies: Trees, levels: Levels, models: Models, trees: Trees
-) -> dict:
+def evaluate(rows: Rows, qi: Names, hierarchies: Trees, levels: Levels, models: Models, trees: Trees) -> dict:
     """What a node releases: the classes that satisfy every model; the rest is suppressed.
 
     `kept`: their keys; `suppressed`: the number of other records; `sizes`: sizes of the
     kept classes, smallest first.
     """
     found = classes(rows, qi, hierarchies, levels)
-    kept = {
-        key
-        for key, cls in found.items()
-        if all(satisfies(model, cls, rows, trees) for model in models)
-    }
+    kept = {key for key, cls in found.items() if all(satisfies(model, cls, rows, trees) for model in models)}
     sizes = kept_sizes(rows, qi, hierarchies, levels, kept)
     return {"kept": kept, "suppressed": len(rows) - sum(sizes), "sizes": sizes}
 
@@ -498,9 +479,7 @@ def brute_force(
     if not feasible:
         return None
     measure = OBJECTIVES[objective]
-    values = {
-        levels: measure(rows, qi, hierarchies, levels, kept) for levels, kept in feasible.items()
-    }
+    values = {levels: measure(rows, qi, hierarchies, levels, kept) for levels, kept in feasible.items()}
     least = min(values.values())
     margin = TOLERANCE * max(1, abs(least))
     ties = [levels for levels, value in values.items() if value <= least + margin]

@@ -60,7 +60,10 @@ def small_tables(draw: st.DrawFn, most_rows: int = 30, sensitive: int = 1) -> Sm
     rng = np.random.default_rng(seed)
     n = draw(st.integers(2, most_rows))
     qi = [f"q{j}" for j in range(draw(st.integers(1, 3)))]
-    hierarchies = {c: random_hierarchy(rng, c, int(rng.integers(1, 6)), int(rng.integers(1, 4)), bool(rng.random() < 0.8)) for c in qi}
+    hierarchies = {
+        c: random_hierarchy(rng, c, int(rng.integers(1, 6)), int(rng.integers(1, 4)), bool(rng.random() < 0.8))
+        for c in qi
+    }
     names = [f"s{j}" for j in range(sensitive)]
     trees = {c: random_hierarchy(rng, c, int(rng.integers(1, 6)), int(rng.integers(1, 3)), True) for c in names}
     skew = rng.uniform(0.4, 2.0)

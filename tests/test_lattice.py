@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tables import Small, model_strategy, random_hierarchy, small_tables, velado_model
 
+import oracle
+from tables import Small, model_strategy, random_hierarchy, small_tables, velado_model
 from velado import Datafly, Fixed, Incognito, InputError, KAnonymity, Lattice, NoSolution, Samarati
 from velado.evaluation import utility
 from velado.frequency import Classes
@@ -55,7 +55,10 @@ def test_two_sensitive_columns(table: Small, first: dict, second: dict, limit: f
 
 
 @settings(max_examples=60, deadline=None)
-@given(table=small_tables(sensitive=2), model=model_strategy("s0").filter(lambda m: m["name"] not in ("k-anonymity", "alpha-k")))
+@given(
+    table=small_tables(sensitive=2),
+    model=model_strategy("s0").filter(lambda m: m["name"] not in ("k-anonymity", "alpha-k")),
+)
 def test_strict_reading_joins_the_other_sensitive_columns(table: Small, model: dict) -> None:
     strict = {**model, "strict": ["s1"]}
     expected = oracle.brute_force(table.rows, table.qi, table.hierarchies, [strict], table.trees, "loss", 0.5)
@@ -74,11 +77,13 @@ def test_the_sweep_finds_the_same_optimum(objective: str, table: Small, models: 
     """Both phases of the search, each alone, and sparse as well as dense histograms."""
     expected = oracle.brute_force(table.rows, table.qi, table.hierarchies, models, table.trees, objective, limit)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lattice, "CLIMBS", 0)
+        patch.setattr(lattice, "WORTH_CLIMBING", 10**9)
         patch.setattr(lattice, "FIRST_QUOTA", 1)
         patch.setattr(lattice, "DENSE_VALUES", 0)
-        patch.setattr(lattice.Space, "_climbing_is_slow", lambda self, evaluated: True)
-        same(solve(table, models, Lattice(suppression=limit, objective=objective)), expected)
+        found = solve(table, models, Lattice(suppression=limit, objective=objective, minimal=True))
+    same(found, expected)
+    minimal = oracle.minimal_nodes(table.rows, table.qi, table.hierarchies, models, table.trees, limit)
+    assert (list(found.minimal) if found else []) == minimal  # type: ignore[attr-defined]
 
 
 @settings(max_examples=100, deadline=None)

@@ -12,8 +12,8 @@ order. Two facts carry the search:
 `climb_nodes` repeatedly takes the open node with the lowest bound, climbs from it to coarser open
 nodes, and evaluates a node high on that path: a failure there closes everything below it, a
 success everything above it. Nodes are grouped from the smallest finer node that is stored
-(roll-up). Where that closes too few nodes, `sweep_nodes` evaluates what is left in lexicographic
-order, each node from its nearest ancestor on a stack. Every node not evaluated has a bound beyond
+(roll-up). Where that closes too few nodes, `sweep_nodes` evaluates what is left range by range, coarse
+ranges first, each range in lexicographic order, each node from its nearest ancestor on a stack. Every node not evaluated has a bound beyond
 the best value found, which proves the optimum.
 """
 
@@ -29,9 +29,8 @@ from velado.kernels.measures import judge_rule
 
 # How the columns' costs, or the classes, make the objective.
 GEOMETRIC, SUM, DISCERNIBILITY, AVERAGE = range(4)
-# Slots of `Search.integers` and `Search.floats`.
-HEAP, BASES, ROWS_USED, ENTRIES_USED, EVALUATED, CURSOR = range(6)
-BEST, BOUND = range(2)
+# Slots of `Search.integers`.
+HEAP, BASES, ROWS_USED, ENTRIES_USED, EVALUATED, WORKER = range(6)
 TIE = 1e-12
 CLIMB = 0.8
 SHRINK = 0.8
@@ -70,7 +69,7 @@ class Search(NamedTuple):
     """What is known of each node, the heap of open nodes, and the stored groupings (bases).
 
     ``lower`` is a node's bound when it had to suppress ``bound_for`` records; ``key`` is what the
-    heap was ordered by, perhaps an older bound. A base's histograms are dense rows if ``dense`` has columns, else sparse entries, if any.
+    heap was ordered by, perhaps an older bound. ``best`` has a place for each thread (``WORKER``). A base's histograms are dense rows if ``dense`` has columns, else sparse entries, if any.
     """
 
     lower: np.ndarray
@@ -93,7 +92,7 @@ class Search(NamedTuple):
     values: np.ndarray
     counts: np.ndarray
     integers: np.ndarray
-    floats: np.ndarray
+    best: np.ndarray
 
 
 class Scratch(NamedTuple):
@@ -186,6 +185,15 @@ def bound_of(tables, objective, search, node, costs):
 
 
 @kernel
+def _threshold(search):
+    """Nodes with a bound above this cannot be optimal, not even tied."""
+    best = search.best[0]
+    for b in search.best[1:]:
+        best = min(best, b)
+    return best + TIE * max(1.0, abs(best)) if best < np.inf else np.inf
+
+
+@kernel
 def _push(search, node):
     heap = search.heap
     lower = search.key
@@ -248,8 +256,7 @@ def start_search(tables, objective, search, allowed):
             _push(search, node)
         else:
             search.lower[node] = np.inf
-    search.floats[BEST] = np.inf
-    search.floats[BOUND] = 0.0
+    search.best[:] = np.inf
     search.integers[EVALUATED] = 0
 
 
@@ -360,8 +367,15 @@ def group_node(tables, objective, search, scratch, levels, base):
 
 
 @kernel
+def _has_descendants(tables, levels):
+    """Whether a later node of the sweep can be grouped from this one."""
+    last = tables.sweep[tables.sweep.shape[0] - 1]
+    return levels[last] == 0 or levels[last] < tables.depth[last] - 1
+
+
+@kernel
 def evaluate(tables, rules, objective, search, scratch, node, base, sweeping, levels):
-    """Group, judge and price a node; close what that decides. Return its value (infinite if unusable)."""
+    """Group, judge and price a node; close what that decides. The value of an unusable node is infinite."""
     levels_of(tables, node, levels)
     base_rows = search.base_rows[base]
     found, entries = group_node(tables, objective, search, scratch, levels, base)
@@ -376,7 +390,7 @@ def evaluate(tables, rules, objective, search, scratch, node, base, sweeping, le
     for r in range(rules.kind.shape[0]):
         judge_rule(
             rules, r, found, sizes, scratch.class_start, scratch.class_values, scratch.class_counts,
-            scratch.figures, satisfied, keepable, not sweeping,
+            scratch.figures, satisfied, keepable, False,
         )  # fmt: skip
     kept = np.int64(0)
     classes = 0
@@ -417,21 +431,20 @@ def evaluate(tables, rules, objective, search, scratch, node, base, sweeping, le
         else:
             value = kept / classes
     figure = all_squares if objective.kind == DISCERNIBILITY else float(found)
+    _close_below(tables, search, levels, node, must_suppress)
+    stored = -1
     if sweeping:
-        _store(search, scratch, node, found, entries)
-        if objective.kind > SUM:
-            _offer_above(tables, search, levels, node, -1, found, figure, objective.kind)
-    else:
-        _close_below(tables, search, levels, node, must_suppress)
-        stored = -1
-        if found <= SHRINK * base_rows:
-            stored = _store(search, scratch, node, found, entries)
-        if stored >= 0 or objective.kind > SUM:
-            _offer_above(tables, search, levels, node, stored, found, figure, objective.kind)
+        if _has_descendants(tables, levels):
+            _store(search, scratch, node, found, entries)
+    elif found <= SHRINK * base_rows:
+        stored = _store(search, scratch, node, found, entries)
+    if stored >= 0 or objective.kind > SUM:
+        _offer_above(tables, search, levels, node, stored, found, figure, objective.kind)
     search.closed[node] = True
     search.value[node] = value
     search.integers[EVALUATED] += 1
-    return value
+    worker = search.integers[WORKER]
+    search.best[worker] = min(search.best[worker], value)
 
 
 @kernel
@@ -472,8 +485,7 @@ def climb_nodes(tables, rules, objective, search, scratch, quota):
     path = np.empty(longest, np.int64)
     done = 0
     while search.integers[HEAP] > 0:
-        best = search.floats[BEST]
-        threshold = best + TIE * max(1.0, abs(best)) if best < np.inf else np.inf
+        threshold = _threshold(search)
         node = _pop(search)
         if search.closed[node]:
             continue
@@ -486,30 +498,16 @@ def climb_nodes(tables, rules, objective, search, scratch, quota):
             search.key[node] = lower
             _push(search, node)
             continue
-        search.floats[BOUND] = lower
         if done >= quota:
             _push(search, node)
             return False
         length = _climb(tables, objective, search, node, threshold, costs, path)
         chosen = path[min(length - 1, int(length * CLIMB))]
-        value = evaluate(tables, rules, objective, search, scratch, chosen, search.base[chosen], False, levels)
+        evaluate(tables, rules, objective, search, scratch, chosen, search.base[chosen], False, levels)
         done += 1
-        if value < search.floats[BEST]:
-            search.floats[BEST] = value
         if chosen != node:
             _push(search, node)
-    search.floats[BOUND] = search.floats[BEST]
     return True
-
-
-@kernel
-def start_sweep(search):
-    """Forget all bases but the frequency table; the room serves as a stack from now on."""
-    search.integers[CURSOR] = 0
-    search.integers[BASES] = 1
-    search.integers[ROWS_USED] = search.base_rows[0]
-    search.integers[ENTRIES_USED] = search.base_entries[1]
-    search.base[:] = 0
 
 
 @kernel
@@ -541,26 +539,27 @@ def _swept(tables, position):
 
 
 @kernel
-def sweep_nodes(tables, rules, objective, search, scratch, quota):
-    """Evaluate up to ``quota`` open nodes in the order of the sweep; return True when none is left."""
+def sweep_nodes(tables, rules, objective, search, scratch, first, last):
+    """Evaluate the open nodes at the positions ``first`` … ``last`` − 1 of the sweep.
+
+    The room for bases serves as a stack here. Ranges are independent of each other, so threads can
+    sweep one each if they have their own stack, scratch and place in ``best``.
+    """
     m = tables.strides.shape[0]
     costs = np.empty(m)
     levels = np.zeros(m, np.int64)
-    done = 0
-    for position in range(search.integers[CURSOR], search.lower.shape[0]):
+    search.integers[BASES] = 1
+    search.integers[ROWS_USED] = search.base_rows[0]
+    search.integers[ENTRIES_USED] = search.base_entries[1]
+    for position in range(first, last):
         node = _swept(tables, position)
         if search.closed[node]:
             continue
-        best = search.floats[BEST]
-        threshold = best + TIE * max(1.0, abs(best)) if best < np.inf else np.inf
         lower = bound_of(tables, objective, search, node, costs)
         search.lower[node] = lower
-        if lower == np.inf or lower > threshold:
+        if lower == np.inf or lower > _threshold(search):
             search.closed[node] = True
             continue
-        if done >= quota:
-            search.integers[CURSOR] = position
-            return False
         while search.integers[BASES] > 1 and not _is_ancestor(
             tables, search.base_node[search.integers[BASES] - 1], node
         ):
@@ -568,9 +567,4 @@ def sweep_nodes(tables, rules, objective, search, scratch, quota):
             search.integers[ROWS_USED] = search.base_first[search.integers[BASES]]
             search.integers[ENTRIES_USED] = search.base_entries[search.integers[BASES]]
         base = search.integers[BASES] - 1
-        value = evaluate(tables, rules, objective, search, scratch, node, base, True, levels)
-        done += 1
-        if value < search.floats[BEST]:
-            search.floats[BEST] = value
-    search.floats[BOUND] = search.floats[BEST]
-    return True
+        evaluate(tables, rules, objective, search, scratch, node, base, True, levels)

@@ -17,6 +17,7 @@ from velado.kernels.compiler import kernel
 # What a rule measures.
 SIZE, DISTINCT, ENTROPY, RECURSIVE, EQUAL, ORDERED, HIERARCHICAL, DISCLOSURE, LIKENESS, ENHANCED, SHARE = range(11)
 TOLERANCE = 1e-12
+NEWTON = 3
 
 
 class Rules(NamedTuple):
@@ -215,12 +216,22 @@ def _keepable_recursive(counts, a, b, order, threshold, buffer):
 
 @kernel
 def _keepable_capped(values, counts, a, b, first, caps, slack, kept):
-    """The largest m with Σ min(count, cap·m) ≥ (1 − slack)·m, approached from above."""
-    for _ in range(16):
-        total = 0.0
+    """The largest m with Σ min(count, cap·m) ≥ (1 − slack)·m, by Newton's method.
+
+    The difference is concave in m, so every step from above stays above.
+    """
+    for _ in range(NEWTON):
+        fixed = 0.0
+        slope = 1 - slack
         for e in range(a, b):
-            total += min(float(counts[e]), caps[values[e] - first] * kept)
-        bound = np.int64(np.floor(total / (1 - slack) + 1e-6))
+            cap = caps[values[e] - first]
+            if counts[e] < cap * kept:
+                fixed += counts[e]
+            else:
+                slope -= cap
+        if slope <= 0:
+            break
+        bound = np.int64(np.floor(fixed / slope + 1e-6))
         if bound >= kept:
             break
         kept = bound
@@ -229,7 +240,7 @@ def _keepable_capped(values, counts, a, b, first, caps, slack, kept):
 
 @kernel
 def _keepable_in_tree(values, counts, a, b, first, expected, t, height, sizes, tree, mass, share, coarse, kept):
-    """The same bound for the groups of each level: mass that leaves a group travels at least level/height."""
+    """The bound of `_keepable_capped` for the groups of each level: mass that leaves one travels level/height or more."""
     for v in range(sizes[0]):
         mass[v] = 0.0
         share[v] = expected[v]
@@ -253,11 +264,17 @@ def _keepable_in_tree(values, counts, a, b, first, expected, t, height, sizes, t
         slack = (t + 1e-9) * height / (level + 1)
         if slack >= 1:
             continue
-        for _ in range(16):
-            total = 0.0
+        for _ in range(NEWTON):
+            fixed = 0.0
+            slope = 1 - slack
             for g in range(groups):
-                total += min(mass[g], share[g] * kept)
-            bound = np.int64(np.floor(total / (1 - slack) + 1e-6))
+                if mass[g] < share[g] * kept:
+                    fixed += mass[g]
+                else:
+                    slope -= share[g]
+            if slope <= 0:
+                break
+            bound = np.int64(np.floor(fixed / slope + 1e-6))
             if bound >= kept:
                 break
             kept = bound
@@ -265,14 +282,14 @@ def _keepable_in_tree(values, counts, a, b, first, expected, t, height, sizes, t
 
 
 @kernel
-def judge_rule(rules, r, classes, sizes, start, values, counts, figures, satisfied, keepable, bound):
+def judge_rule(rules, r, classes, sizes, start, values, counts, figures, satisfied, keepable, exact):
     """Figure of rule r for each class; clear ``satisfied`` and lower ``keepable`` where it is violated.
 
     ``keepable`` bounds the records of a violating class that any finer recoding can keep. Satisfying
     classes inside it unite to a satisfying class (where the rule is closed under union), so no more
     can be kept than the largest sub-multiset that satisfies the rule. Every bound is approached
-    from above, so stopping early is safe. Without ``bound`` it only tells 0 from not 0. Classes with
-    nothing left to keep are passed over.
+    from above, so stopping early is safe. Without ``exact`` the figure may be a
+    bound of the distance that already decides. Classes with nothing left to keep are passed over.
     """
     kind = rules.kind[r]
     threshold = rules.threshold[r]
@@ -297,6 +314,7 @@ def judge_rule(rules, r, classes, sizes, start, values, counts, figures, satisfi
     tree_sizes = rules.tree_sizes[rules.sizes_at[r] :]
     union_closed = rules.union_closed[r]
     higher_is_better = at_least(kind)
+    nearest = 1.0 / height if kind == HIERARCHICAL else 1.0 / max(width - 1, 1)
     buffer = np.empty(width, np.int64)
     extra = np.empty(width)
     over = np.empty(width + 1)
@@ -325,12 +343,18 @@ def judge_rule(rules, r, classes, sizes, start, values, counts, figures, satisfi
                 one = _recursive(counts, a, e, order, buffer)
             elif kind == EQUAL:
                 one = _equal_distance(values, counts, a, e, n, low, expected)
-            elif kind == ORDERED:
-                one = _ordered_distance(values, counts, a, e, n, low, expected)
-            elif kind == HIERARCHICAL:
-                one = _hierarchical_distance(
-                    values, counts, a, e, n, low, expected, height, tree_sizes, tree, extra, over, under
-                )
+            elif kind == ORDERED or kind == HIERARCHICAL:
+                # All ground distances lie between `nearest` and 1, so the equal distance often decides.
+                one = _equal_distance(values, counts, a, e, n, low, expected)
+                if exact or one > threshold:
+                    if not exact and one * nearest > threshold + 1e-9:
+                        one *= nearest
+                    elif kind == ORDERED:
+                        one = _ordered_distance(values, counts, a, e, n, low, expected)
+                    else:
+                        one = _hierarchical_distance(
+                            values, counts, a, e, n, low, expected, height, tree_sizes, tree, extra, over, under
+                        )
             elif kind == DISCLOSURE:
                 one = _disclosure(values, counts, a, e, n, low, expected, scale, order == 1)
             elif kind == LIKENESS or kind == ENHANCED:
@@ -342,20 +366,17 @@ def judge_rule(rules, r, classes, sizes, start, values, counts, figures, satisfi
                 kept += n
                 continue
             satisfied[c] = False
-            if not bound:
-                kept = np.int64(0)
-                break
             most = n
             if kind == DISTINCT or (kind == ENTROPY and e - a < order):
                 most = np.int64(0)
             elif kind == RECURSIVE:
                 most = _keepable_recursive(counts, a, e, order, threshold, buffer)
+            elif kind == HIERARCHICAL:
+                most = _keepable_in_tree(
+                    values, counts, a, e, low, expected, threshold, height, tree_sizes, tree, extra, over, under, n
+                )
             elif capped:
                 most = _keepable_capped(values, counts, a, e, low, caps, slack, n)
-            if kind == HIERARCHICAL:
-                most = _keepable_in_tree(
-                    values, counts, a, e, low, expected, threshold, height, tree_sizes, tree, extra, over, under, most
-                )
             kept += min(most, n - 1) if union_closed else most
         figures[c] = figure
         if kept < keepable[c]:

@@ -63,7 +63,7 @@ class Incognito(Method):
             raise no_solution(frequency, models, self.suppression)
         for levels in satisfying:
             space.usable(levels)
-        best = space.settle()
+        best = space.best_node()
         assert best is not None
         search = Search(
             space.nodes, evaluated, True, 0.0, time.perf_counter() - began, self.objective, space.value(best)

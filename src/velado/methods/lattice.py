@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import queue
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,7 +24,9 @@ MOST_NODES = 20_000_000
 FIRST_QUOTA = 64
 STORED_ROWS = 8_000_000
 DENSE_VALUES = 64
-CLIMBS = 320
+WORTH_CLIMBING = 6
+"""A climb costs about as much as sweeping this many nodes."""
+THREADS = max(1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
 
 
 @dataclass(frozen=True)
@@ -113,41 +118,91 @@ class Space:
         )
         self.rules = compile_rules(models, frequency.sensitive)
         self.objective = compile_objective(objective, frequency, tables, smallest_class(models), self.limit)
-        needs_histograms = any(m.sensitive_column for m in models)
-        self.state, self.scratch = _arrays(kernel, frequency, self.nodes, needs_histograms)
+        self.frequency = frequency
+        self.histograms = any(m.sensitive_column for m in models)
+        self.state, self.scratch = _arrays(kernel, frequency, self.nodes, self.histograms)
         kernel.start_search(self.tables, self.objective, self.state, np.ones(self.nodes, dtype=np.bool_))
 
     def run(self, budget: float | None, progress: Progress) -> tuple[bool, int, float]:
         """Search until the optimum is proven or time is up; return (proven, evaluated, lower bound)."""
-        kernel, began, quota = self.kernel, time.perf_counter(), FIRST_QUOTA
-        state, step_nodes = self.state, self.kernel.climb_nodes
-        while True:
-            step = time.perf_counter()
-            proven = step_nodes(self.tables, self.rules, self.objective, state, self.scratch, quota)
-            now = time.perf_counter()
-            evaluated = int(state.integers[kernel.EVALUATED])
-            if proven or (budget is not None and now - began >= budget):
-                return bool(proven), evaluated, self._lower_bound()
-            if step_nodes is kernel.climb_nodes and self._climbing_is_slow(evaluated):
-                kernel.start_sweep(state)
-                step_nodes = kernel.sweep_nodes
-            progress(np.count_nonzero(state.closed) / self.nodes, f"searching {self.nodes:,} nodes")
-            # Come back often enough for progress and the budget, not so often that it costs.
-            wanted = 0.05 if budget is None else min(0.05, max(budget - (now - began), 0.001))
-            quota = max(1, min(4 * quota, int(quota * wanted / max(now - step, 1e-6))))
+        deadline = None if budget is None else time.perf_counter() + budget
+        proven = self._climb(deadline, progress)
+        if proven is None:
+            proven = self._sweep(deadline, progress)
+        evaluated = int(np.count_nonzero(~np.isnan(self.state.value)))
+        return proven, evaluated, self._lower_bound()
 
-    def _climbing_is_slow(self, evaluated: int) -> bool:
-        """Whether evaluations close so few nodes that a plain sweep over the open ones is cheaper."""
-        if evaluated < CLIMBS:
-            return False
-        state = self.state
-        best = state.floats[self.kernel.BEST]
-        still_open = np.count_nonzero(~state.closed & (state.lower <= best))
-        return bool(still_open > evaluated)
+    def _climb(self, deadline: float | None, progress: Progress) -> bool | None:
+        """Whether the optimum is proven; None if climbing closes so few nodes that a sweep is cheaper."""
+        quota, still_open = FIRST_QUOTA, self.nodes
+        while True:
+            began = time.perf_counter()
+            done = self.kernel.climb_nodes(self.tables, self.rules, self.objective, self.state, self.scratch, quota)
+            now = time.perf_counter()
+            if done or (deadline is not None and now >= deadline):
+                return bool(done)
+            before, still_open = still_open, self._still_open()
+            if before - still_open < WORTH_CLIMBING * quota:
+                return None
+            progress(np.count_nonzero(self.state.closed) / self.nodes, f"searching {self.nodes:,} nodes")
+            # Come back often enough for progress and the deadline, not so often that it costs.
+            wanted = 0.05 if deadline is None else min(0.05, max(deadline - now, 0.001))
+            quota = max(1, min(4 * quota, int(quota * wanted / max(now - began, 1e-6))))
+
+    def _sweep(self, deadline: float | None, progress: Progress) -> bool:
+        """Evaluate the open nodes range by range, one thread per core; whether all were done in time.
+
+        Coarse ranges come first: what they must suppress closes finer nodes before their turn. A thread
+        that does not see another's finding yet only evaluates more than it had to.
+        """
+        length = min(4096, -(-self.nodes // 32))
+        ranges = [(first, min(first + length, self.nodes)) for first in range(0, self.nodes, length)]
+        waiting = queue.SimpleQueue[tuple[int, int]]()
+        for piece in reversed(ranges):
+            waiting.put(piece)
+        workers = [self._worker(i) for i in range(THREADS)]
+
+        def work(worker: tuple[Any, Any]) -> None:
+            while deadline is None or time.perf_counter() < deadline:
+                try:
+                    first, last = waiting.get_nowait()
+                except queue.Empty:
+                    return
+                self.kernel.sweep_nodes(self.tables, self.rules, self.objective, *worker, first, last)
+
+        with ThreadPoolExecutor(THREADS) as pool:
+            running = [pool.submit(work, worker) for worker in workers]
+            try:
+                while wait(running, timeout=0.1).not_done:
+                    progress(1 - waiting.qsize() / len(ranges), f"sweeping {self.nodes:,} nodes")
+            except BaseException:
+                while not waiting.empty():
+                    waiting.get_nowait()
+                raise
+        for task in running:
+            task.result()
+        # The stack has overwritten the stored bases: from here on, group from the frequency table.
+        self.state.base[:] = 0
+        self.state.integers[self.kernel.BASES] = 1
+        self.state.integers[self.kernel.ROWS_USED] = self.state.base_rows[0]
+        self.state.integers[self.kernel.ENTRIES_USED] = self.state.base_entries[1]
+        return waiting.empty()
+
+    def _worker(self, number: int) -> tuple[Any, Any]:
+        """State and scratch of a thread: what is known of the nodes is shared, the stack is its own."""
+        if number == 0:
+            return self.state, self.scratch
+        own, scratch = _arrays(self.kernel, self.frequency, 0, self.histograms)
+        own.integers[self.kernel.WORKER] = number
+        shared = ("lower", "key", "bound_for", "suppressed", "finer", "closed", "value", "base", "heap", "best")
+        return own._replace(**{name: getattr(self.state, name) for name in shared}), scratch
+
+    def _still_open(self) -> int:
+        return int(np.count_nonzero(~self.state.closed & (self.state.lower <= self.state.best.min())))
 
     def _lower_bound(self) -> float:
         """No node can be better than this."""
-        best = float(self.state.floats[self.kernel.BEST])
+        best = float(self.state.best.min())
         open_nodes = ~self.state.closed
         return min(best, float(self.state.lower[open_nodes].min())) if open_nodes.any() else best
 
@@ -163,15 +218,9 @@ class Space:
         """Whether the node with these levels satisfies the models within the suppression limit."""
         return self.evaluate(int(np.ravel_multi_index(tuple(levels), self.shape)) if self.shape else 0)
 
-    def settle(self) -> int | None:
-        """The best of the nodes evaluated one by one."""
-        values = self.state.value
-        self.state.floats[self.kernel.BEST] = np.nanmin(values) if np.isfinite(values).any() else np.inf
-        return self.best_node()
-
     def best_node(self) -> int | None:
         """The best node evaluated, ties broken by sum of levels, then lexicographically."""
-        best = float(self.state.floats[self.kernel.BEST])
+        best = float(self.state.best.min())
         if not np.isfinite(best):
             return None
         tied = np.flatnonzero(self.state.value <= best + self.kernel.TIE * max(1.0, abs(best)))
@@ -221,9 +270,11 @@ def _arrays(kernel: Any, frequency: FrequencyTable, nodes: int, histograms: bool
     n = frequency.rows
     domain = frequency.histogram_domain if histograms else 0
     dense = 0 < domain <= DENSE_VALUES and frequency.records < 2**31
+    # Rows of eight values are added in one instruction.
+    width = -(-domain // 8) * 8
     sparse = histograms and not dense
     entries = len(frequency.values) if sparse else 0
-    bases = min(nodes, 4096) + 2
+    bases = 4098
     room = n + min(256 * n, STORED_ROWS)
     room_entries = entries + min(256 * entries, STORED_ROWS)
     state = kernel.Search(
@@ -242,12 +293,12 @@ def _arrays(kernel: Any, frequency: FrequencyTable, nodes: int, histograms: bool
         base_node=np.zeros(bases, dtype=np.int64),
         rows=np.empty(room, dtype=np.uint32),
         sizes=np.empty(room, dtype=np.int64),
-        dense=np.empty((room, domain) if dense else (0, 0), dtype=np.int32),
+        dense=np.empty((room, width) if dense else (0, 0), dtype=np.int32),
         start=np.empty(room + bases + 1 if sparse else 0, dtype=np.int64),
         values=np.empty(room_entries, dtype=np.int32),
         counts=np.empty(room_entries, dtype=np.int64),
         integers=np.zeros(6, dtype=np.int64),
-        floats=np.zeros(2),
+        best=np.full(THREADS, np.inf),
     )
     state.rows[:n] = np.arange(n)
     state.sizes[:n] = frequency.counts
@@ -265,7 +316,7 @@ def _arrays(kernel: Any, frequency: FrequencyTable, nodes: int, histograms: bool
     state.integers[kernel.ROWS_USED] = n
     state.integers[kernel.ENTRIES_USED] = entries
     capacity = table_capacity(n)
-    most_entries = n * domain if dense else entries
+    most_entries = n * width if dense else entries
     scratch = kernel.Scratch(
         keys=np.empty(n, dtype=np.int64),
         table_keys=np.empty(capacity, dtype=np.int64),
@@ -277,7 +328,7 @@ def _arrays(kernel: Any, frequency: FrequencyTable, nodes: int, histograms: bool
         order=np.empty(n, dtype=np.int64),
         totals=np.zeros(max(domain, 1), dtype=np.int64),
         touched=np.empty(max(domain, 1), dtype=np.int64),
-        class_dense=np.empty((n, domain) if dense else (0, 0), dtype=np.int32),
+        class_dense=np.empty((n, width) if dense else (0, 0), dtype=np.int32),
         class_start=np.zeros(n + 1, dtype=np.int64),
         class_values=np.empty(most_entries + 1, dtype=np.int32),
         class_counts=np.empty(most_entries + 1, dtype=np.int64),

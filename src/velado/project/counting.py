@@ -25,9 +25,7 @@ def count_table(
     groups = _attributes(schema, models)
     counted = [table.count([*quasi, *columns]) for columns in groups] or [table.count(quasi)]
     if not counted[0].counts.sum():
-        raise InputError(
-            "no-rows", "the table has a header but no rows", file=table.source.name
-        )
+        raise InputError("no-rows", "the table has a header but no rows", file=table.source.name)
     hierarchies = [_hierarchy(schema[name], _values(counted, name), folder) for name in quasi]
     sensitive = [_sensitive(schema, columns, c, folder) for columns, c in zip(groups, counted, strict=False)]
     return FrequencyTable.build(hierarchies, counted, sensitive)

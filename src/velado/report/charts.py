@@ -71,7 +71,7 @@ def curves(
     shape = alt.Shape(
         "series:N", scale=alt.Scale(domain=names, range=list(SHAPES[: len(names)])), legend=legend, sort=None
     )
-    axes = {"x": alt.X("x:Q", title=x), "y": alt.Y("y:Q", title=y)}
+    axes = {"x": alt.X("x:Q", title=x, axis=alt.Axis(labelFlush=False, tickCount=10)), "y": alt.Y("y:Q", title=y)}
     _save(
         base.mark_line().encode(color=colour, **axes)
         + base.mark_point(filled=True, size=70).encode(color=colour, shape=shape, **axes),

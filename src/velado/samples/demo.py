@@ -48,5 +48,7 @@ def write_demo(folder: Path, rows: int = 5000) -> Path:
     pyarrow.csv.write_csv(hospital(rows), folder / "patients.csv", pyarrow.csv.WriteOptions(quoting_style="needed"))
     tree = yaml.safe_dump(DIAGNOSES, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
     project = folder / "hospital.yaml"
-    project.write_text(PROJECT.replace("TREE", "\n".join("        " + line for line in tree.splitlines())), encoding="utf-8")
+    project.write_text(
+        PROJECT.replace("TREE", "\n".join("        " + line for line in tree.splitlines())), encoding="utf-8"
+    )
     return project

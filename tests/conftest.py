@@ -1,0 +1,134 @@
+"""What several test files share: a small hospital table, a project about it, and the command line."""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import yaml
+
+from velado import cli
+from velado.samples import hospital
+
+VELADO = Path(sys.executable).with_name("velado")
+PROJECT: dict[str, Any] = {
+    "name": "patients",
+    "source": {"path": "patients.csv"},
+    "columns": {
+        "name": {"role": "identifier"},
+        "national_id": {"role": "identifier"},
+        "birth_date": {"role": "quasi-identifier", "type": "date", "hierarchy": {"dates": ["year", "decade"]}},
+        "sex": {"role": "quasi-identifier"},
+        "postal_code": {"role": "quasi-identifier", "hierarchy": {"mask": "right"}},
+        "city": {"role": "insensitive"},
+        "marital_status": {"role": "insensitive"},
+        "diagnosis": {"role": "sensitive"},
+        "cost": {"role": "insensitive"},
+    },
+    "models": [{"k-anonymity": {"k": 5}}],
+    "method": {"lattice": {"suppression": 0.1}},
+    "output": {"path": "out.csv"},
+}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A command that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one JSON object on standard output; anything beside it is an error."""
+        return json.loads(self.out)
+
+
+Command = Callable[..., Ended]
+
+
+@pytest.fixture(scope="session")
+def patients() -> pa.Table:
+    """400 invented patients."""
+    return hospital(400)
+
+
+@pytest.fixture(scope="session")
+def patients_csv(patients: pa.Table) -> str:
+    """The patients as the text of a CSV file."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(patients.column_names)
+    writer.writerows(zip(*(column.to_pylist() for column in patients.columns), strict=True))
+    return text.getvalue()
+
+
+@pytest.fixture
+def write_project(tmp_path: Path, patients_csv: str) -> Callable[..., Path]:
+    """Write ``patients.csv`` and ``project.yaml``; arguments replace keys of the project, None removes one.
+
+    ``columns`` changes single columns: ``write_project(columns={"city": None})`` leaves the city out.
+    """
+
+    def write(columns: dict[str, Any] | None = None, **changes: Any) -> Path:
+        (tmp_path / "patients.csv").write_text(patients_csv, encoding="utf-8")
+        project = {**PROJECT, "columns": {**PROJECT["columns"], **(columns or {})}, **changes}
+        project["columns"] = {name: c for name, c in project["columns"].items() if c is not None}
+        project = {key: value for key, value in project.items() if value is not None}
+        path = tmp_path / "project.yaml"
+        path.write_text(yaml.safe_dump(project, sort_keys=False, allow_unicode=True), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def environment() -> dict[str, str]:
+    """The environment of commands: wide lines, no colours, compiled files kept."""
+    unwanted = ("PYTHONDONTWRITEBYTECODE", "FORCE_COLOR", "NO_COLOR")
+    return {k: v for k, v in os.environ.items() if k not in unwanted} | {"COLUMNS": "200", "PYTHONUTF8": "1"}
+
+
+@pytest.fixture
+def shell(tmp_path: Path, environment: dict[str, str]) -> Command:
+    """Run the installed command in a process of its own."""
+
+    def run(*args: Any, **options: Any) -> Ended:
+        ended = subprocess.run(
+            [VELADO, *map(str, args)], cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", timeout=120, **options
+        )  # fmt: skip
+        return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+    return run
+
+
+@pytest.fixture
+def main(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run the command's entry point in this process, which is faster."""
+
+    def run(*args: Any, columns: int = 200) -> Ended:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("COLUMNS", str(columns))
+        monkeypatch.setattr(sys, "argv", ["velado", *map(str, args)])
+        handler = signal.getsignal(signal.SIGTERM)
+        capsys.readouterr()
+        code: Any = 0
+        try:
+            cli.main()
+        except SystemExit as stop:
+            code = stop.code or 0
+        finally:
+            signal.signal(signal.SIGTERM, handler)
+        return Ended(code, *capsys.readouterr())
+
+    return run
