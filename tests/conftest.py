@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from velado import cli
+from velado.cli import terminal
 from velado.samples import hospital
 
 VELADO = Path(sys.executable).with_name("velado")
@@ -119,6 +120,7 @@ def main(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     def run(*args: Any, columns: int = 200) -> Ended:
         monkeypatch.chdir(tmp_path)
         monkeypatch.setenv("COLUMNS", str(columns))
+        monkeypatch.setattr(terminal.out, "width", columns)  # made before, with the width of that time
         monkeypatch.setattr(sys, "argv", ["velado", *map(str, args)])
         handler = signal.getsignal(signal.SIGTERM)
         capsys.readouterr()

@@ -665,7 +665,8 @@ def test_killed_outright(write_project, many_patients: Path, environment: dict, 
     process.kill()
     process.wait()
     left = set(contents(tmp_path)) - before
-    assert left, "killed before anything was written: nothing to test"
+    assert process.returncode == -signal.SIGKILL, "it ended before it could be killed"
+    assert left, "it was killed before it had written anything"
     assert not {"out.csv", "out.csv.manifest.json"} & left
     write_project()
     assert shell(*RUN).code == 0

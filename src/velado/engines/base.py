@@ -68,12 +68,16 @@ class Target:
 
 @dataclass(frozen=True)
 class Recoded:
-    """What becomes of a table: translations, a selection, columns set to ``*``, columns left out."""
+    """What becomes of a table: translations, a selection, columns set to ``*``, columns left out.
+
+    ``known`` lists all values of columns that stay as they are: an engine may store such columns compactly.
+    """
 
     translations: tuple[Translation, ...]
     selection: Selection
     starred: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
+    known: tuple[tuple[str, tuple[Text, ...]], ...] = ()
 
 
 class Table(Protocol):

@@ -13,7 +13,6 @@ from velado.errors import InputError
 SAMPLE = 1 << 20
 DELIMITERS = (",", ";", "\t", "|")
 MISSING_MARKERS = ("?", "NA", "N/A", "n/a", "NULL", "null", "NaN", "nan", "None", "-", ".", "missing")
-DUCKDB_ENCODINGS = {"utf-8": "utf-8", "utf-8-sig": "utf-8", "iso8859-1": "latin-1", "utf-16": "utf-16"}
 
 
 @dataclass(frozen=True)
@@ -46,14 +45,21 @@ def sniff(path: Path, delimiter: str | None = None, quote: str | None = None, en
     if delimiter is not None and len(delimiter) != 1:
         raise InputError("bad-delimiter", f"the delimiter must be one character, got {delimiter!r}", file=path)
     delimiter = delimiter or _delimiter(sample, quote)
-    header = tuple(next(csv.reader(io.StringIO(sample), delimiter=delimiter, quotechar=quote)))
+    try:
+        header = tuple(next(csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter, quotechar=quote)))
+    except csv.Error as error:
+        raise InputError(
+            "unreadable-file", f"the header cannot be read: {error}", file=path,
+            hint="Lines must end in a line feed; name the delimiter and the quote character if they are unusual.",
+        ) from None  # fmt: skip
     check_header(list(header), path)
     return Dialect(delimiter, quote, encoding, header)
 
 
 def check_header(header: list[str], path: Path | str) -> None:
     """Every column has a name of its own."""
-    twice = [name for name in dict.fromkeys(header) if header.count(name) > 1]
+    folded = [name.casefold() for name in header]
+    twice = [name for name in dict.fromkeys(header) if folded.count(name.casefold()) > 1]
     if any(not name.strip() for name in header):
         raise InputError(
             "unnamed-column", f"column {[not n.strip() for n in header].index(True) + 1} of the header has no name",
@@ -61,7 +67,7 @@ def check_header(header: list[str], path: Path | str) -> None:
         )  # fmt: skip
     if twice:
         raise InputError(
-            "duplicate-column", "column names appear more than once", file=path, values=twice,
+            "duplicate-column", "column names appear more than once (capitals do not count)", file=path, values=twice,
             hint="Rename the columns so that each name is unique.",
         )  # fmt: skip
 

@@ -8,6 +8,7 @@ from typing import Any
 from velado.errors import InputError
 
 MOST_ROWS = 1_048_575
+LARGEST_EXACT = 2**53
 
 
 def read_xlsx(path: Path, sheet: str | None) -> Any:
@@ -55,10 +56,14 @@ def write_xlsx(path: Path, batches: Any, header: list[str]) -> None:
                 raise InputError(
                     "too-many-rows", f"a sheet holds {MOST_ROWS:,} rows at most", hint="Write CSV or Parquet."
                 )
+            if all(cell is None for cell in cells):
+                raise InputError(
+                    "empty-record", "a sheet cannot hold records without any value", hint="Write CSV or Parquet."
+                )
             for column, cell in enumerate(cells):
                 if cell is None:
                     continue
-                if isinstance(cell, (int, float)) and not isinstance(cell, bool):
+                if isinstance(cell, (int, float)) and not isinstance(cell, bool) and abs(cell) <= LARGEST_EXACT:
                     sheet.write_number(row, column, cell)
                 else:
                     sheet.write_string(row, column, str(cell))

@@ -43,7 +43,7 @@ def dates(column: str, spec: Any, values: Sequence[str], format: str | None = No
     if not isinstance(units, Sequence) or not units:
         raise InputError("bad-hierarchy", f"'dates' needs a list of units, got {spec!r}", column=column)
     for unit in units:
-        if unit not in UNITS:
+        if not isinstance(unit, str) or unit not in UNITS:
             raise InputError(
                 "bad-hierarchy", f"unknown date unit {unit!r}", column=column, hint=suggest(str(unit), UNITS)
             )

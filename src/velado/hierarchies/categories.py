@@ -22,6 +22,8 @@ def tree(column: str, spec: Any, values: Sequence[str], format: str | None = Non
         raise InputError("bad-hierarchy", "'tree' needs a nested mapping whose leaves are lists", column=column)
     chains: list[list[str]] = []
     _walk(column, spec, [], chains)
+    if not chains or not all(chains):
+        raise InputError("bad-hierarchy", "the tree has no leaves", column=column)
     depth = max(len(chain) for chain in chains)
     rows = [[chain[0]] * (depth - len(chain)) + chain for chain in chains]
     return Hierarchy.from_rows(column, rows)
@@ -44,6 +46,15 @@ def _walk(column: str, node: Any, above: list[str], chains: list[list[str]]) -> 
         raise InputError("bad-hierarchy", f"a tree holds names and lists, not {type(node).__name__}", column=column)
 
 
+def _members(column: str, members: Any) -> Sequence[Any]:
+    listed = [members] if isinstance(members, (str, int, float)) else members
+    if not isinstance(listed, Sequence) or not all(isinstance(m, (str, int, float)) for m in listed):
+        raise InputError(
+            "bad-hierarchy", f"the members of a group are a list of values, got {members!r}", column=column
+        )
+    return listed
+
+
 def groups(column: str, spec: Any, values: Sequence[str], format: str | None = None) -> Hierarchy:
     """One mapping ``name → members``, or a list of them, each grouping the names of the one before.
 
@@ -60,7 +71,7 @@ def groups(column: str, spec: Any, values: Sequence[str], format: str | None = N
     for number, level in enumerate(levels, start=1):
         parent: dict[str, str] = {}
         for name, members in level.items():
-            for member in [members] if isinstance(members, (str, int, float)) else members:
+            for member in _members(column, members):
                 if parent.setdefault(str(member), str(name)) != str(name):
                     raise InputError(
                         "not-nested", f"a value is in two groups of level {number}", column=column, values=[member]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import io
+import itertools
+from collections.abc import Iterator
 from pathlib import Path
 
 from velado.errors import InputError
@@ -32,16 +35,28 @@ def from_file(column: str, path: Path, delimiter: str | None = None, encoding: s
         text = data.decode("cp1252", errors="replace")
     except LookupError:
         raise InputError("wrong-encoding", f"unknown encoding {encoding!r}", file=path, column=column) from None
-    rows = [row for row in csv.reader(text.splitlines(), delimiter=delimiter or _delimiter(text)) if row]
+    if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1):
+        raise InputError(
+            "bad-delimiter", f"the delimiter must be one character, got {delimiter!r}", file=path, column=column
+        )
+    try:
+        rows = [row for row in _parsed(text, delimiter or _delimiter(text)) if row]
+    except csv.Error as error:
+        raise InputError(
+            "unreadable-file", f"the hierarchy cannot be read: {error}", file=path, column=column
+        ) from None
     return Hierarchy.from_rows(column, [[row[0] or None, *row[1:]] for row in rows], file=path)
 
 
+def _parsed(text: str, delimiter: str) -> Iterator[list[str]]:
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+
+
 def _delimiter(text: str) -> str:
-    lines = [line for line in text.splitlines() if line][:200]
     best = ";"
     most = 1
     for candidate in DELIMITERS:
-        widths = {len(row) for row in csv.reader(lines, delimiter=candidate)}
+        widths = {len(row) for row in itertools.islice(_parsed(text, candidate), 200) if row}
         if len(widths) == 1 and (width := widths.pop()) > most:
             best, most = candidate, width
     return best

@@ -10,6 +10,7 @@ import numpy as np
 
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
+from velado.values import ROOT
 
 
 def parse_number(text: str) -> float:
@@ -52,13 +53,13 @@ def intervals(column: str, spec: Any, values: Sequence[str], format: str | None 
     numbers = parse_all(column, values)
     order = np.argsort(numbers, kind="stable")
     numbers, leaves = numbers[order], [values[i] for i in order]
-    whole = bool(len(numbers) == 0 or np.all(numbers == np.floor(numbers)))
     if "cuts" in options:
         edges = [_cuts(column, level, cuts) for level, cuts in enumerate(_lists(column, options["cuts"]), start=1)]
         for level in range(1, len(edges)):
             if not set(edges[level]) <= set(edges[level - 1]):
                 raise _not_nested(column, level + 1, sorted(set(edges[level]) - set(edges[level - 1])))
         limits = [_by_cuts(numbers, e) for e in edges]
+        marks = [mark for e in edges for mark in e]
     else:
         widths = _widths(column, options["widths"])
         for level in range(1, len(widths)):
@@ -67,6 +68,8 @@ def intervals(column: str, spec: Any, values: Sequence[str], format: str | None 
                 raise _not_nested(column, level + 1, [widths[level]])
         origin = _one_number(column, options.get("origin", 0), "origin")
         limits = [_by_width(numbers, width, origin) for width in widths]
+        marks = [*widths, origin]
+    whole = all(float(x).is_integer() for x in [*numbers, *marks])
     columns = [leaves] + [[_label(lo, hi, whole) for lo, hi in level] for level in limits]
     hierarchy = Hierarchy.from_rows(column, list(zip(*columns, strict=True)) or [("", "")])
     bounds: list[np.ndarray] = [np.column_stack([numbers, numbers])]
@@ -78,8 +81,8 @@ def intervals(column: str, spec: Any, values: Sequence[str], format: str | None 
 
 
 def _by_width(numbers: np.ndarray, width: float, origin: float) -> list[tuple[float, float]]:
-    index = np.floor((numbers - origin) / width + 1e-12)
-    return [(origin + i * width, origin + (i + 1) * width) for i in index]
+    index = np.floor((numbers - origin) / width + 1e-9)
+    return [(float(origin + i * width), float(origin + (i + 1) * width)) for i in index]
 
 
 def _by_cuts(numbers: np.ndarray, edges: list[float]) -> list[tuple[float, float]]:
@@ -89,6 +92,8 @@ def _by_cuts(numbers: np.ndarray, edges: list[float]) -> list[tuple[float, float
 
 
 def _label(low: float, high: float, whole: bool) -> str:
+    if math.isinf(low) and math.isinf(high):
+        return ROOT
     if math.isinf(low):
         return f"<{_text(high)}"
     if math.isinf(high):
@@ -101,7 +106,7 @@ def _label(low: float, high: float, whole: bool) -> str:
 
 
 def _text(value: float) -> str:
-    rounded = round(value, 9)
+    rounded = round(float(value), 9)
     return str(int(rounded)) if rounded == int(rounded) else repr(rounded)
 
 

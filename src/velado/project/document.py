@@ -14,6 +14,7 @@ import yaml
 from velado.engines import Source
 from velado.engines.base import ORDERS
 from velado.errors import InputError, suggest
+from velado.hierarchies import Hierarchy
 from velado.methods import Lattice, Method, method_from
 from velado.models import PrivacyModel, model_from
 from velado.schema import Column
@@ -135,11 +136,14 @@ class Project:
                 ("missing", "own-category"),
                 ("operation", "suppress"),
             ):
-                if getattr(c, key) != default:
-                    shown[key] = getattr(c, key)
+                value = getattr(c, key)
+                if isinstance(value, Hierarchy):
+                    shown[key] = {"rows": value.rows()}
+                elif value != default:
+                    shown[key] = value
             columns[c.name] = shown
-        options = {
-            "path": str(source.path),
+        options: dict[str, Any] = {
+            "path": str(source.path) if source.path else source.name,
             **{
                 k: getattr(source, k)
                 for k in ("format", "delimiter", "quote", "encoding", "sheet")
@@ -168,9 +172,7 @@ class Project:
 
     def digest(self) -> str:
         """SHA-256 of the project's content."""
-        shown = (
-            self.as_dict() if Source.of(self.source).path is not None else {"models": [repr(m) for m in self.models]}
-        )
+        shown = self.as_dict()
         return hashlib.sha256(json.dumps(shown, sort_keys=True, default=str).encode()).hexdigest()
 
 

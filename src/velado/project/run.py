@@ -14,13 +14,13 @@ from velado.errors import InputError, NoSolution
 from velado.evaluation import evaluate
 from velado.frequency import FrequencyTable
 from velado.methods import Found, Lattice, Method, Progress, silent
-from velado.models import PrivacyModel, Verdict, smallest_class
+from velado.models import PrivacyModel, smallest_class
 from velado.project.counting import count_table
 from velado.project.document import Output, Project
 from velado.project.manifest import manifest_of
 from velado.project.release import Release
-from velado.project.verify import verify
-from velado.project.writing import published, write_error
+from velado.project.verify import Expected, verify
+from velado.project.writing import published
 from velado.recoding import Recoding
 from velado.schema import Column, Schema
 
@@ -70,10 +70,10 @@ def run(project: Project | str | Path, progress: Progress = silent) -> Release:
         found = project.method.search(frequency, project.models, progress)
         dropped = [c.name for c in schema.values() if c.role == "identifier" and c.operation == "drop"]
         identifiers = [c for c in schema.names("identifier") if c not in dropped]
-        recoding = Recoding.of(found.classes, found.levels, found.kept, identifiers, dropped)
-        if project.output.path is None:
-            return _in_memory(project, table, schema, frequency, found, recoding)
-        return _on_disk(project, table, schema, frequency, found, recoding, progress)
+        passed = [*schema.names("sensitive"), *schema.names("insensitive")]
+        recoding = Recoding.of(found.classes, found.levels, found.kept, identifiers, dropped, passed)
+        publish = _in_memory if project.output.path is None else _on_disk
+        return publish(project, table, found, recoding, progress)
 
 
 def _check_paths(project: Project) -> None:
@@ -105,62 +105,50 @@ def _check_size(frequency: FrequencyTable, models: Sequence[PrivacyModel]) -> No
             )  # fmt: skip
 
 
-def _header(table: Table, recoding: Recoding) -> list[str]:
-    return [name for name in table.header if name not in recoding.dropped]
+def _expected(project: Project, table: Table, found: Found, recoding: Recoding, guarded: bool) -> Expected:
+    frequency = found.classes.frequency
+    return Expected(
+        header=[name for name in table.header if name not in recoding.dropped],
+        identifiers=recoding.identifiers,
+        original=frequency,
+        models=project.models,
+        released=frequency.records - found.suppressed,
+        starred=found.suppressed if project.output.suppressed == "star" else 0,
+        guarded=guarded,
+    )
 
 
-def _verified(
-    project: Project, written: Table, header: list[str], schema: Schema, frequency: FrequencyTable, found: Found,
-    recoding: Recoding, guarded: bool,
-) -> list[Verdict]:  # fmt: skip
-    starred = project.output.suppressed == "star" and found.suppressed > 0
-    return verify(
-        written, header, frequency.columns, recoding.identifiers, frequency, project.models,
-        frequency.records - found.suppressed, starred, guarded,
-    )  # fmt: skip
-
-
-def _in_memory(
-    project: Project, table: DuckDBTable, schema: Schema, frequency: FrequencyTable, found: Found, recoding: Recoding
-) -> Release:
-    result = table.fetch(recoding.recoded(project.output.suppressed, schema.names("sensitive")), project.output.order)
-    with open_table(result) as written:
-        verdicts = _verified(project, written, _header(table, recoding), schema, frequency, found, recoding, False)
+def _in_memory(project: Project, table: DuckDBTable, found: Found, recoding: Recoding, progress: Progress) -> Release:
+    recoded = recoding.recoded(project.output.suppressed, found.classes.frequency.sensitive)
+    result = table.fetch(recoded, project.output.order)
+    progress(0.0, "verifying")
+    verdicts = verify(result, _expected(project, table, found, recoding, guarded=False))
     evaluation = evaluate(found, project.models, verdicts)
     manifest = manifest_of(project, table.fingerprint(), found, recoding, evaluation, None)
     return Release(project.name, recoding, evaluation, found.search, manifest, found, table=result)
 
 
-def _on_disk(
-    project: Project, table: DuckDBTable, schema: Schema, frequency: FrequencyTable, found: Found, recoding: Recoding,
-    progress: Progress,
-) -> Release:  # fmt: skip
+def _on_disk(project: Project, table: DuckDBTable, found: Found, recoding: Recoding, progress: Progress) -> Release:
     output = project.output
     assert output.path is not None
     delimiter = output.delimiter or ("\t" if output.path.suffix.lower() in (".tsv", ".tab") else None)
     delimiter = delimiter or (table.dialect.delimiter if table.dialect else ",")
     manifest_path = output.path.with_name(output.path.name + ".manifest.json")
-    recoded = recoding.recoded(output.suppressed, schema.names("sensitive"))
     with ExitStack() as stack:
         manifest_file = stack.enter_context(published(manifest_path))
         if output.recoding is not None:
-            recoding_file = stack.enter_context(published(output.recoding))
-            recoding.save(recoding_file)
+            recoding.save(stack.enter_context(published(output.recoding)))
         data_file = stack.enter_context(published(output.path))
         progress(0.0, "writing")
+        recoded = recoding.recoded(output.suppressed, found.classes.frequency.sensitive)
         table.write(recoded, Target(data_file, delimiter, output.order, output.guard))
         progress(0.0, "verifying what was written")
-        with open_table(Source(path=data_file, delimiter=delimiter, encoding="utf-8", quote='"')) as written:
-            guarded = output.guard and written.source.kind() in ("csv", "xlsx")
-            verdicts = _verified(
-                project, written, _header(table, recoding), schema, frequency, found, recoding, guarded
-            )
+        written = Source(path=data_file, delimiter=delimiter, encoding="utf-8", quote='"')
+        guarded = output.guard and written.kind() in ("csv", "xlsx")
+        verdicts = verify(written, _expected(project, table, found, recoding, guarded))
         evaluation = evaluate(found, project.models, verdicts)
         manifest = manifest_of(project, table.fingerprint(), found, recoding, evaluation, _digest(data_file))
-        try:
-            manifest_file.write_text(json.dumps(manifest, ensure_ascii=False, indent=2), encoding="utf-8")
-        except OSError as error:
-            raise write_error(error, manifest_path) from None
+        manifest_file.write_text(json.dumps(manifest, ensure_ascii=False, indent=2), encoding="utf-8")
     return Release(project.name, recoding, evaluation, found.search, manifest, found, output.path, manifest_path)
 
 

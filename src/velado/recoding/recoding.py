@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 
 from velado.engines import Recoded, Selection, Table, Translation, open_table
 from velado.errors import InputError
-from velado.frequency import Classes
+from velado.frequency import Classes, Sensitive
 from velado.values import Text
 
 VERSION = 1
@@ -46,13 +46,15 @@ class Recoding:
     """Levels per column and the classes that may be released.
 
     ``kept`` lists the released classes as group codes, one row each. A row whose values are unknown or
-    whose class was not released is suppressed: re-applying to new rows fails closed.
+    whose class was not released is suppressed, and a column that the release did not have is left out: re-applying
+    to new rows fails closed.
     """
 
     columns: tuple[ColumnRecoding, ...]
     kept: np.ndarray
     identifiers: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -62,6 +64,7 @@ class Recoding:
         kept: np.ndarray,
         identifiers: Sequence[str],
         dropped: Sequence[str],
+        passed: Sequence[str],
     ) -> Recoding:
         """The recoding of a lattice node and its released classes."""
         frequency = classes.frequency
@@ -72,23 +75,24 @@ class Recoding:
         members = frequency.codes[classes.rows[kept]]
         groups = np.array([c.codes[members[:, j]] for j, c in enumerate(columns)], dtype=np.int64)
         groups = groups.T.reshape(int(kept.sum()), len(columns))
-        return cls(
-            columns, groups[np.lexsort(groups.T[::-1])] if len(columns) else groups, tuple(identifiers), tuple(dropped)
-        )
+        ordered = groups[np.lexsort(groups.T[::-1])] if len(columns) else groups
+        return cls(columns, ordered, tuple(identifiers), tuple(dropped), tuple(passed))
 
     @property
     def levels(self) -> dict[str, int]:
         """Level of each quasi-identifier."""
         return {c.name: c.level for c in self.columns}
 
-    def recoded(self, suppressed: str = "drop", sensitive: Sequence[str] = ()) -> Recoded:
-        """The recoding as an engine applies it."""
-        star = (*(c.name for c in self.columns), *sensitive) if suppressed == "star" else None
+    def recoded(self, suppressed: str = "drop", sensitive: Sequence[Sensitive] = ()) -> Recoded:
+        """The recoding as an engine applies it; ``sensitive`` columns pass unless their record is starred."""
+        known = {s.column: s.labels for s in sensitive}
+        star = (*(c.name for c in self.columns), *known) if suppressed == "star" else None
         return Recoded(
             tuple(Translation(c.name, c.values, c.codes, c.labels) for c in self.columns),
             Selection(self.kept, star),
             self.identifiers,
             self.dropped,
+            tuple(known.items()),
         )
 
     def apply(self, rows: Any) -> Applied:
@@ -113,7 +117,8 @@ class Recoding:
             table.close()
 
     def _apply(self, table: Table, given: Any) -> Applied:
-        recoded = self.recoded()
+        had = {*(c.name for c in self.columns), *self.identifiers, *self.passed}
+        recoded = replace(self.recoded(), dropped=tuple(name for name in table.header if name not in had))
         result = table.fetch(recoded)
         kept, total = result.num_rows, table.rows()
         unseen = table.unseen(recoded)
@@ -145,6 +150,7 @@ class Recoding:
             "kept": self.kept.tolist(),
             "identifiers": list(self.identifiers),
             "dropped": list(self.dropped),
+            "passed": list(self.passed),
         }
 
     def save(self, path: str | Path) -> None:
@@ -165,7 +171,7 @@ class Recoding:
                 for c in data["columns"]
             )
             kept = np.array(data["kept"], dtype=np.int64).reshape(-1, len(columns))
-            return cls(columns, kept, tuple(data["identifiers"]), tuple(data["dropped"]))
+            return cls(columns, kept, tuple(data["identifiers"]), tuple(data["dropped"]), tuple(data["passed"]))
         except FileNotFoundError:
             raise InputError("missing-file", "file not found", file=path) from None
         except (ValueError, KeyError, AttributeError):

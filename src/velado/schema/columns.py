@@ -63,7 +63,11 @@ class Schema(Mapping[str, Column]):
     """
 
     def __init__(self, columns: Iterable[Column]) -> None:
-        self._columns = {c.name: c for c in columns}
+        self._columns: dict[str, Column] = {}
+        for c in columns:
+            if c.name in self._columns:
+                raise InputError("duplicate-column", "the column is described twice", column=c.name)
+            self._columns[c.name] = c
 
     def __getitem__(self, name: str) -> Column:
         return self._columns[name]

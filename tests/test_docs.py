@@ -1,0 +1,319 @@
+"""The documentation runs, names everything that exists, and its links lead somewhere.
+
+A page is run from top to bottom in a folder of its own. What its fenced blocks do:
+
+* ``bash``: lines that begin with ``velado`` are run and must end with exit code 0, or with the code in a comment
+  (``# exit 1``); ``> FILE`` stores what they print. ``make`` and ``pip`` lines are looked up, not run.
+* ``python``: run; all blocks of a page share their names.
+* ``yaml``: a project file whose first line is a comment with its name; it is written and loaded.
+* ``csv NAME``: written to that file.
+* ``text`` and ``json``: what the block before printed, in order, perhaps not all of it; ``…`` stands for anything.
+"""
+
+import ast
+import contextlib
+import io
+import json
+import os
+import re
+import shlex
+import signal
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import typer
+
+import velado
+from velado import cli
+from velado.engines.source import OPTIONS
+from velado.hierarchies import BUILDERS
+from velado.hierarchies.calendar import UNITS
+from velado.methods import METHODS, OBJECTIVES
+from velado.models import MODELS
+from velado.project.document import COLUMN_KEYS, KEYS, OUTPUT_KEYS
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+REFERENCE = DOCS / "reference"
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
+DATA = Path(os.environ.get("VELADO_DATA", ROOT.parent / "shared" / "data"))
+FENCE = re.compile(r"^```(\S*)[ \t]*(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LANGUAGES = ("bash", "python", "yaml", "csv", "text", "json", "")
+COMMANDS: dict[str, Any] = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
+
+
+class Block(NamedTuple):
+    """A fenced block."""
+
+    language: str
+    name: str
+    body: str
+
+
+def page_id(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def blocks(page: Path) -> list[Block]:
+    return [Block(*found) for found in FENCE.findall(page.read_text(encoding="utf-8"))]
+
+
+def prose(page: Path) -> str:
+    return FENCE.sub("", page.read_text(encoding="utf-8"))
+
+
+def section(page: Path, title: str) -> str:
+    """The prose under a heading, up to the next one of its rank."""
+    text = prose(page)
+    found = re.search(rf"^(#+) `?{re.escape(title)}`?$(.*?)(?=^#{{1,2}} |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert found, f"{page_id(page)} has no section '{title}'"
+    return found.group(2)
+
+
+def has(text: str, name: str) -> bool:
+    """Whether a name stands between backticks, alone or at the beginning."""
+    return re.search(rf"`(?:velado\.)?{re.escape(name)}(?![\w-])[^`\n]*`", text) is not None
+
+
+# The pages run.
+
+
+def run_command(line: str) -> str:
+    """Run one ``velado`` line and return what it prints."""
+    command, _, comment = line.partition(" # ")
+    wanted = int(comment.removeprefix("exit ")) if comment.startswith("exit ") else 0
+    command, _, file = command.partition(" > ")
+    shown, errors = io.StringIO(), io.StringIO()
+    handler, before = signal.getsignal(signal.SIGTERM), sys.argv
+    sys.argv = shlex.split(command)
+    code: Any = 0
+    try:
+        with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(errors):
+            cli.main()
+    except SystemExit as stop:
+        code = stop.code or 0
+    finally:
+        sys.argv = before
+        signal.signal(signal.SIGTERM, handler)
+    assert code == wanted, f"{line}: exit {code}\n{errors.getvalue()}"
+    if file.strip():
+        Path(file.strip()).write_text(shown.getvalue(), encoding="utf-8")
+        return ""
+    return shown.getvalue() + errors.getvalue()
+
+
+def run_bash(block: Block) -> str:
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    shown = ""
+    for line in block.body.splitlines():
+        first = line.split(" ")[0]
+        if first == "make":
+            assert line.split()[1] in targets, f"{line}: the Makefile has no such target"
+        elif first == "velado":
+            if line.startswith("velado study ubb") and not DATA.is_dir():
+                pytest.skip("the data of the studies are not there")
+            shown += run_command(line)
+        else:
+            assert not line or first in ("#", "pip"), f"a line of a bash block that nobody runs: {line}"
+    return shown
+
+
+def run_python(block: Block, names: dict[str, Any], where: str) -> str:
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown):
+        exec(compile(block.body, where, "exec"), names)
+    return shown.getvalue()
+
+
+def write_project(block: Block) -> None:
+    name = block.body.splitlines()[0].removeprefix("# ").strip()
+    assert name.endswith(".yaml"), "the first line of a yaml block is a comment with the name of its file"
+    Path(name).write_text(block.body, encoding="utf-8")
+    velado.Project.load(name)
+
+
+def missing_line(wanted: str, shown: str) -> str | None:
+    """The first line that was not printed, in order; blanks count as one."""
+    left = iter([" ".join(line.split()) for line in shown.splitlines()])
+    for line in wanted.splitlines():
+        words = " ".join(line.split())
+        pattern = re.compile(".*".join(map(re.escape, words.split("…"))))
+        if words and words != "…" and not any(pattern.fullmatch(x) for x in left):
+            return line
+    return None
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=page_id)
+def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("VELADO_DATA", str(DATA))
+    names: dict[str, Any] = {"__name__": "__main__"}
+    shown = ""
+    for number, block in enumerate(blocks(page), start=1):
+        where = f"{page_id(page)}, block {number}"
+        if block.language == "bash":
+            shown = run_bash(block)
+        elif block.language == "python":
+            shown = run_python(block, names, where)
+        elif block.language == "yaml":
+            write_project(block)
+        elif block.language == "csv":
+            Path(block.name).write_text(block.body, encoding="utf-8")
+        elif block.language in ("text", "json"):
+            lacking = missing_line(block.body, shown)
+            assert lacking is None, f"{where}: not printed: {lacking!r}\nprinted:\n{shown}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_blocks_have_a_known_language(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert len(re.findall(r"^```", text, re.MULTILINE)) == 2 * len(blocks(page))
+    assert {b.language for b in blocks(page)} <= set(LANGUAGES)
+
+
+# Links.
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    titles = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", t.lower()).replace(" ", "-") for t in titles}
+
+
+def links(page: Path) -> list[str]:
+    return [t for t in re.findall(r"\]\(([^)\s]+)\)", prose(page)) if not re.match(r"[a-z]+:", t)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_links_resolve(page: Path) -> None:
+    for link in links(page):
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{link} leads nowhere"
+        if anchor:
+            assert anchor in anchors(target), f"{link}: no such heading"
+
+
+def test_index_links_every_page() -> None:
+    linked = {(DOCS / link.partition("#")[0]).resolve() for link in links(DOCS / "index.md")}
+    assert linked >= set(DOCS.rglob("*.md")) - {DOCS / "index.md"}
+
+
+# The reference names everything.
+
+
+@pytest.mark.parametrize("name", velado.__all__)
+def test_public_names_are_documented(name: str) -> None:
+    assert has((REFERENCE / "api.md").read_text(encoding="utf-8"), name)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_are_documented(name: str) -> None:
+    text = section(REFERENCE / "models.md", name)
+    assert [p for p in MODELS[name].parameters if not has(text, p)] == []
+    assert has(text, MODELS[name].__name__)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_are_documented(name: str) -> None:
+    text = section(REFERENCE / "methods.md", name)
+    assert [p for p in METHODS[name].parameters if not has(text, p)] == []
+    assert has(text, METHODS[name].__name__)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_objectives_are_documented(name: str) -> None:
+    assert has(section(REFERENCE / "methods.md", "Objectives"), name)
+
+
+@pytest.mark.parametrize("name", ["file", *BUILDERS])
+def test_hierarchy_builders_are_documented(name: str) -> None:
+    assert section(REFERENCE / "hierarchies.md", name)
+    assert f"{name}:" in (DOCS / "how-to" / "hierarchies.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_date_units_are_documented(unit: str) -> None:
+    assert has(section(REFERENCE / "hierarchies.md", "dates"), unit)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_and_options_are_documented(name: str) -> None:
+    text = section(REFERENCE / "cli.md", f"velado {name}")
+    for parameter in COMMANDS[name].params:
+        options = [*parameter.opts, *parameter.secondary_opts]
+        shown = options if parameter.param_type_name == "option" else [parameter.name.upper()]
+        assert [o for o in shown if not has(text, o)] == []
+
+
+def test_no_command_is_documented_that_does_not_exist() -> None:
+    text = (REFERENCE / "cli.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## velado (\S+)$", text, re.MULTILINE) == list(COMMANDS)
+
+
+@pytest.mark.parametrize("key", [*KEYS, *COLUMN_KEYS, *OUTPUT_KEYS, *(o for o in OPTIONS if o != "header")])
+def test_project_keys_are_documented(key: str) -> None:
+    assert has((REFERENCE / "project-file.md").read_text(encoding="utf-8"), key)
+
+
+def error_codes() -> set[str]:
+    """Every code that an error is raised with; the roles' words are checked by one loop."""
+    codes = {"bad-role", "bad-type", "bad-missing-rule", "bad-operation"}
+    raised = ("InputError", "NoSolution", "VerificationError", "VeladoError", "__init__")
+    for file in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+                name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+                if name in raised and isinstance(node.args[0].value, str):
+                    codes.add(node.args[0].value)
+    return codes
+
+
+def test_error_codes_are_documented() -> None:
+    text = (REFERENCE / "errors.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\| `([a-z-]+)` \|", text, re.MULTILINE))
+    codes = error_codes()
+    assert (sorted(codes - listed), sorted(listed - codes)) == ([], [])
+
+
+def keys_of(data: Any) -> set[str]:
+    if isinstance(data, dict):
+        return set(data) | {k for value in data.values() for k in keys_of(value)}
+    return {k for value in data for k in keys_of(value)} if isinstance(data, list) else set()
+
+
+def test_json_keys_are_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (REFERENCE / "json.md").read_text(encoding="utf-8")
+    columns = {"birth_date", "sex", "postal_code", "city", "marital_status", "diagnosis"}
+    commands = (
+        "demo --folder . --json",
+        "check patients.csv --qi sex,city --sensitive diagnosis --json",
+        "inspect patients.csv --json",
+        "run nothing.yaml --json # exit 2",
+    )
+    for command in commands:
+        # What an error says goes to standard error as well.
+        data, _ = json.JSONDecoder().raw_decode(run_command(f"velado {command}"))
+        data.pop("levels", None)
+        assert sorted(k for k in keys_of(data) - columns if not has(text, k)) == []
+
+
+def test_dependencies_have_a_reason() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    listed = [*project["dependencies"], *(d for extra in project["optional-dependencies"].values() for d in extra)]
+    names = {re.split(r"[<>=\[]", d)[0] for d in listed} - {"velado"}
+    text = (DOCS / "dependencies.md").read_text(encoding="utf-8")
+    assert sorted(n for n in names if not has(text, n)) == []
+
+
+def test_architecture_lists_the_layers() -> None:
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    names = [name.removeprefix("velado.") for layer in contract["layers"] for name in layer.split(" | ")]
+    at = [re.search(rf"^(?:.*\s)?{name}(?:/|\.py)", text, re.MULTILINE) for name in names]
+    assert [n for n, found in zip(names, at, strict=True) if found is None] == []
