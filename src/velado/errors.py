@@ -89,7 +89,7 @@ def suggest(wrong: str, known: Iterable[str]) -> str:
     """A hint with the nearest known names."""
     import difflib
 
-    names = list(known)
+    names = [str(k) for k in known]
     near = difflib.get_close_matches(wrong, names, n=3, cutoff=0.5)
     if near:
         return "Did you mean " + " or ".join(f"'{n}'" for n in near) + "?"

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, Protocol
 
-from velado.errors import InputError
+from velado.errors import InputError, suggest
+
+LARGEST = 2**53
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Number:
             return None
         wanted = "a whole number" if self.integer else "a number"
         bad_type = isinstance(value, bool) or not isinstance(value, (int, float))
-        if bad_type or not math.isfinite(value) or (self.integer and value != int(value)):
+        if bad_type or not abs(value) <= LARGEST or (self.integer and value != int(value)):
             return f"must be {wanted}{self.interval()}"
         if not self.low <= value <= self.high or (self.low_open and value == self.low):
             return f"must be {wanted}{self.interval()}"
@@ -111,22 +113,24 @@ def check(thing: Parametrized) -> None:
         value = getattr(thing, name)
         problem = parameter.problem(value)
         if problem:
-            raise InputError("bad-parameter", f"the '{name}' parameter of {thing.name} {problem}, got {value!r}")
+            near = suggest(value, parameter.options) if isinstance(parameter, Choice) and isinstance(value, str) else ""
+            shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:60] + "…"
+            message = f"the '{name}' parameter of {thing.name} {problem}, got {shown}"
+            raise InputError("bad-parameter", message, hint=near if near.startswith("Did") else "")
 
 
 def build(kind: type, arguments: Mapping[str, Any] | None, where: str) -> Any:
     """Make a declared class from a mapping (a project file's), with an error for unknown or missing keys."""
-    from velado.errors import suggest
-
     given = dict(arguments or {})
     known = kind.parameters  # type: ignore[attr-defined]
     for key in given:
         if key not in known:
             raise InputError("unknown-parameter", f"{where} has no parameter '{key}'", hint=suggest(key, known))
-    try:
-        return kind(**given)
-    except TypeError as error:
-        missing = [k for k in known if k not in given]
+    needed = [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
+    missing = [name for name in needed if name not in given]
+    if missing:
+        example = ", ".join(f"{name}: …" for name in needed)
         raise InputError(
-            "missing-parameter", f"{where} needs {', '.join(repr(k) for k in missing)}", hint=str(error)
-        ) from None
+            "missing-parameter", f"{where} needs {', '.join(repr(m) for m in missing)}", hint=f"Write {{{example}}}."
+        )
+    return kind(**given)

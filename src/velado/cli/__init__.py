@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from types import FrameType
+from typing import Annotated
 
 import typer
 
+from velado import __version__
 from velado.cli import check, demo, hierarchy, init, inspect, run, study
-from velado.cli.terminal import fail
+from velado.cli.terminal import fail, print_json
 from velado.errors import VeladoError
 
 app = typer.Typer(
     help="Anonymize tables about people, prove it, and show what it cost.",
     no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    if version:
+        print(__version__)
+        raise typer.Exit
+
+
 app.command("run")(run.command)
 app.command("check")(check.command)
 app.command("inspect")(inspect.command)
@@ -27,35 +42,57 @@ app.command("demo")(demo.command)
 app.command("study")(study.command)
 
 
-class Terminated(KeyboardInterrupt):
-    """The process was asked to end; temporary files are removed on the way out."""
+class Stopped(BaseException):
+    """A signal asked the process to end; temporary files are removed on the way out.
+
+    Not a KeyboardInterrupt: libraries turn that into other things.
+    """
 
 
-def _terminate(number: int, frame: FrameType | None) -> None:
-    raise Terminated
+_received: list[int] = []
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    if not _received:
+        _received.append(number)
+        raise Stopped
 
 
 def main() -> None:
-    """Entry point: exit codes 0 done, 1 no solution, 2 bad input, 130/143 interrupted."""
-    signal.signal(signal.SIGTERM, _terminate)
+    """Entry point: exit codes 0 done, 1 no solution, 2 bad input, 128 + signal when interrupted."""
+    for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        signal.signal(number, _stop)
     try:
-        app(standalone_mode=False)
+        code = _run()
+    except BaseException:
+        if not _received:
+            raise
+        code = 0
+    if _received:
+        word = "Interrupted" if _received[0] == signal.SIGINT else "Terminated"
+        print(f"{word}; nothing was written.", file=sys.stderr)
+        code = 128 + _received[0]
+    sys.exit(code)
+
+
+def _run() -> int:
+    try:
+        result = app(standalone_mode=False)
+        return result if isinstance(result, int) else 0
     except VeladoError as error:
-        sys.exit(fail(error))
-    except Terminated:
-        print("Terminated; nothing was written.", file=sys.stderr)
-        sys.exit(143)
-    except (KeyboardInterrupt, typer.Abort):
-        print("Interrupted; nothing was written.", file=sys.stderr)
-        sys.exit(130)
+        return fail(error)
     except typer.Exit as stop:
-        sys.exit(stop.exit_code)
+        return stop.exit_code
     except BrokenPipeError:
-        sys.exit(0)
+        # The reader went away; keep Python from complaining about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except Exception as error:
         # Usage errors of the argument parser know how to show themselves.
         show = getattr(error, "show", None)
         if show is None:
             raise
+        if "--json" in sys.argv:
+            print_json({"error": {"code": "usage", "message": getattr(error, "message", str(error))}})
         show()
-        sys.exit(2)
+        return 2

@@ -9,7 +9,20 @@ import typer
 from rich.table import Table
 
 from velado import InputError, check
-from velado.cli.terminal import DELIMITER, ENCODING, JSON, MISSING, QUOTE, SHEET, figure, out, print_json, source
+from velado.cli.terminal import (
+    DELIMITER,
+    ENCODING,
+    JSON,
+    MISSING,
+    QUOTE,
+    SHEET,
+    figure,
+    out,
+    plain,
+    print_json,
+    say,
+    source,
+)
 
 MEANINGS = {
     "l_distinct": "distinct ℓ-diversity",
@@ -62,7 +75,7 @@ def command(
         print_json(result.as_dict())
         return
     size = result.class_size
-    out.print(f"[bold]{table}[/]: {result.rows:,} records in {result.classes:,} classes")
+    say(f"[bold]{plain(table)}[/]: {result.rows:,} records in {result.classes:,} classes")
     shown = Table(box=None, pad_edge=False, show_header=False)
     shown.add_row("k-anonymity", f"k = {result.k:,}")
     shown.add_row("class sizes", f"{size['min']:,} … {size['max']:,}, mean {figure(size['mean'])}")
@@ -71,8 +84,8 @@ def command(
     shown.add_row("records at a risk above 10 %", f"{result.risk.at_risk:.2%}")
     out.print(shown)
     for column, measures in result.sensitive.items():
-        out.print()
-        out.print(f"[bold]{column}[/] (sensitive)")
+        say()
+        say(f"[bold]{plain(column)}[/] (sensitive)")
         shown = Table(box=None, pad_edge=False, show_header=False)
         for name, meaning in MEANINGS.items():
             if name in measures:

@@ -9,7 +9,7 @@ import typer
 
 from velado import InputError, run
 from velado.cli import summary
-from velado.cli.terminal import JSON, out, print_json, progress
+from velado.cli.terminal import JSON, plain, print_json, progress, say
 from velado.samples.demo import write_demo
 
 
@@ -24,18 +24,14 @@ def command(
     except OSError as error:
         raise InputError("unwritable-output", f"cannot write the sample: {error.strerror}", file=folder) from None
     if not json:
-        out.print(
-            "5,000 synthetic hospital patients: names and national ids are removed; birth date, sex, postal code,"
-        )
-        out.print(
-            "city and marital status are generalized until every patient hides among others; the diagnosis stays."
-        )
-        out.print("(The first run compiles for some seconds; later ones start at once.)")
-        out.print()
+        say("5,000 synthetic hospital patients: names and national ids are removed; birth date, sex, postal code,")
+        say("city and marital status are generalized until every patient hides among others; the diagnosis stays.")
+        say("(The first run compiles for some seconds; later ones start at once.)")
+        say()
     with progress() as report:
         release = run(project, report)
     if json:
         print_json(release.as_dict())
         return
     summary.show(release)
-    out.print(f"Project:  {project}   (edit it, then: velado run {project})")
+    say(f"Project:  {plain(project)}   (edit it, then: velado run {plain(project)})")

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from velado import project_hierarchy
-from velado.cli.terminal import out
+from velado import InputError, project_hierarchy
+from velado.cli.terminal import plain, say
 
 
 def command(
@@ -21,9 +21,11 @@ def command(
     delimiter: Annotated[str, typer.Option(help="Delimiter of the hierarchy file.")] = ";",
 ) -> None:
     """Export the hierarchy of a column as a file: leaf;level 1;…;*."""
+    if len(delimiter) != 1:
+        raise InputError("bad-delimiter", f"the delimiter must be one character, got {delimiter!r}")
     hierarchy = project_hierarchy(project, column)
     if output is None:
-        sys.stdout.write("\n".join(delimiter.join(row) for row in hierarchy.rows()) + "\n")
+        hierarchy.write(sys.stdout, delimiter)
     else:
         hierarchy.save(output, delimiter)
-        out.print(f"Wrote {output}: {len(hierarchy.leaves):,} values, {hierarchy.levels} levels")
+        say(f"Wrote {plain(output)}: {len(hierarchy.leaves):,} values, {hierarchy.levels} levels")

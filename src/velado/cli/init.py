@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from velado import InputError, inspect_table
-from velado.cli.terminal import DELIMITER, ENCODING, MISSING, QUOTE, SHEET, out, source
+from velado.cli.terminal import DELIMITER, ENCODING, MISSING, QUOTE, SHEET, plain, say, source
 from velado.project.template import project_text
 
 
@@ -32,4 +32,4 @@ def command(
         target.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError("unwritable-output", f"cannot write: {error.strerror}", file=target) from None
-    out.print(f"Wrote {target}. Read it, correct the roles, then: velado run {target}")
+    say(f"Wrote {plain(target)}. Read it, correct the roles, then: velado run {plain(target)}")

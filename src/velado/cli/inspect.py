@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from velado import inspect_table
-from velado.cli.terminal import DELIMITER, ENCODING, JSON, MISSING, QUOTE, SHEET, out, print_json, source
+from velado.cli.terminal import DELIMITER, ENCODING, JSON, MISSING, QUOTE, SHEET, out, plain, print_json, say, source
 
 
 def command(
@@ -28,28 +28,28 @@ def command(
         return
     d = seen.dialect
     read = f" (delimiter {d['delimiter']!r}, {d['encoding']})" if d else ""
-    out.print(f"[bold]{table}[/]: {seen.rows:,} records, {len(seen.columns)} columns{read}")
-    out.print()
+    say(f"[bold]{plain(table)}[/]: {seen.rows:,} records, {len(seen.columns)} columns{read}")
+    say()
     shown = Table(box=None, pad_edge=False)
     for name, right in (("column", False), ("type", False), ("values", True), ("missing", True), ("singled out", True)):
-        shown.add_column(name, justify="right" if right else "left")
-    shown.add_column("suggested role")
-    shown.add_column("because")
+        shown.add_column(name, justify="right" if right else "left", overflow="fold")
+    shown.add_column("suggested role", no_wrap=True)
+    shown.add_column("because", overflow="fold")
     for c in seen.columns:
         kind = f"{c.type} {c.format}" if c.format else c.type
         lacking = f"{c.missing:,}" + (f" + {' '.join(c.markers)}" if c.markers else "")
-        shown.add_row(c.name, kind, f"{c.distinct:,}", lacking, f"{c.singled_out:,}", c.role, c.reason)
+        shown.add_row(plain(c.name), kind, f"{c.distinct:,}", lacking, f"{c.singled_out:,}", c.role, c.reason)
     out.print(shown)
     generalized = [c for c in seen.columns if c.generalizations]
     if generalized:
-        out.print()
-        out.print("[bold]Sample generalizations[/]")
+        say()
+        say("[bold]Sample generalizations[/]")
         for c in generalized:
-            out.print(f"  {c.name}: " + " → ".join(c.generalizations).replace("[", "\\["))
+            say(plain(f"  {c.name}: " + " → ".join(c.generalizations)))
     if seen.combinations:
-        out.print()
-        out.print("[bold]Columns that together single out the most records[/]")
+        say()
+        say("[bold]Columns that together single out the most records[/]")
         for columns, count in seen.combinations:
-            out.print(f"  {count:>8,}  ({count / seen.rows:.1%})  {' + '.join(columns)}")
-    out.print()
-    out.print(f"Next: velado init {table}")
+            say(f"  {count:>8,}  ({count / seen.rows:.1%})  {plain(' + '.join(columns))}")
+    say()
+    say(f"Next: velado init {plain(table)}")

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from velado.cli.terminal import JSON, out, print_json, progress
-from velado.errors import InputError
+from velado.cli.terminal import JSON, out, plain, print_json, progress, say
 from velado.studies import STUDIES, data_folder, study
 
 
@@ -30,10 +29,6 @@ def command(
     """Reproduce a published experiment: published and obtained figures side by side."""
     run = study(name)
     folder = output or Path("results") / name
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError("unwritable-output", f"cannot create the folder: {error.strerror}", file=folder) from None
     with progress() as report:
         result = run(data_folder(data), folder, report, rows=rows, seed=seed)
     if json:
@@ -58,7 +53,7 @@ def command(
             }
         )
         return
-    out.print(f"[bold]{result.title}[/]")
+    say(f"[bold]{result.title}[/]")
     shown_table = Table(box=None, pad_edge=False)
     for column in ("configuration", "figure"):
         shown_table.add_column(column)
@@ -79,10 +74,10 @@ def command(
     out.print(shown_table)
     compared = sum(c.agrees is not None for c in result.compared)
     if compared:
-        out.print(f"{compared - len(result.differing)} of {compared} published figures come out.")
+        say(f"{compared - len(result.differing)} of {compared} published figures come out.")
     for note in result.notes:
-        out.print(f"- {note}")
-    out.print(f"Files: {folder} ({len(result.files)})")
+        say(f"- {note}")
+    say(f"Files: {plain(folder)} ({len(result.files)})")
 
 
 def _cell(value: object) -> str:

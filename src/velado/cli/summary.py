@@ -5,15 +5,15 @@ from __future__ import annotations
 from rich.table import Table
 
 from velado import Release
-from velado.cli.terminal import figure, out
+from velado.cli.terminal import figure, out, plain, say
 
 
 def show(release: Release) -> None:
     """Print what was done, what holds, what it cost and where the files are."""
     e, search = release.evaluation, release.search
     suppressed = e.suppressed / e.rows if e.rows else 0.0
-    out.print(
-        f"[bold]{release.project}[/]: {e.released:,} of {e.rows:,} records released, {e.suppressed:,} suppressed ({suppressed:.1%})"
+    say(
+        f"[bold]{plain(release.project)}[/]: {e.released:,} of {e.rows:,} records released, {e.suppressed:,} suppressed ({suppressed:.1%})"
     )
     if search.proven_optimal:
         found = f"optimum proven ({search.evaluated:,} of {search.nodes:,} nodes evaluated, {search.seconds:.2f} s)"
@@ -21,8 +21,8 @@ def show(release: Release) -> None:
         found = f"best found within the budget; the optimum is at most {search.gap:.4g} better"
     else:
         found = "found by a heuristic, no proof of optimality"
-    out.print(found)
-    out.print()
+    say(found)
+    say()
     levels = Table(title="Recoding", title_justify="left", title_style="bold", box=None, pad_edge=False)
     levels.add_column("column")
     levels.add_column("level", justify="right")
@@ -32,10 +32,14 @@ def show(release: Release) -> None:
     for column, hierarchy in zip(release.recoding.columns, release.found.classes.frequency.hierarchies, strict=True):
         example = next((x for x in column.labels if x is not None), "")
         levels.add_row(
-            column.name, str(column.level), str(hierarchy.height), example, f"{e.utility.columns[column.name]:.3f}"
+            plain(column.name),
+            str(column.level),
+            str(hierarchy.height),
+            plain(example),
+            f"{e.utility.columns[column.name]:.3f}",
         )
     out.print(levels)
-    out.print()
+    say()
     proof = Table(
         title="Verified in what was written", title_justify="left", title_style="bold", box=None, pad_edge=False
     )
@@ -50,7 +54,7 @@ def show(release: Release) -> None:
         )
         proof.add_row(v.name, wanted, got, "[green]holds[/]" if v.satisfied else "[red]fails[/]")
     out.print(proof)
-    out.print()
+    say()
     r, u = e.risk, e.utility
     cost = Table(
         title="Risk and cost", title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=False
@@ -65,11 +69,9 @@ def show(release: Release) -> None:
     cost.add_row("classes, average size", f"{e.classes:,}, {u.average_class_size:,.1f}")
     out.print(cost)
     if release.output is not None:
-        out.print()
-        out.print(f"Release:  {release.output}")
-        out.print(f"Manifest: {release.manifest_path}")
+        say()
+        say(f"Release:  {plain(release.output)}")
+        say(f"Manifest: {plain(release.manifest_path)}")
     if release.found.minimal:
-        out.print()
-        out.print(
-            "Minimal generalizations: " + "; ".join("(" + ", ".join(map(str, v)) + ")" for v in release.found.minimal)
-        )
+        say()
+        say("Minimal generalizations: " + "; ".join("(" + ", ".join(map(str, v)) + ")" for v in release.found.minimal))

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from velado import Source, VeladoError
 
@@ -19,9 +20,20 @@ DELIMITER = Annotated[str | None, typer.Option(help="Delimiter of a text table; 
 QUOTE = Annotated[str | None, typer.Option(help="Quote character of a text table.")]
 ENCODING = Annotated[str | None, typer.Option(help="Encoding of a text table, for example latin-1.")]
 MISSING = Annotated[list[str] | None, typer.Option(help="Text that stands for a missing value; may be repeated.")]
+PIPE_WIDTH = 200
 SHEET = Annotated[str | None, typer.Option(help="Sheet of an XLSX workbook.")]
 
-out = Console(highlight=False, soft_wrap=True)
+out = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+
+
+def say(text: str = "") -> None:
+    """Print a line that may be longer than the terminal is wide."""
+    out.print(text, soft_wrap=True)
+
+
+def plain(text: object) -> str:
+    """A text of the user's in which brackets mean brackets."""
+    return escape(str(text))
 
 
 def source(
@@ -56,14 +68,10 @@ def fail(error: VeladoError) -> int:
         print_json(error.as_dict())
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     message, _, hint = str(error).partition("\n")
-    console.print(f"[bold red]Error:[/] {_plain(message)}")
+    console.print(f"[bold red]Error:[/] {plain(message)}")
     if hint:
-        console.print(_plain(hint), style="dim")
+        console.print(plain(hint), style="dim")
     return error.exit_code
-
-
-def _plain(text: str) -> str:
-    return text.replace("[", "\\[")
 
 
 @contextmanager

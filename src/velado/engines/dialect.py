@@ -41,6 +41,8 @@ def sniff(path: Path, delimiter: str | None = None, quote: str | None = None, en
     sample = "".join(lines[:1000])
     if not sample.strip():
         raise InputError("empty-file", "the file has no content", file=path)
+    if quote is not None and len(quote) != 1:
+        raise InputError("bad-quote", f"the quote must be one character, got {quote!r}", file=path)
     quote = quote or _quote(sample)
     if delimiter is not None and len(delimiter) != 1:
         raise InputError("bad-delimiter", f"the delimiter must be one character, got {delimiter!r}", file=path)
@@ -75,7 +77,10 @@ def check_header(header: list[str], path: Path | str) -> None:
 def _encoding(path: Path, data: bytes, whole: bool, given: str | None) -> str:
     if given is not None:
         try:
-            name = codecs.lookup(given).name
+            found = codecs.lookup(given)
+            if not found._is_text_encoding:
+                raise LookupError
+            name = found.name
         except LookupError:
             raise InputError("wrong-encoding", f"unknown encoding {given!r}", file=path) from None
         try:
@@ -95,7 +100,13 @@ def _encoding(path: Path, data: bytes, whole: bool, given: str | None) -> str:
         return "utf-8"
     except UnicodeDecodeError:
         # Bytes 0x80–0x9F are control characters in Latin-1 and letters or quotes in Windows-1252.
-        return "cp1252" if any(0x80 <= b <= 0x9F for b in data) else "iso8859-1"
+        if not any(0x80 <= b <= 0x9F for b in data):
+            return "iso8859-1"
+        try:
+            data.decode("cp1252")
+        except UnicodeDecodeError:
+            return "iso8859-1"
+        return "cp1252"
 
 
 def wrong_encoding(path: Path | str, encoding: str, position: int | None = None) -> InputError:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from velado.engines.base import Counts, Recoded, Selection, Target, Translation
+from velado.engines.leftovers import owned_name, sweep
 from velado.engines.messages import translated
 from velado.engines.opening import inner_names, literal, open_source
 from velado.engines.source import Source
@@ -22,6 +23,7 @@ from velado.values import ROOT, Text
 
 MEMORY = "768MB"
 MOST_ENUM = 50_000
+PREFIX = ".velado-"
 GUARDED = r"^'*[=+@\t\r-]"
 NUMBER = r"^[+-]?[0-9]*([.,]?[0-9]+)+([eE][+-]?[0-9]+)?$"
 ABSENT = "\x01missing\x01"
@@ -274,7 +276,9 @@ class DuckDBTable:
     def _folder(self, beside: Path | None = None) -> Path:
         if self._temporary is None:
             writable = beside is not None and os.access(beside, os.W_OK)
-            self._temporary = Path(tempfile.mkdtemp(prefix=".velado-", dir=beside if writable else None))
+            folder = beside if writable and beside is not None else Path(tempfile.gettempdir())
+            sweep(folder, PREFIX)
+            self._temporary = Path(tempfile.mkdtemp(prefix=owned_name(PREFIX, ""), dir=folder))
         return self._temporary
 
     def _register(self, table: Any) -> str:

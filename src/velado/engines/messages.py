@@ -11,8 +11,6 @@ from velado.errors import InputError
 def translated(error: Exception, name: str) -> BaseException:
     """The error that a user gets for one of DuckDB's about the table ``name``. No cell of the table is repeated."""
     text = str(error)
-    if "INTERRUPT" in text or "Interrupted" in text:
-        return KeyboardInterrupt()
     line = re.search(r"CSV Error on Line: (\d+)", text)
     where = f"line {line.group(1)}" if line else "a line"
     counts = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)

@@ -27,6 +27,8 @@ BUILDERS: dict[str, Builder] = {
     "tree": categories.tree,
     "groups": categories.groups,
 }
+OWN_LEAVES = ("tree", "groups")
+"""Builders that list their leaves themselves; the others take them from the data."""
 
 
 def build(
@@ -51,19 +53,26 @@ def build(
             "missing-values", "the column has missing values and its rule is 'missing: reject'", column=column,
             hint="Clean the column, or write 'missing: own-category'.",
         )  # fmt: skip
+    top = True
+    file = None
     if isinstance(spec, Hierarchy):
-        hierarchy = spec
+        hierarchy, top = spec, False
     elif spec is None:
-        hierarchy = Hierarchy.from_rows(column, [[v, ROOT] for v in present] or [["", ROOT]])
+        hierarchy = Hierarchy.from_rows(column, [[v, ROOT] for v in present] or [[None, ROOT]])
     else:
-        hierarchy = _from_mapping(column, spec, present, format, folder)
+        hierarchy, top, file = _from_mapping(column, spec, present, format, folder)
     if has_missing:
         hierarchy = hierarchy.with_missing()
-    hierarchy.encode(values)
+    if top:
+        hierarchy = hierarchy.with_root()
+    hierarchy.encode(values, file)
     return hierarchy
 
 
-def _from_mapping(column: str, spec: Any, values: Sequence[str], format: str | None, folder: Path | None) -> Hierarchy:
+def _from_mapping(
+    column: str, spec: Any, values: Sequence[str], format: str | None, folder: Path | None
+) -> tuple[Hierarchy, bool, Path | None]:
+    """The hierarchy, whether it gets a root, and the file that it came from."""
     if not isinstance(spec, Mapping):
         raise InputError(
             "bad-hierarchy", f"a hierarchy is described by a mapping, got {spec!r}", column=column,
@@ -79,15 +88,19 @@ def _from_mapping(column: str, spec: Any, values: Sequence[str], format: str | N
             column=column, hint=suggest(str(wrong), known) if wrong and not kinds else "",
         )  # fmt: skip
     kind = kinds[0]
-    top = options.pop("top", True)
     if kind == "file":
         delimiter = options.pop("delimiter", None)
         encoding = options.pop("encoding", None)
         _refuse(column, options, ("delimiter", "encoding"))
-        return from_file(column, (folder or Path()) / str(spec["file"]), delimiter, encoding)
+        path = (folder or Path()) / str(spec["file"])
+        return from_file(column, path, delimiter, encoding), False, path
+    top = options.pop("top", True)
     _refuse(column, options, ("top",))
-    hierarchy = BUILDERS[kind](column, spec[kind], values, format)
-    return hierarchy.with_root() if top else hierarchy
+    if not isinstance(top, bool):
+        raise InputError("bad-hierarchy", f"'top' must be true or false, got {top!r}", column=column)
+    if not values and kind not in OWN_LEAVES:
+        return Hierarchy.from_rows(column, [[None, ROOT]]), top, None
+    return BUILDERS[kind](column, spec[kind], values, format), top, None
 
 
 def _refuse(column: str, options: Mapping[str, Any], known: Sequence[str]) -> None:

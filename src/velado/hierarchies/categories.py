@@ -49,9 +49,7 @@ def _walk(column: str, node: Any, above: list[str], chains: list[list[str]]) -> 
 def _members(column: str, members: Any) -> Sequence[Any]:
     listed = [members] if isinstance(members, (str, int, float)) else members
     if not isinstance(listed, Sequence) or not all(isinstance(m, (str, int, float)) for m in listed):
-        raise InputError(
-            "bad-hierarchy", f"the members of a group are a list of values, got {members!r}", column=column
-        )
+        raise InputError("bad-hierarchy", f"'groups' maps names to lists of values, got {members!r}", column=column)
     return listed
 
 

@@ -10,14 +10,15 @@ from pathlib import Path
 
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
+from velado.values import Text
 
 DELIMITERS = ";,\t|"
 
 
 def from_file(column: str, path: Path, delimiter: str | None = None, encoding: str | None = None) -> Hierarchy:
-    """Read a hierarchy; the delimiter is the one that splits all rows alike unless it is given.
+    """Read a hierarchy; the delimiter is found out unless it is given.
 
-    An empty leaf stands for a missing value.
+    An empty leaf stands for a missing value; empty labels of that row are missing, too.
     """
     try:
         data = path.read_bytes()
@@ -45,7 +46,8 @@ def from_file(column: str, path: Path, delimiter: str | None = None, encoding: s
         raise InputError(
             "unreadable-file", f"the hierarchy cannot be read: {error}", file=path, column=column
         ) from None
-    return Hierarchy.from_rows(column, [[row[0] or None, *row[1:]] for row in rows], file=path)
+    cells: list[list[Text]] = [[*row] if row[0] else [cell or None for cell in row] for row in rows]
+    return Hierarchy.from_rows(column, cells, file=path)
 
 
 def _parsed(text: str, delimiter: str) -> Iterator[list[str]]:
@@ -53,10 +55,9 @@ def _parsed(text: str, delimiter: str) -> Iterator[list[str]]:
 
 
 def _delimiter(text: str) -> str:
-    best = ";"
-    most = 1
+    """The first delimiter that splits all rows into the same number of fields, more than one."""
     for candidate in DELIMITERS:
         widths = {len(row) for row in itertools.islice(_parsed(text, candidate), 200) if row}
-        if len(widths) == 1 and (width := widths.pop()) > most:
-            best, most = candidate, width
-    return best
+        if len(widths) == 1 and widths.pop() > 1:
+            return candidate
+    return DELIMITERS[0]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 
@@ -164,7 +165,22 @@ class Hierarchy:
         columns = [[self.labels[level][g] or "" for g in self.maps[level]] for level in range(self.levels)]
         return [list(row) for row in zip(*columns, strict=True)]
 
+    def write(self, out: TextIO, delimiter: str = ";") -> None:
+        """Write the rows as delimited text."""
+        rows = self.rows()
+        # The writer quotes what contains its line end; a lone carriage return ends lines for readers, too.
+        every = any("\r" in cell for row in rows for cell in row)
+        if every:
+            csv.writer(out, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(rows)
+        else:
+            csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)
+
     def save(self, path: str | Path, delimiter: str = ";") -> None:
         """Write as a file that `hierarchies.build({'file': …})` reads back."""
-        with open(path, "w", newline="", encoding="utf-8") as out:
-            csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(self.rows())
+        if len(delimiter) != 1:
+            raise InputError("bad-delimiter", f"the delimiter must be one character, got {delimiter!r}")
+        try:
+            with open(path, "w", newline="", encoding="utf-8") as out:
+                self.write(out, delimiter)
+        except OSError as error:
+            raise InputError("unwritable-output", f"cannot write: {error.strerror}", file=path) from None

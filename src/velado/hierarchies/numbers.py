@@ -113,7 +113,10 @@ def _text(value: float) -> str:
 def _lists(column: str, cuts: Any) -> list[Any]:
     if not isinstance(cuts, Sequence) or isinstance(cuts, str) or not cuts:
         raise InputError("bad-hierarchy", "'cuts' is a list of lists of numbers", column=column)
-    return list(cuts) if isinstance(cuts[0], Sequence) else [cuts]
+    lists = list(cuts) if isinstance(cuts[0], Sequence) else [cuts]
+    if not all(isinstance(level, Sequence) and not isinstance(level, str) for level in lists):
+        raise InputError("bad-hierarchy", "'cuts' is a list of lists of numbers", column=column)
+    return lists
 
 
 def _cuts(column: str, level: int, cuts: Any) -> list[float]:

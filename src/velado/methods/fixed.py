@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from velado.errors import InputError, suggest
+from velado.errors import InputError, NoSolution, suggest
 from velado.frequency import FrequencyTable
-from velado.methods.base import Found, Method, Progress, Search, no_solution, release_of, silent, suppression_limit
+from velado.methods.base import Found, Method, Progress, Search, release_of, silent, suppression_limit
 from velado.models import PrivacyModel
 from velado.parameters import Levels, Number
 
@@ -35,7 +35,10 @@ class Fixed(Method):
         nodes = int(np.prod([h.levels for h in frequency.hierarchies], dtype=float))
         found = release_of(frequency, models, vector, Search(nodes, 1, False, None, time.perf_counter() - began))
         if not found.kept.any() or found.suppressed > suppression_limit(self.suppression, frequency.records):
-            raise no_solution(frequency, models, self.suppression)
+            raise NoSolution(
+                "no-solution", f"these levels leave {found.suppressed:,} of {frequency.records:,} records in violating classes",
+                hint="Allow more suppression, choose higher levels, or use the method lattice.",
+            )  # fmt: skip
         return found
 
     def _vector(self, frequency: FrequencyTable) -> list[int]:
@@ -44,7 +47,7 @@ class Fixed(Method):
         if unknown or lacking:
             raise InputError(
                 "bad-levels", "the levels must name every quasi-identifier and nothing else",
-                column=(unknown or lacking)[0], hint=suggest(str((unknown or lacking)[0]), frequency.columns),
+                column=(unknown or lacking)[0], hint=suggest(str(unknown[0]), frequency.columns) if unknown else "",
             )  # fmt: skip
         for h in frequency.hierarchies:
             if self.levels[h.column] > h.height:

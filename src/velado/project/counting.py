@@ -86,4 +86,6 @@ def project_hierarchy(project: Project | str | Path, column: str) -> Hierarchy:
             raise InputError(
                 "unknown-column", "the project has no such column", column=column, hint=suggest(column, schema)
             )
+        if schema[column].role == "identifier":
+            raise InputError("identifier", "identifiers are not generalized and not shown", column=column)
         return _hierarchy(schema[column], _values([table.count([column])], column), project.folder)

@@ -13,11 +13,12 @@ import yaml
 
 from velado.engines import Source
 from velado.engines.base import ORDERS
+from velado.engines.source import FORMATS
 from velado.errors import InputError, suggest
 from velado.hierarchies import Hierarchy
 from velado.methods import Lattice, Method, method_from
 from velado.models import PrivacyModel, model_from
-from velado.schema import Column
+from velado.schema import REST, Column
 
 VERSION = 1
 KEYS = ("velado", "name", "source", "columns", "rest", "models", "method", "output")
@@ -52,8 +53,16 @@ class Output:
                     "bad-output",
                     f"output: {what} must be one of {', '.join(str(k).lower() for k in known)}, got {value!r}",
                 )
-        if self.delimiter is not None and (not isinstance(self.delimiter, str) or len(self.delimiter) != 1):
-            raise InputError("bad-output", f"output: delimiter must be one character, got {self.delimiter!r}")
+        delimiter = self.delimiter
+        if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n'):
+            raise InputError("bad-output", f"output: delimiter must be one character and no quote, got {delimiter!r}")
+        if self.path is not None and self.path.is_dir():
+            raise InputError("unwritable-output", "the output path is a directory", file=self.path)
+        if self.path is not None and self.path.suffix.lower() not in FORMATS:
+            raise InputError(
+                "unknown-format", f"output: unknown suffix '{self.path.suffix}'", file=self.path,
+                hint="Choose one of: " + " ".join(FORMATS),
+            )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -101,13 +110,15 @@ class Project:
     def from_dict(cls, data: Any, folder: Path | str = ".", file: Path | None = None) -> Project:
         """A project from the mapping that a project file holds."""
         _mapping(data, "a project", KEYS)
-        if data.get("velado", VERSION) != VERSION:
+        if data.get("velado", VERSION) != VERSION or isinstance(data.get("velado"), bool):
             raise InputError(
                 "bad-version", f"this Velado reads project files of version {VERSION}, not {data['velado']!r}"
             )
         for key in ("source", "columns", "models"):
             if not data.get(key):
                 raise InputError("missing-key", f"the project has no '{key}'")
+        if data.get("rest") not in (None, *REST):
+            raise InputError("bad-rest", f"'rest' must be drop or insensitive, got {data['rest']!r}")
         folder = Path(folder)
         source = data["source"]
         source = Source.of(source, folder) if isinstance(source, (str, Mapping)) else source
@@ -182,6 +193,10 @@ class _UniqueKeys(yaml.SafeLoader):
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:
         seen = set()
         for key, _ in node.value:
+            if key.tag == "tag:yaml.org,2002:merge":
+                continue
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(None, None, "a key must be a single word", key.start_mark)
             name = self.construct_object(key, deep=True)
             if name in seen:
                 raise yaml.constructor.ConstructorError(None, None, f"'{name}' is written twice", key.start_mark)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +54,7 @@ def run(project: Project | str | Path, progress: Progress = silent) -> Release:
     if not isinstance(project, Project):
         project = Project.load(project)
     _check_paths(project)
-    with ExitStack() as stack:
-        table = stack.enter_context(open_table(project.source, project.folder))
+    with open_table(project.source, project.folder) as table:
         schema = Schema(project.columns).fitted(table.header, project.rest, table.source.name)
         if not schema.names("quasi-identifier"):
             raise InputError(
@@ -77,11 +75,34 @@ def run(project: Project | str | Path, progress: Progress = silent) -> Release:
 
 
 def _check_paths(project: Project) -> None:
-    source, output = Source.of(project.source, project.folder), project.output.path
-    if output is not None and source.path is not None and output.resolve() == source.path.resolve():
-        raise InputError(
-            "output-is-input", "the output would replace the input", file=output, hint="Choose another output path."
-        )
+    """Nothing that is written may replace what is read, or another thing that is written."""
+    output = project.output
+    if output.path is None:
+        return
+    read = {"the input": Source.of(project.source, project.folder).path, "the project file": project.file}
+    for column in project.columns:
+        if isinstance(column.hierarchy, Mapping) and "file" in column.hierarchy:
+            read[f"the hierarchy of '{column.name}'"] = project.folder / str(column.hierarchy["file"])
+    taken = {path.resolve(): what for what, path in read.items() if path is not None}
+    for what, path in (
+        ("release", output.path),
+        ("recoding", output.recoding),
+        ("manifest", _manifest_path(output.path)),
+    ):
+        if path is None:
+            continue
+        if path.resolve() in taken:
+            raise InputError(
+                "output-is-input",
+                f"the {what} would replace {taken[path.resolve()]}",
+                file=path,
+                hint="Choose another path.",
+            )
+        taken[path.resolve()] = f"the {what}"
+
+
+def _manifest_path(path: Path) -> Path:
+    return path.with_name(path.name + ".manifest.json")
 
 
 def _check_size(frequency: FrequencyTable, models: Sequence[PrivacyModel]) -> None:
@@ -133,12 +154,10 @@ def _on_disk(project: Project, table: DuckDBTable, found: Found, recoding: Recod
     assert output.path is not None
     delimiter = output.delimiter or ("\t" if output.path.suffix.lower() in (".tsv", ".tab") else None)
     delimiter = delimiter or (table.dialect.delimiter if table.dialect else ",")
-    manifest_path = output.path.with_name(output.path.name + ".manifest.json")
-    with ExitStack() as stack:
-        manifest_file = stack.enter_context(published(manifest_path))
-        if output.recoding is not None:
-            recoding.save(stack.enter_context(published(output.recoding)))
-        data_file = stack.enter_context(published(output.path))
+    manifest_path = _manifest_path(output.path)
+    paths = [manifest_path, *([output.recoding] if output.recoding else []), output.path]
+    with published(paths) as temporary:
+        data_file = temporary[-1]
         progress(0.0, "writing")
         recoded = recoding.recoded(output.suppressed, found.classes.frequency.sensitive)
         table.write(recoded, Target(data_file, delimiter, output.order, output.guard))
@@ -148,7 +167,9 @@ def _on_disk(project: Project, table: DuckDBTable, found: Found, recoding: Recod
         verdicts = verify(written, _expected(project, table, found, recoding, guarded))
         evaluation = evaluate(found, project.models, verdicts)
         manifest = manifest_of(project, table.fingerprint(), found, recoding, evaluation, _digest(data_file))
-        manifest_file.write_text(json.dumps(manifest, ensure_ascii=False, indent=2), encoding="utf-8")
+        temporary[0].write_text(json.dumps(manifest, ensure_ascii=False, indent=2), encoding="utf-8")
+        if output.recoding is not None:
+            recoding.save(temporary[1])
     return Release(project.name, recoding, evaluation, found.search, manifest, found, output.path, manifest_path)
 
 

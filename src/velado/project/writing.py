@@ -1,25 +1,54 @@
-"""Fail-closed writing: a file appears under its name only when it is complete and verified."""
+"""Fail-closed writing: files appear under their names only when all of them are complete and verified."""
 
 from __future__ import annotations
 
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from velado.engines.leftovers import owned_name, sweep
 from velado.errors import InputError
 
 MARK = ".velado-tmp"
 
 
 @contextmanager
-def published(path: Path) -> Iterator[Path]:
-    """A temporary name beside ``path``; renamed on success, removed on any failure or interruption.
+def published(paths: Sequence[Path]) -> Iterator[list[Path]]:
+    """Temporary names beside ``paths``; renamed together on success, removed on any failure or interruption.
 
-    Leftovers of processes that were killed outright are removed first.
+    The last path is the release itself and is renamed last. Leftovers of processes that were killed outright are
+    removed first.
     """
+    temporary = []
+    for path in paths:
+        _check(path)
+        sweep(path.parent, f".{path.stem}.", MARK)
+        # The suffix tells the engine the format, so it stays at the end.
+        name = owned_name(f".{path.stem}.", secrets.token_hex(4) + MARK)
+        temporary.append(path.with_name(name + path.suffix))
+    renamed: list[Path] = []
+    try:
+        yield temporary
+        for part, path in zip(temporary, paths, strict=True):
+            os.replace(part, path)
+            renamed.append(path)
+    except BaseException as error:
+        for path in renamed:
+            path.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise write_error(error, paths[-1]) from None
+        if isinstance(error, InputError) and error.code == "disk-full" and error.file is None:
+            error.file = str(paths[-1])
+        raise
+    finally:
+        for part in temporary:
+            part.unlink(missing_ok=True)
+
+
+def _check(path: Path) -> None:
     folder = path.parent
     if not folder.is_dir():
         raise InputError(
@@ -28,22 +57,12 @@ def published(path: Path) -> Iterator[Path]:
             file=folder,
             hint="Create it, or choose another path.",
         )
-    if path.is_dir():
-        raise InputError("unwritable-output", "the output path is a directory", file=path)
+    if path.exists() and not path.is_file():
+        raise InputError("unwritable-output", "the output path is not a file", file=path)
     if not os.access(folder, os.W_OK):
         raise InputError(
             "unwritable-output", "no permission to write there", file=folder, hint="Choose another output path."
         )
-    _sweep(folder, path.name)
-    # The suffix tells the engine the format, so it stays at the end.
-    temporary = folder / f".{path.stem}.{os.getpid()}-{secrets.token_hex(4)}{MARK}{path.suffix}"
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    except OSError as error:
-        raise write_error(error, path) from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def write_error(error: OSError, path: Path) -> InputError:
@@ -53,21 +72,3 @@ def write_error(error: OSError, path: Path) -> InputError:
             "disk-full", "the disk is full; nothing was published", file=path, hint="Free space, or write elsewhere."
         )
     return InputError("unwritable-output", f"cannot write: {error.strerror or error}", file=path)
-
-
-def _sweep(folder: Path, name: str) -> None:
-    stem = Path(name).stem
-    for leftover in folder.glob(f".{stem}.*{MARK}*"):
-        owner = leftover.name.removeprefix(f".{stem}.").split("-")[0]
-        if owner.isdigit() and not _alive(int(owner)):
-            leftover.unlink(missing_ok=True)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -19,6 +19,7 @@ ROLES: tuple[str, ...] = get_args(Role)
 TYPES = ("text", "integer", "number", "date")
 MISSING_RULES = ("own-category", "reject")
 OPERATIONS = ("suppress", "drop")
+REST = ("drop", "insensitive")
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class Schema(Mapping[str, Column]):
                 raise InputError(
                     "unknown-column", "the table has no such column", column=name, file=file, hint=suggest(name, header)
                 )
-        if rest not in (None, "drop", "insensitive"):
+        if rest not in (None, *REST):
             raise InputError("bad-rest", f"'rest' must be drop or insensitive, got {rest!r}")
         silent = [name for name in header if name not in self._columns]
         if silent and rest is None:

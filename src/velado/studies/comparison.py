@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from velado.errors import InputError
 from velado.report import workbook
 
 
@@ -44,6 +45,14 @@ def compare(configuration: str, figure: str, published: Any, obtained: Any, tole
     if isinstance(published, (int, float)) and isinstance(obtained, (int, float)):
         return Compared(configuration, figure, published, obtained, abs(published - obtained) <= tolerance)
     return Compared(configuration, figure, published, obtained, published == obtained)
+
+
+def results_folder(folder: Path) -> None:
+    """Make the folder for the results."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError("unwritable-output", f"cannot create the folder: {error.strerror}", file=folder) from None
 
 
 HEADER = ("configuration", "figure", "published", "obtained", "agrees")

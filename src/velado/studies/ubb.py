@@ -16,7 +16,7 @@ from velado.models import KAnonymity, PrivacyModel, RecursiveDiversity, TClosene
 from velado.project import count_table
 from velado.report import charts
 from velado.schema import Column, Schema
-from velado.studies.comparison import Compared, Result, compare, save
+from velado.studies.comparison import Compared, Result, compare, results_folder, save
 
 QUASI_IDENTIFIERS = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class")
 SENSITIVE = "occupation"
@@ -92,10 +92,11 @@ def figures(row: dict[str, str], levels: Sequence[int], evaluation: Evaluation) 
 def study(data: Path, folder: Path, progress: Progress = silent, **_: Any) -> Result:
     """Run all 24 configurations on one frequency table."""
     frequency = load(data)
+    rows = published(data)
+    results_folder(folder)
     compared: list[Compared] = []
     losses: dict[str, list[tuple[float, float]]] = {"k": [], "l": [], "t": []}
     models_of = configurations()
-    rows = published(data)
     seconds = 0.0
     for i, row in enumerate(rows):
         name = row["configuration"]

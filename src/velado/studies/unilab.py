@@ -19,7 +19,7 @@ from velado.project import Output, anonymize, count_table
 from velado.report import charts, workbook
 from velado.samples import covid_ceara
 from velado.schema import Column, Schema
-from velado.studies.comparison import Compared, Result, compare, save
+from velado.studies.comparison import Compared, Result, compare, results_folder, save
 
 COLUMNS = (
     Column("nome", "identifier"),
@@ -96,6 +96,7 @@ def study(
     source = covid_ceara(rows, seed)
     with open_table(source) as table:
         frequency = count_table(table, Schema(COLUMNS))
+    results_folder(folder)
     original = folder / "dados_covid-ce.csv"
     import pyarrow.csv
 
