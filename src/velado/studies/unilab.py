@@ -132,7 +132,8 @@ def _measures(name: str, frequency: FrequencyTable, node: Node) -> list[Compared
         "levels": ", ".join(f"{c} {x}" for c, x in zip(frequency.columns, node.levels, strict=True)),
         "precision (depth = highest level)": node.precision,
         "precision (depth = number of levels)": node.precision_levels,
-        "average class size": float(kept.mean()),
+        "average class size (released records / classes)": float(kept.mean()),
+        "average class size (all records / classes)": frequency.records / len(kept),
         "classes": len(kept),
         "suppressed": node.suppressed,
     }

@@ -1,0 +1,44 @@
+"""The shape of the code: imports point downwards, heavy packages are imported when used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import velado
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_imports_point_downwards() -> None:
+    command = "from importlinter.cli import lint_imports_command as run; run()"
+    ended = subprocess.run([sys.executable, "-c", command], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_every_layer_is_in_the_contract() -> None:
+    contract = (ROOT / "pyproject.toml").read_text()
+    for entry in (ROOT / "src" / "velado").iterdir():
+        if entry.name.startswith("__"):
+            continue
+        assert f"velado.{entry.stem}" in contract, f"{entry.name} is in no layer"
+
+
+def test_importing_velado_imports_nothing_heavy() -> None:
+    code = "import sys, velado; print([m for m in ('numba', 'duckdb', 'pyarrow', 'pandas', 'polars', 'altair', 'scipy') if m in sys.modules])"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "[]"
+
+
+def test_the_public_names_exist() -> None:
+    assert len(set(velado.__all__)) == len(velado.__all__)
+    assert all(hasattr(velado, name) for name in velado.__all__)
+    assert velado.__version__.count(".") == 2
+
+
+def test_nothing_under_src_names_a_machine() -> None:
+    for path in (ROOT / "src").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert "/work/" not in text, path
+        assert "/root/" not in text, path

@@ -1,0 +1,117 @@
+"""The studies: every published figure, every promised file."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections import Counter
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from velado.samples.ceara import cpf_is_valid
+from velado.studies import data_folder, ubb, unilab
+
+DATA = data_folder()
+needs_data = pytest.mark.skipif(
+    not (DATA / "adult" / "adult.csv").exists(), reason=f"the Adult data are not in {DATA} (set VELADO_DATA)"
+)
+
+
+@needs_data
+def test_ubb_comes_out_exactly(tmp_path: Path) -> None:
+    result = ubb.study(DATA, tmp_path / "ubb")
+    assert len(result.compared) == 24 * 11
+    assert result.differing == []
+    losses = [c for c in result.compared if c.figure == "loss"]
+    assert max(abs(c.published - c.obtained) for c in losses) < 1e-8
+    assert {f.name for f in result.files} == {
+        "comparison.csv", "comparison.xlsx", "loss_by_k.png", "loss_by_l.png", "loss_by_t.png",
+    }  # fmt: skip
+    assert all(f.stat().st_size > 1000 for f in result.files)
+
+
+@needs_data
+def test_a_wrong_figure_would_be_seen() -> None:
+    """The comparison can fail: another k does not give the published figures."""
+    from velado import KAnonymity, Lattice
+    from velado.evaluation import evaluate
+
+    frequency = ubb.load(DATA)
+    row = next(r for r in ubb.published(DATA) if r["configuration"] == "k-anonymity k=5")
+    found = Lattice().search(frequency, [KAnonymity(6)])
+    compared = ubb.figures(row, found.levels, evaluate(found, [KAnonymity(6)], ()))
+    assert {c.figure for c in compared if not c.agrees} >= {"loss", "suppressed", "smallest class"}
+
+
+def test_unilab_files_and_figures(tmp_path: Path) -> None:
+    folder = tmp_path / "unilab"
+    result = unilab.study(DATA, folder, rows=3000, seed=11)
+    names = {f"dados_covid-ce_{k}_{order}.csv" for k, order in unilab.PAIRS}
+    assert len(names) == 7
+    assert names <= {f.name for f in result.files}
+    obtained = {(c.configuration, c.figure): c.obtained for c in result.compared}
+    for k, order in unilab.PAIRS:
+        with open(folder / f"dados_covid-ce_{k}_{order}.csv", encoding="utf-8", newline="") as stream:
+            header, *rows = list(csv.reader(stream, delimiter=";"))
+        assert header == ["nome", "cpf", "localidade", "data_nascimento", "raca_cor"]
+        assert {(r[0], r[1]) for r in rows} == {("*", "*")}
+        classes: dict[tuple[str, str], list[str]] = {}
+        for r in rows:
+            classes.setdefault((r[2], r[3]), []).append(r[4])
+        assert min(map(len, classes.values())) >= k
+        assert min(len(set(values)) for values in classes.values()) >= order
+        name = f"k={k} ℓ={order}"
+        assert obtained[name, "classes"] == len(classes)
+        assert obtained[name, "suppressed"] == 3000 - len(rows)
+        assert obtained[name, "average class size (released records / classes)"] == pytest.approx(
+            len(rows) / len(classes)
+        )
+        assert (folder / f"diversity_k{k}_l{order}.png").stat().st_size > 1000
+    book = openpyxl.load_workbook(folder / "classes.xlsx")
+    assert book.sheetnames == ["k=2", "k=4", "k=8"]
+    for k in (2, 4, 8):
+        sizes = [row[-1] for row in book[f"k={k}"].iter_rows(min_row=2, values_only=True)]
+        assert sizes == sorted(sizes, reverse=True)
+        assert sum(sizes) == 3000 - obtained[f"k={k}", "suppressed"]
+        assert obtained[f"k={k}", "precision (depth = number of levels)"] >= 1 / 3 - 1e-12
+        assert (folder / f"classes_k{k}.png").exists()
+
+
+def test_unilab_minimal_node_is_the_smallest_sum(tmp_path: Path) -> None:
+    """With many records even finer nodes satisfy; then ties go to precision and order, and nothing is suppressed."""
+    import pyarrow as pa
+
+    from velado.engines import open_table
+    from velado.project import count_table
+    from velado.schema import Schema
+
+    rows = [("A/X/CE", "01/02/1980"), ("B/X/CE", "03/02/1980"), ("A/X/CE", "05/03/1980"), ("B/X/CE", "07/03/1980")]
+    table = pa.table({
+        "nome": list("abcd"), "cpf": list("1234"), "localidade": [r[0] for r in rows],
+        "data_nascimento": [r[1] for r in rows], "raca_cor": ["PARDA", "BRANCA", "PRETA", "PARDA"],
+    })  # fmt: skip
+    with open_table(table) as opened:
+        frequency = count_table(opened, Schema(unilab.COLUMNS))
+    node = unilab.minimal(frequency, 2)
+    assert node.levels == (0, 2)
+    assert node.suppressed == 0
+    after, action = unilab.diversify(frequency, node, 2, 2)
+    assert (after.levels, action) == ((0, 2), "nothing to do")
+
+
+def test_synthetic_people_are_not_random_noise() -> None:
+    from velado.samples import covid_ceara
+
+    table = covid_ceara(2000, seed=3)
+    assert all(cpf_is_valid(c) for c in table.column("cpf").to_pylist())
+    assert Counter(table.column("raca_cor").to_pylist()).most_common(1)[0][0] == "PARDA"
+
+
+def test_the_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VELADO_DATA", "somewhere")
+    assert data_folder() == Path("somewhere")
+    assert data_folder(Path("here")) == Path("here")
+    monkeypatch.delenv("VELADO_DATA")
+    assert data_folder() == Path(os.path.join("..", "shared", "data"))
