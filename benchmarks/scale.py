@@ -28,7 +28,9 @@ def generate(folder: Path, rows: int, data: Path) -> Path:
     path = folder / f"adult_{rows}.parquet"
     if not path.exists():
         connection = duckdb.connect()
-        connection.execute(f"CREATE TABLE a AS SELECT * FROM read_csv('{data / 'adult' / 'adult.csv'}', delim=';', all_varchar=true)")
+        connection.execute(
+            f"CREATE TABLE a AS SELECT * FROM read_csv('{data / 'adult' / 'adult.csv'}', delim=';', all_varchar=true)"
+        )
         connection.execute("CREATE TABLE numbered AS SELECT row_number() OVER () - 1 AS i, * FROM a")
         connection.execute(
             f"COPY (SELECT n.* EXCLUDE (i) FROM range({rows}) r JOIN numbered n ON n.i = hash(r.range) % 30162) "
@@ -62,7 +64,14 @@ def velado_run(path: Path, folder: Path, data: Path, order: str) -> dict:
     base = peak()
     began = time.perf_counter()
     output = Output(path=folder / "release.parquet", order=order)
-    release = anonymize(path, columns, [KAnonymity(5)], Lattice(), output=output, progress=lambda s, t: marks.append((t, time.perf_counter())))
+    release = anonymize(
+        path,
+        columns,
+        [KAnonymity(5)],
+        Lattice(),
+        output=output,
+        progress=lambda s, t: marks.append((t, time.perf_counter())),
+    )
     done = time.perf_counter()
     stages = {}
     for (text, at), (_, until) in zip(marks, [*marks[1:], ("", done)], strict=True):
@@ -86,7 +95,9 @@ def main() -> None:
         return
     folder = arguments.folder or Path(tempfile.mkdtemp(prefix="velado-scale-"))
     folder.mkdir(parents=True, exist_ok=True)
-    print(f"{'rows':>10} {'DuckDB s':>9} {'peak MB':>8}   {'Velado s':>9} {'peak MB':>8} {'times':>6}   {'unshuffled s':>12}   stages")
+    print(
+        f"{'rows':>10} {'DuckDB s':>9} {'peak MB':>8}   {'Velado s':>9} {'peak MB':>8} {'times':>6}   {'unshuffled s':>12}   stages"
+    )
     rows = 10_000
     while rows <= arguments.most:
         path = generate(folder, rows, data)

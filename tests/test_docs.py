@@ -39,10 +39,12 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 REFERENCE = DOCS / "reference"
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
-DATA = Path(os.environ.get("VELADO_DATA", ROOT.parent / "shared" / "data"))
+DATA = Path(os.environ.get("VELADO_DATA", ROOT.parent / "shared" / "data")).resolve()
 FENCE = re.compile(r"^```(\S*)[ \t]*(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LANGUAGES = ("bash", "python", "yaml", "csv", "text", "json", "")
-COMMANDS: dict[str, Any] = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+APP: Any = typer.main.get_command(cli.app)
+COMMANDS: dict[str, Any] = APP.commands
 
 
 class Block(NamedTuple):
@@ -87,7 +89,7 @@ def run_command(line: str) -> str:
     wanted = int(comment.removeprefix("exit ")) if comment.startswith("exit ") else 0
     command, _, file = command.partition(" > ")
     shown, errors = io.StringIO(), io.StringIO()
-    handler, before = signal.getsignal(signal.SIGTERM), sys.argv
+    handlers, before = {s: signal.getsignal(s) for s in SIGNALS}, sys.argv
     sys.argv = shlex.split(command)
     code: Any = 0
     try:
@@ -97,7 +99,8 @@ def run_command(line: str) -> str:
         code = stop.code or 0
     finally:
         sys.argv = before
-        signal.signal(signal.SIGTERM, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
     assert code == wanted, f"{line}: exit {code}\n{errors.getvalue()}"
     if file.strip():
         Path(file.strip()).write_text(shown.getvalue(), encoding="utf-8")
@@ -165,7 +168,7 @@ def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             Path(block.name).write_text(block.body, encoding="utf-8")
         elif block.language in ("text", "json"):
             lacking = missing_line(block.body, shown)
-            assert lacking is None, f"{where}: not printed: {lacking!r}\nprinted:\n{shown}"
+            assert lacking is None, f"{where}: not printed: {lacking!r}\nprinted:\n{shown[:5000]}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
@@ -250,6 +253,11 @@ def test_commands_and_options_are_documented(name: str) -> None:
         assert [o for o in shown if not has(text, o)] == []
 
 
+def test_options_of_velado_itself_are_documented() -> None:
+    text = (REFERENCE / "cli.md").read_text(encoding="utf-8").partition("## velado run")[0]
+    assert [o for p in APP.params for o in p.opts if not has(text, o)] == []
+
+
 def test_no_command_is_documented_that_does_not_exist() -> None:
     text = (REFERENCE / "cli.md").read_text(encoding="utf-8")
     assert re.findall(r"^## velado (\S+)$", text, re.MULTILINE) == list(COMMANDS)
@@ -261,7 +269,7 @@ def test_project_keys_are_documented(key: str) -> None:
 
 
 def error_codes() -> set[str]:
-    """Every code that an error is raised with; the roles' words are checked by one loop."""
+    """Every code that an error is raised or shown with; the words of a column are checked by one loop."""
     codes = {"bad-role", "bad-type", "bad-missing-rule", "bad-operation"}
     raised = ("InputError", "NoSolution", "VerificationError", "VeladoError", "__init__")
     for file in (ROOT / "src").rglob("*.py"):
@@ -270,6 +278,9 @@ def error_codes() -> set[str]:
                 name = getattr(node.func, "id", getattr(node.func, "attr", ""))
                 if name in raised and isinstance(node.args[0].value, str):
                     codes.add(node.args[0].value)
+            if isinstance(node, ast.Dict):
+                pairs = [(k, v) for k, v in zip(node.keys, node.values, strict=True) if isinstance(k, ast.Constant)]
+                codes |= {str(v.value) for k, v in pairs if k.value == "code" and isinstance(v, ast.Constant)}
     return codes
 
 

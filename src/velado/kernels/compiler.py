@@ -1,28 +1,49 @@
-"""How kernels are compiled: cached on disk, without the interpreter lock.
+"""How kernels are compiled: without the interpreter lock, and cached on disk.
 
-numba stores compiled code next to the source. Where the package directory is read-only (a system
-installation, a container) it uses ``NUMBA_CACHE_DIR`` or the user's cache directory.
+A kernel's compiled code contains that of the kernels it calls, but numba only looks at the file of the kernel itself
+to see whether the cache is still good. Here the folder of the cache carries a digest of all kernels, so code of
+another version is never run. The cache lies beside the kernels, or, where that folder is read-only, in the user's
+cache directory; ``NUMBA_CACHE_DIR`` overrides both.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import config
 
 
-def _cache_directory() -> None:
-    if os.environ.get("NUMBA_CACHE_DIR") or os.access(Path(__file__).parent, os.W_OK):
-        return
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    os.environ["NUMBA_CACHE_DIR"] = str(Path(base) / "velado" / "numba")
+def _cache_folder() -> str:
+    kernels = Path(__file__).parent
+    digest = hashlib.sha256()
+    for source in sorted(kernels.glob("*.py")):
+        digest.update(source.read_bytes())
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        base = Path(os.environ["NUMBA_CACHE_DIR"])
+    elif os.access(kernels, os.W_OK):
+        base = kernels / "__pycache__"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "velado"
+    return str(base / f"kernels-{digest.hexdigest()[:16]}")
 
 
-_cache_directory()
+CACHE_FOLDER = _cache_folder()
 
-import numba  # noqa: E402  (the cache directory must be known before numba is imported)
 
-kernel = numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-"""Decorator of every kernel."""
+def kernel(function: Callable[..., Any]) -> Any:
+    """Decorator of every kernel."""
+    before = config.CACHE_DIR
+    config.CACHE_DIR = CACHE_FOLDER
+    try:
+        return numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")(function)
+    finally:
+        config.CACHE_DIR = before
+
 
 inlined = numba.njit(inline="always", boundscheck=False, error_model="numpy")
 """Decorator of the few helpers whose call would cost more than their body."""

@@ -102,13 +102,10 @@ class Scratch(NamedTuple):
     table_keys: np.ndarray
     table_ids: np.ndarray
     ids: np.ndarray
-    class_rows: np.ndarray
-    class_sizes: np.ndarray
     starts: np.ndarray
     order: np.ndarray
     totals: np.ndarray
     touched: np.ndarray
-    class_dense: np.ndarray
     class_start: np.ndarray
     class_values: np.ndarray
     class_counts: np.ndarray
@@ -309,26 +306,29 @@ def _offer_above(tables, search, levels, node, base, found, figure, kind):
 
 
 @kernel
-def _store(search, scratch, node, found, entries):
-    """Keep the grouping just made as a base; return its number, or -1 if there is no room."""
+def _room(search):
+    """Where the classes of the next grouping go: after the last base, or to the reserve at the end."""
+    reserve = search.rows.shape[0] - search.base_rows[0]
     used = search.integers[ROWS_USED]
+    return used if used + search.base_rows[0] <= reserve else reserve
+
+
+@kernel
+def _store(search, scratch, node, at, found, entries):
+    """Keep the grouping just made as a base; return its number, or -1 if there is no room."""
     used_entries = search.integers[ENTRIES_USED]
     base = search.integers[BASES]
     sparse = search.start.shape[0] > 0
-    if base >= search.base_rows.shape[0] or used + found > search.rows.shape[0]:
+    if base >= search.base_rows.shape[0] or at != search.integers[ROWS_USED]:
         return -1
     if sparse and used_entries + entries > search.values.shape[0]:
         return -1
-    search.base_first[base] = used
+    search.base_first[base] = at
     search.base_rows[base] = found
     search.base_entries[base] = used_entries
     search.base_node[base] = node
-    search.rows[used : used + found] = scratch.class_rows[:found]
-    search.sizes[used : used + found] = scratch.class_sizes[:found]
-    if search.dense.shape[1] > 0:
-        search.dense[used : used + found] = scratch.class_dense[:found]
     if sparse:
-        search.start[used + base : used + base + found + 1] = scratch.class_start[: found + 1]
+        search.start[at + base : at + base + found + 1] = scratch.class_start[: found + 1]
         search.values[used_entries : used_entries + entries] = scratch.class_values[:entries]
         search.counts[used_entries : used_entries + entries] = scratch.class_counts[:entries]
         search.integers[ENTRIES_USED] += entries
@@ -338,29 +338,33 @@ def _store(search, scratch, node, found, entries):
 
 
 @kernel
-def group_node(tables, objective, search, scratch, levels, base):
-    """Classes of a node, grouped from a base, into the scratch; return (classes, entries)."""
+def group_node(tables, objective, search, scratch, levels, base, at):
+    """Classes of a node, grouped from a base: rows, sizes and dense histograms at ``at``, entries in the scratch.
+
+    Return the number of classes and of entries.
+    """
     first = search.base_first[base]
     n = search.base_rows[base]
     rows = search.rows[first : first + n]
-    sizes = search.sizes[first : first + n]
     found = group(
         tables.cells, rows, n, levels, tables.maps, tables.first, tables.radix,
         scratch.keys, scratch.table_keys, scratch.table_ids, scratch.ids,
     )  # fmt: skip
-    summarize(rows, sizes, n, scratch.ids, found, scratch.class_rows, scratch.class_sizes)
+    sizes = search.sizes[at : at + found]
+    summarize(rows, search.sizes[first : first + n], n, scratch.ids, found, search.rows[at : at + found], sizes)
     entries = 0
     if search.dense.shape[1] > 0:
-        add_rows(scratch.ids, n, found, search.dense[first : first + n], scratch.class_dense)
+        dense = search.dense[at : at + found]
+        add_rows(scratch.ids, n, found, search.dense[first : first + n], dense)
         entries = compress(
-            scratch.class_dense, found, scratch.class_sizes, objective.smallest_class,
+            dense, found, sizes, objective.smallest_class,
             scratch.class_start, scratch.class_values, scratch.class_counts,
         )  # fmt: skip
     elif search.start.shape[0] > 0:
-        at = search.base_entries[base]
+        begin = search.base_entries[base]
         entries = merge_histograms(
             scratch.ids, n, found, search.start[first + base : first + base + n + 1],
-            search.values[at:], search.counts[at:], tables.histogram_domain, scratch.starts, scratch.order,
+            search.values[begin:], search.counts[begin:], tables.histogram_domain, scratch.starts, scratch.order,
             scratch.totals, scratch.touched, scratch.class_start, scratch.class_values, scratch.class_counts,
         )  # fmt: skip
     return found, entries
@@ -378,9 +382,11 @@ def evaluate(tables, rules, objective, search, scratch, node, base, sweeping, le
     """Group, judge and price a node; close what that decides. The value of an unusable node is infinite."""
     levels_of(tables, node, levels)
     base_rows = search.base_rows[base]
-    found, entries = group_node(tables, objective, search, scratch, levels, base)
+    at = _room(search)
+    found, entries = group_node(tables, objective, search, scratch, levels, base, at)
     m = levels.shape[0]
-    sizes = scratch.class_sizes
+    sizes = search.sizes[at : at + found]
+    rows = search.rows[at : at + found]
     satisfied = scratch.satisfied
     keepable = scratch.keepable
     for c in range(found):
@@ -416,9 +422,9 @@ def evaluate(tables, rules, objective, search, scratch, node, base, sweeping, le
                 price[leaf] = objective.cost[levels[j], leaf]
         for c in range(found):
             if satisfied[c]:
-                at = np.uint64(scratch.class_rows[c]) * np.uint64(m)
+                cell = np.uint64(rows[c]) * np.uint64(m)
                 for j in range(m):
-                    costs[j] += sizes[c] * price[flat[at + np.uint64(j)]]
+                    costs[j] += sizes[c] * price[flat[cell + np.uint64(j)]]
     suppressed = tables.records - kept
     value = np.inf
     if kept > 0 and suppressed <= objective.limit:
@@ -435,9 +441,9 @@ def evaluate(tables, rules, objective, search, scratch, node, base, sweeping, le
     stored = -1
     if sweeping:
         if _has_descendants(tables, levels):
-            _store(search, scratch, node, found, entries)
+            _store(search, scratch, node, at, found, entries)
     elif found <= SHRINK * base_rows:
-        stored = _store(search, scratch, node, found, entries)
+        stored = _store(search, scratch, node, at, found, entries)
     if stored >= 0 or objective.kind > SUM:
         _offer_above(tables, search, levels, node, stored, found, figure, objective.kind)
     search.closed[node] = True

@@ -17,7 +17,7 @@ from velado.kernels.compiler import kernel
 # What a rule measures.
 SIZE, DISTINCT, ENTROPY, RECURSIVE, EQUAL, ORDERED, HIERARCHICAL, DISCLOSURE, LIKENESS, ENHANCED, SHARE = range(11)
 TOLERANCE = 1e-12
-NEWTON = 3
+NEWTON = 2
 
 
 class Rules(NamedTuple):
@@ -194,11 +194,10 @@ def _largest_share(counts, a, b, n):
 
 
 @kernel
-def _keepable_recursive(counts, a, b, order, threshold, buffer):
-    """Cap the most frequent values at the largest M with M < c·Σ_{i≥ℓ} min(r_i, M)."""
+def _keepable_recursive(a, b, order, threshold, buffer):
+    """Cap the most frequent values at the largest M with M < c·Σ_{i≥ℓ} min(r_i, M); the buffer is sorted already."""
     if b - a < order:
         return 0
-    _ascending(counts, a, b, buffer)
     top = buffer[b - a - 1]
     for _ in range(64):
         total = np.int64(0)
@@ -370,13 +369,13 @@ def judge_rule(rules, r, classes, sizes, start, values, counts, figures, satisfi
             if kind == DISTINCT or (kind == ENTROPY and e - a < order):
                 most = np.int64(0)
             elif kind == RECURSIVE:
-                most = _keepable_recursive(counts, a, e, order, threshold, buffer)
-            elif kind == HIERARCHICAL:
-                most = _keepable_in_tree(
-                    values, counts, a, e, low, expected, threshold, height, tree_sizes, tree, extra, over, under, n
-                )
+                most = _keepable_recursive(a, e, order, threshold, buffer)
             elif capped:
                 most = _keepable_capped(values, counts, a, e, low, caps, slack, n)
+            if kind == HIERARCHICAL:
+                most = _keepable_in_tree(
+                    values, counts, a, e, low, expected, threshold, height, tree_sizes, tree, extra, over, under, most
+                )
             kept += min(most, n - 1) if union_closed else most
         figures[c] = figure
         if kept < keepable[c]:

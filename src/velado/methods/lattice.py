@@ -275,7 +275,7 @@ def _arrays(kernel: Any, frequency: FrequencyTable, nodes: int, histograms: bool
     sparse = histograms and not dense
     entries = len(frequency.values) if sparse else 0
     bases = 4098
-    room = n + min(256 * n, STORED_ROWS)
+    room = n + max(2 * n, min(256 * n, STORED_ROWS))
     room_entries = entries + min(256 * entries, STORED_ROWS)
     state = kernel.Search(
         lower=np.empty(nodes),
@@ -322,13 +322,10 @@ def _arrays(kernel: Any, frequency: FrequencyTable, nodes: int, histograms: bool
         table_keys=np.empty(capacity, dtype=np.int64),
         table_ids=np.full(capacity, -1, dtype=np.int32),
         ids=np.empty(n, dtype=np.int32),
-        class_rows=np.empty(n, dtype=np.uint32),
-        class_sizes=np.empty(n, dtype=np.int64),
         starts=np.empty(n + 1, dtype=np.int64),
         order=np.empty(n, dtype=np.int64),
         totals=np.zeros(max(domain, 1), dtype=np.int64),
         touched=np.empty(max(domain, 1), dtype=np.int64),
-        class_dense=np.empty((n, width) if dense else (0, 0), dtype=np.int32),
         class_start=np.zeros(n + 1, dtype=np.int64),
         class_values=np.empty(most_entries + 1, dtype=np.int32),
         class_counts=np.empty(most_entries + 1, dtype=np.int64),

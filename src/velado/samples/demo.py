@@ -9,7 +9,7 @@ import yaml
 from velado.samples.hospital import DIAGNOSES, hospital
 
 PROJECT = """\
-# Anonymize 5,000 synthetic hospital patients. Change k, the levels or the models and run again:
+# Anonymize 5,000 synthetic hospital patients. Change k, the hierarchies or the models and run again:
 #   velado run hospital.yaml
 velado: 1
 name: hospital
@@ -18,10 +18,20 @@ source: {path: patients.csv}
 columns:
   name:           {role: identifier}
   national_id:    {role: identifier}
-  birth_date:     {role: quasi-identifier, type: date, format: "%Y-%m-%d", hierarchy: {dates: [month, year, five-years, decade]}}
+  birth_date:     # the decade is never given up: no level above it
+    role: quasi-identifier
+    type: date
+    format: "%Y-%m-%d"
+    hierarchy: {dates: [month, year, five-years, decade], top: false}
   sex:            {role: quasi-identifier}
   postal_code:    {role: quasi-identifier, hierarchy: {mask: right}}
-  city:           {role: quasi-identifier}
+  city:
+    role: quasi-identifier
+    hierarchy:
+      groups:
+        North: [Bilbao, Burgos, Vitoria-Gasteiz, Zaragoza]
+        Mediterranean: [Barcelona, Valencia, Alicante, Palma]
+        Centre and south: [Madrid, Albacete, Sevilla, Almería]
   marital_status: {role: quasi-identifier}
   diagnosis:
     role: sensitive
@@ -33,9 +43,9 @@ TREE
 models:
   - {k-anonymity: {k: 5}}
   - {distinct-diversity: {l: 3, column: diagnosis}}
-  - {t-closeness: {t: 0.5, column: diagnosis, distance: hierarchical}}
+  # - {t-closeness: {t: 0.5, column: diagnosis, distance: hierarchical}}   # uses the tree above
 
-method: {lattice: {suppression: 0.1, objective: loss}}
+method: {lattice: {suppression: 0.05, objective: loss}}
 
 output: {path: patients_anonymous.csv}
 """
