@@ -9,6 +9,7 @@ import resource
 import select
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import MISSING, fields
@@ -554,11 +555,12 @@ ROOM = 4096
 
 
 @pytest.fixture
-def main_without_room(main: Command) -> Command:
+def main_without_room(main: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
     """The command while no file may grow beyond the limit."""
 
     def limited(*args: str) -> Ended:
         old = resource.getrlimit(resource.RLIMIT_FSIZE)
+        monkeypatch.setattr(sys, "dont_write_bytecode", True)  # it would be cut off, and stay
         resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM, old[1]))
         try:
             return main(*args)
@@ -583,7 +585,10 @@ def test_full_disk_names_the_file(suffix: str, write_project, main: Command, mai
     assert f"out.{suffix}" in main_without_room(*RUN).err
 
 
-def test_full_disk_in_a_process(write_project, fails: Fails, main: Command, shell: Command, tmp_path: Path) -> None:
+def test_full_disk_in_a_process(
+    write_project, fails: Fails, main: Command, shell: Command, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
     write_project()
     assert main(*RUN).code == 0, "compiled kernels are cached before files are limited"
     for name in ("out.csv", "out.csv.manifest.json"):

@@ -83,6 +83,9 @@ def _run() -> int:
         return fail(error)
     except typer.Exit as stop:
         return stop.exit_code
+    except typer.Abort:
+        print("Aborted; nothing was written.", file=sys.stderr)
+        return 130
     except BrokenPipeError:
         # The reader went away; keep Python from complaining about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

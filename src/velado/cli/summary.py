@@ -15,8 +15,11 @@ def show(release: Release) -> None:
     say(
         f"[bold]{plain(release.project)}[/]: {e.released:,} of {e.rows:,} records released, {e.suppressed:,} suppressed ({suppressed:.1%})"
     )
-    if search.proven_optimal:
-        found = f"optimum proven ({search.evaluated:,} of {search.nodes:,} nodes evaluated, {search.seconds:.2f} s)"
+    if search.objective == "given levels":
+        found = "levels as the project gives them"
+    elif search.proven_optimal:
+        what = "smallest sum of levels" if search.objective == "height" else "optimum"
+        found = f"{what} proven ({search.evaluated:,} of {search.nodes:,} nodes evaluated, {search.seconds:.2f} s)"
     elif search.gap is not None:
         found = f"best found within the budget; the optimum is at most {search.gap:.4g} better"
     else:

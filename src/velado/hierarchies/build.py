@@ -26,8 +26,9 @@ BUILDERS: dict[str, Builder] = {
     "dates": calendar.dates,
     "tree": categories.tree,
     "groups": categories.groups,
+    "rows": categories.rows,
 }
-OWN_LEAVES = ("tree", "groups")
+OWN_LEAVES = ("tree", "groups", "rows")
 """Builders that list their leaves themselves; the others take them from the data."""
 
 
@@ -49,10 +50,7 @@ def build(
     present = [v for v in values if v is not None]
     has_missing = len(present) < len(values)
     if has_missing and missing == "reject":
-        raise InputError(
-            "missing-values", "the column has missing values and its rule is 'missing: reject'", column=column,
-            hint="Clean the column, or write 'missing: own-category'.",
-        )  # fmt: skip
+        raise missing_values(column)
     top = True
     file = None
     if isinstance(spec, Hierarchy):
@@ -67,6 +65,14 @@ def build(
         hierarchy = hierarchy.with_root()
     hierarchy.encode(values, file)
     return hierarchy
+
+
+def missing_values(column: str) -> InputError:
+    """The error for missing values in a column that must not have any."""
+    return InputError(
+        "missing-values", "the column has missing values and its rule is 'missing: reject'", column=column,
+        hint="Clean the column, or write 'missing: own-category'.",
+    )  # fmt: skip
 
 
 def _from_mapping(

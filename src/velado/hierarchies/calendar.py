@@ -14,7 +14,8 @@ ISO = "%Y-%m-%d"
 
 def _week(day: date, year_first: bool) -> str:
     monday = day - timedelta(days=day.weekday())
-    return f"week of {monday:%Y-%m-%d}" if year_first else f"week of {monday:%d/%m/%Y}"
+    shown = monday.isoformat() if year_first else f"{monday.day:02d}/{monday.month:02d}/{monday.year:04d}"
+    return f"week of {shown}"
 
 
 def _years(day: date, span: int) -> str:
@@ -33,6 +34,23 @@ UNITS: dict[str, Callable[[date, bool], str]] = {
 }
 
 
+def parse_dates(column: str, values: Sequence[str], format: str | None) -> list[date]:
+    """All values as dates; an error names those that do not match the format (default: ISO)."""
+    pattern = format or ISO
+    days, wrong = [], []
+    for value in values:
+        try:
+            days.append(datetime.strptime(value, pattern).date())
+        except ValueError:
+            wrong.append(value)
+    if wrong:
+        raise InputError(
+            "not-a-date", f"{len(wrong)} value(s) do not match the date format '{pattern}'", column=column, values=wrong,
+            hint="Write the column's 'format', for example format: \"%d/%m/%Y\".",
+        )  # fmt: skip
+    return days
+
+
 def dates(column: str, spec: Any, values: Sequence[str], format: str | None = None) -> Hierarchy:
     """Calendar units per level, for instance ``[month, year, decade]``; months keep the column's order of parts.
 
@@ -49,16 +67,8 @@ def dates(column: str, spec: Any, values: Sequence[str], format: str | None = No
             )
     pattern = format or ISO
     year_first = pattern.find("%Y") < pattern.find("%m")
-    parsed, wrong = [], []
-    for value in values:
-        try:
-            parsed.append((datetime.strptime(value, pattern).date(), value))
-        except ValueError:
-            wrong.append(value)
-    if wrong:
-        raise InputError(
-            "not-a-date", f"{len(wrong)} value(s) do not match the date format '{pattern}'", column=column, values=wrong,
-            hint="Write the column's 'format', for example format: \"%d/%m/%Y\".",
-        )  # fmt: skip
-    rows = [[value, *(UNITS[u](day, year_first) for u in units)] for day, value in sorted(parsed)]
+    days = parse_dates(column, values, format)
+    rows = [
+        [value, *(UNITS[u](day, year_first) for u in units)] for day, value in sorted(zip(days, values, strict=True))
+    ]
     return Hierarchy.from_rows(column, rows or [["", *("" for _ in units)]])

@@ -85,3 +85,15 @@ def groups(column: str, spec: Any, values: Sequence[str], format: str | None = N
             )
         rows = [[*row, parent[row[-1]]] for row in rows]
     return Hierarchy.from_rows(column, rows)
+
+
+def rows(column: str, spec: Any, values: Sequence[str], format: str | None = None) -> Hierarchy:
+    """The rows of a hierarchy file, written in place: ``[[leaf, level 1, …], …]``.
+
+    >>> rows("sex", [["f", "person"], ["m", "person"]], []).rows()
+    [['f', 'person'], ['m', 'person']]
+    """
+    good = isinstance(spec, Sequence) and not isinstance(spec, str)
+    if not good or not all(isinstance(row, Sequence) and not isinstance(row, str) and row for row in spec):
+        raise InputError("bad-hierarchy", "'rows' is a list of lists: leaf, level 1, …", column=column)
+    return Hierarchy.from_rows(column, [[None if cell is None else str(cell) for cell in row] for row in spec])

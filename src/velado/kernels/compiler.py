@@ -17,6 +17,8 @@ from typing import Any
 import numba
 from numba.core import config
 
+_settings: Any = config
+
 
 def _cache_folder() -> str:
     kernels = Path(__file__).parent
@@ -35,14 +37,19 @@ def _cache_folder() -> str:
 CACHE_FOLDER = _cache_folder()
 
 
+def compiled_before() -> bool:
+    """Whether this version's kernels have been compiled on this machine."""
+    return any(Path(CACHE_FOLDER).rglob("*.nbc"))
+
+
 def kernel(function: Callable[..., Any]) -> Any:
     """Decorator of every kernel."""
-    before = config.CACHE_DIR
-    config.CACHE_DIR = CACHE_FOLDER
+    before = _settings.CACHE_DIR
+    _settings.CACHE_DIR = CACHE_FOLDER
     try:
         return numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")(function)
     finally:
-        config.CACHE_DIR = before
+        _settings.CACHE_DIR = before
 
 
 inlined = numba.njit(inline="always", boundscheck=False, error_model="numpy")

@@ -113,14 +113,20 @@ def summarize(rows, sizes, n, ids, found, class_rows, class_sizes):
 
 
 @kernel
-def _sort_small(values, n):
-    for i in range(1, n):
-        x = values[i]
-        k = i - 1
-        while k >= 0 and values[k] > x:
-            values[k + 1] = values[k]
-            k -= 1
-        values[k + 1] = x
+def sort_ascending(values, n):
+    """Sort the first n values in place (Shell's method: short to compile, fast on the short lists here)."""
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            x = values[i]
+            k = i
+            while k >= gap and values[k - gap] > x:
+                values[k] = values[k - gap]
+                k -= gap
+            values[k] = x
+        gap //= 3
 
 
 @kernel
@@ -171,10 +177,7 @@ def merge_histograms(
                         dense[v] = 0
                         used += 1
             else:
-                if t <= 32:
-                    _sort_small(touched, t)
-                else:
-                    touched[:t] = np.sort(touched[:t])
+                sort_ascending(touched, t)
                 for i in range(t):
                     v = touched[i]
                     out_values[used] = v

@@ -10,8 +10,8 @@ order. Two facts carry the search:
   any node that suppresses at least x records; the objective is monotone in the columns' costs.
 
 `climb_nodes` repeatedly takes the open node with the lowest bound, climbs from it to coarser open
-nodes, and evaluates a node high on that path: a failure there closes everything below it, a
-success everything above it. Nodes are grouped from the smallest finer node that is stored
+nodes, and evaluates a node high on that path: what it must suppress raises the bounds of all nodes
+below it, and a good value closes the nodes whose bound is beyond it. Nodes are grouped from the smallest finer node that is stored
 (roll-up). Where that closes too few nodes, `sweep_nodes` evaluates what is left range by range, coarse
 ranges first, each range in lexicographic order, each node from its nearest ancestor on a stack. Every node not evaluated has a bound beyond
 the best value found, which proves the optimum.

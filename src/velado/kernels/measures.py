@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from velado.kernels.compiler import kernel
+from velado.kernels.grouping import sort_ascending
 
 # What a rule measures.
 SIZE, DISTINCT, ENTROPY, RECURSIVE, EQUAL, ORDERED, HIERARCHICAL, DISCLOSURE, LIKENESS, ENHANCED, SHARE = range(11)
@@ -81,17 +82,9 @@ def _entropy(counts, a, b, n):
 @kernel
 def _ascending(counts, a, b, buffer):
     """The frequencies a … b in ascending order in the buffer."""
-    length = b - a
-    if length > 48:
-        buffer[:length] = np.sort(counts[a:b])
-        return
-    for i in range(length):
-        x = counts[a + i]
-        k = i - 1
-        while k >= 0 and buffer[k] > x:
-            buffer[k + 1] = buffer[k]
-            k -= 1
-        buffer[k + 1] = x
+    for e in range(a, b):
+        buffer[e - a] = counts[e]
+    sort_ascending(buffer, b - a)
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from velado.methods.base import Found, Method, Progress, Search, silent
+from velado.methods.base import Found, Method, Progress, Search, kernels_ready, silent
 from velado.methods.datafly import Datafly
 from velado.methods.fixed import Fixed
 from velado.methods.incognito import Incognito
@@ -39,6 +39,7 @@ __all__ = [
     "Progress",
     "Samarati",
     "Search",
+    "kernels_ready",
     "method_from",
     "silent",
 ]

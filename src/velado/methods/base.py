@@ -22,6 +22,13 @@ def silent(share: float, text: str) -> None:
     """Progress that nobody watches."""
 
 
+def kernels_ready() -> bool:
+    """Whether the compiled kernels are on disk already."""
+    from velado.kernels.compiler import compiled_before
+
+    return compiled_before()
+
+
 @dataclass(frozen=True)
 class Search:
     """How the recoding was found: ``gap`` is how far, at most, the optimum lies below the value found."""

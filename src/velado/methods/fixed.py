@@ -33,7 +33,9 @@ class Fixed(Method):
         began = time.perf_counter()
         vector = self._vector(frequency)
         nodes = int(np.prod([h.levels for h in frequency.hierarchies], dtype=float))
-        found = release_of(frequency, models, vector, Search(nodes, 1, False, None, time.perf_counter() - began))
+        found = release_of(
+            frequency, models, vector, Search(nodes, 1, False, None, time.perf_counter() - began, "given levels")
+        )
         if not found.kept.any() or found.suppressed > suppression_limit(self.suppression, frequency.records):
             raise NoSolution(
                 "no-solution", f"these levels leave {found.suppressed:,} of {frequency.records:,} records in violating classes",

@@ -39,6 +39,9 @@ def check(
         raise InputError("two-roles", "a column cannot be quasi-identifier and sensitive", column=both[0])
     if isinstance(l, bool) or not isinstance(l, int) or l < 1:
         raise InputError("bad-parameter", f"l must be a whole number of 1 or more, got {l!r}")
+    for name in trees or {}:
+        if name not in sensitive:
+            raise InputError("not-sensitive", "a tree is given for a column that is not sensitive", column=name)
     columns = [Column(c, "quasi-identifier") for c in quasi_identifiers]
     columns += [Column(c, "sensitive", hierarchy=(trees or {}).get(c)) for c in sensitive]
     with open_table(data) as table:

@@ -9,7 +9,9 @@ from velado.engines import Counts, Table, open_table
 from velado.errors import InputError, suggest
 from velado.frequency import FrequencyTable, Sensitive
 from velado.hierarchies import Hierarchy, build
-from velado.hierarchies.numbers import parse_number
+from velado.hierarchies.build import missing_values
+from velado.hierarchies.calendar import parse_dates
+from velado.hierarchies.numbers import parse_all, parse_number
 from velado.models import PrivacyModel
 from velado.models.base import OnSensitive
 from velado.project.document import Project
@@ -55,13 +57,27 @@ def _values(counted: Sequence[Counts], name: str) -> list[Text]:
 
 
 def _hierarchy(column: Column, values: Sequence[Text], folder: Path | None) -> Hierarchy:
+    _check_type(column, [v for v in values if v is not None])
     return build(column.name, column.hierarchy, values, format=column.format, missing=column.missing, folder=folder)
+
+
+def _check_type(column: Column, values: Sequence[str]) -> None:
+    """The values are of the type that the project says."""
+    if column.type in ("integer", "number"):
+        numbers = parse_all(column.name, values)
+        broken = [v for v, x in zip(values, numbers, strict=True) if column.type == "integer" and not x.is_integer()]
+        if broken:
+            raise InputError("not-an-integer", "values are not whole numbers", column=column.name, values=broken)
+    elif column.type == "date":
+        parse_dates(column.name, values, column.format)
 
 
 def _sensitive(schema: Schema, columns: tuple[str, ...], counts: Counts, folder: Path | None) -> Sensitive:
     *others, name = columns
     labels = {c: tuple(ordered(_values([counts], c))) for c in columns}
     column = schema[name]
+    if column.missing == "reject" and None in labels[name]:
+        raise missing_values(name)
     tree = None if column.hierarchy is None else _hierarchy(column, labels[name], folder)
     return Sensitive(name, labels[name], tree, tuple(others), tuple(labels[c] for c in others))
 

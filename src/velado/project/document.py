@@ -43,6 +43,9 @@ class Output:
     recoding: Path | None = None
 
     def __post_init__(self) -> None:
+        for name in ("path", "recoding"):
+            if isinstance(getattr(self, name), str):
+                object.__setattr__(self, name, Path(getattr(self, name)))
         for what, value, known in (
             ("order", self.order, ORDERS),
             ("suppressed", self.suppressed, ("drop", "star")),
@@ -154,7 +157,7 @@ class Project:
                     shown[key] = value
             columns[c.name] = shown
         options: dict[str, Any] = {
-            "path": str(source.path) if source.path else source.name,
+            "path": self._relative(source.path) if source.path else source.name,
             **{
                 k: getattr(source, k)
                 for k in ("format", "delimiter", "quote", "encoding", "sheet")
@@ -171,14 +174,21 @@ class Project:
             "columns": columns,
             "models": [{m.name: m.required()} for m in self.models],
             "method": {self.method.name: {k: getattr(self.method, k) for k in self.method.parameters}},
-            "output": {k: str(v) if isinstance(v, Path) else v for k, v in output.items()},
+            "output": {k: self._relative(v) if isinstance(v, Path) else v for k, v in output.items()},
         }
         if self.rest:
             data["rest"] = self.rest
         return data
 
+    def _relative(self, path: Path) -> str:
+        """A path as the project file writes it: relative to its folder if it lies below it."""
+        try:
+            return str(path.resolve().relative_to(self.folder.resolve()))
+        except ValueError:
+            return str(path.resolve())
+
     def save(self, path: str | Path) -> None:
-        """Write as YAML."""
+        """Write as YAML; paths stay relative to the project's folder, so save it there."""
         Path(path).write_text(yaml.safe_dump(self.as_dict(), sort_keys=False, allow_unicode=True), encoding="utf-8")
 
     def digest(self) -> str:

@@ -185,8 +185,10 @@ def suggest_hierarchy(name: str, kind: str, values: Sequence[str]) -> Any:
 
 def _combined(columns: Sequence[ColumnInspection]) -> list[str]:
     """Columns worth combining: those that do not single out nearly everybody on their own."""
-    usable = [c for c in columns if c.role in ("quasi-identifier", "sensitive") and c.distinct > 1]
-    usable.sort(key=lambda c: (c.role != "quasi-identifier", -c.distinct))
+    usable = [c for c in columns if c.role == "quasi-identifier" and c.distinct > 1]
+    if len(usable) < 2:
+        usable = [c for c in columns if c.role in ("quasi-identifier", "sensitive") and c.distinct > 1]
+    usable.sort(key=lambda c: -c.distinct)
     chosen = {c.name for c in usable[:COMBINED]}
     return [c.name for c in columns if c.name in chosen]
 

@@ -12,7 +12,7 @@ from velado.engines import DuckDBTable, Source, Table, Target, open_table
 from velado.errors import InputError, NoSolution
 from velado.evaluation import evaluate
 from velado.frequency import FrequencyTable
-from velado.methods import Found, Lattice, Method, Progress, silent
+from velado.methods import Found, Lattice, Method, Progress, kernels_ready, silent
 from velado.models import PrivacyModel, smallest_class
 from velado.project.counting import count_table
 from velado.project.document import Output, Project
@@ -56,6 +56,10 @@ def run(project: Project | str | Path, progress: Progress = silent) -> Release:
     _check_paths(project)
     with open_table(project.source, project.folder) as table:
         schema = Schema(project.columns).fitted(table.header, project.rest, table.source.name)
+        if not project.models:
+            raise InputError(
+                "no-models", "no privacy model is given: nothing would be protected", hint="For example k-anonymity."
+            )
         if not schema.names("quasi-identifier"):
             raise InputError(
                 "no-quasi-identifier", "no column has the role quasi-identifier: there is nothing to protect",
@@ -64,7 +68,7 @@ def run(project: Project | str | Path, progress: Progress = silent) -> Release:
         progress(0.0, "counting")
         frequency = count_table(table, schema, project.models, project.folder)
         _check_size(frequency, project.models)
-        progress(0.0, "searching")
+        progress(0.0, "searching" if kernels_ready() else "compiling the search, once per installation (half a minute)")
         found = project.method.search(frequency, project.models, progress)
         dropped = [c.name for c in schema.values() if c.role == "identifier" and c.operation == "drop"]
         identifiers = [c for c in schema.names("identifier") if c not in dropped]

@@ -48,7 +48,11 @@ def project_text(seen: Inspection, source: Source, target: Path) -> str:
         "  - {k-anonymity: {k: 5}}",
     ]
     for c in seen.columns:
-        if c.role == "sensitive" and c.distinct > 1:
+        if c.role == "sensitive" and c.distinct > 0.5 * seen.rows:
+            lines.append(
+                f"  # - {{t-closeness: {{t: 0.3, column: {_value(c.name)}, distance: ordered}}}}   # nearly all values differ"
+            )
+        elif c.role == "sensitive" and c.distinct > 1:
             lines.append(f"  - {{distinct-diversity: {{l: 2, column: {_value(c.name)}}}}}")
     lines += [
         "  # - {t-closeness: {t: 0.3, column: ..., distance: equal}}      # also ordered, hierarchical",

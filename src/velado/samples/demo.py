@@ -52,12 +52,14 @@ output: {path: patients_anonymous.csv}
 
 
 def write_demo(folder: Path, rows: int = 5000) -> Path:
-    """Write the sample and its project into a folder; return the project file."""
+    """Write the sample and its project into a folder; a project that is there already stays as it is."""
     import pyarrow.csv
 
     pyarrow.csv.write_csv(hospital(rows), folder / "patients.csv", pyarrow.csv.WriteOptions(quoting_style="needed"))
     tree = yaml.safe_dump(DIAGNOSES, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
     project = folder / "hospital.yaml"
+    if project.exists():
+        return project
     project.write_text(
         PROJECT.replace("TREE", "\n".join("        " + line for line in tree.splitlines())), encoding="utf-8"
     )

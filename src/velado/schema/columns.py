@@ -53,6 +53,15 @@ class Column:
                     hint="Choose one of: " + ", ".join(known),
                     column=self.name,
                 )
+        if self.operation == "drop" and self.role != "identifier":
+            raise InputError(
+                "bad-operation", f"'operation: drop' is for identifiers, and the role is {self.role}", column=self.name,
+                hint="Give the column the role identifier, or leave the operation out.",
+            )  # fmt: skip
+        if self.missing == "reject" and self.role not in ("quasi-identifier", "sensitive"):
+            raise InputError(
+                "bad-missing-rule", "'missing: reject' is for quasi-identifiers and sensitive columns", column=self.name
+            )
 
 
 class Schema(Mapping[str, Column]):
