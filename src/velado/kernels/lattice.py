@@ -32,7 +32,7 @@ GEOMETRIC, SUM, DISCERNIBILITY, AVERAGE = range(4)
 # Slots of `Search.integers`.
 HEAP, BASES, ROWS_USED, ENTRIES_USED, EVALUATED, WORKER = range(6)
 TIE = 1e-12
-CLIMB = 0.8
+CLIMB = 0.95
 SHRINK = 0.8
 
 
@@ -69,7 +69,7 @@ class Search(NamedTuple):
     """What is known of each node, the heap of open nodes, and the stored groupings (bases).
 
     ``lower`` is a node's bound when it had to suppress ``bound_for`` records; ``key`` is what the
-    heap was ordered by, perhaps an older bound. ``best`` has a place for each thread (``WORKER``). A base's histograms are dense rows if ``dense`` has columns, else sparse entries, if any.
+    heap was ordered by, perhaps an older bound. ``tried``: was considered as a halfway base. ``best`` has a place for each thread (``WORKER``). A base's histograms are dense rows if ``dense`` has columns, else sparse entries, if any.
     """
 
     lower: np.ndarray
@@ -78,6 +78,7 @@ class Search(NamedTuple):
     suppressed: np.ndarray
     finer: np.ndarray
     closed: np.ndarray
+    tried: np.ndarray
     value: np.ndarray
     base: np.ndarray
     heap: np.ndarray
@@ -142,6 +143,8 @@ def _cheapest(sorted_records, sorted_costs, at, stop, records):
     """Cost of the given number of records, cheapest first."""
     low = at
     high = stop - 1
+    if records >= sorted_records[high]:
+        low = high
     while low < high:
         middle = (low + high) // 2
         if sorted_records[middle] < records:
@@ -247,6 +250,7 @@ def start_search(tables, objective, search, allowed):
         search.base[node] = 0
         search.value[node] = np.nan
         search.closed[node] = not allowed[node]
+        search.tried[node] = False
         if allowed[node]:
             search.lower[node] = bound_of(tables, objective, search, node, costs)
             search.key[node] = search.lower[node]
@@ -480,6 +484,30 @@ def _climb(tables, objective, search, node, threshold, costs, path):
 
 
 @kernel
+def _halfway_base(tables, objective, search, scratch, node, levels):
+    """Where only the frequency table could serve as base, first store a node halfway up to this one.
+
+    Many nodes above it will be grouped from it instead of from all rows.
+    """
+    if search.base[node] > 0:
+        return
+    levels_of(tables, node, levels)
+    halfway = np.int64(0)
+    for j in range(levels.shape[0]):
+        levels[j] //= 2
+        halfway += levels[j] * tables.strides[j]
+    if halfway == 0 or search.tried[halfway]:
+        return
+    search.tried[halfway] = True
+    at = _room(search)
+    found, entries = group_node(tables, objective, search, scratch, levels, 0, at)
+    if found <= SHRINK * search.base_rows[0]:
+        stored = _store(search, scratch, halfway, at, found, entries)
+        if stored >= 0:
+            _offer_above(tables, search, levels, halfway, stored, found, 0.0, SUM)
+
+
+@kernel
 def climb_nodes(tables, rules, objective, search, scratch, quota):
     """Evaluate up to ``quota`` nodes; return True when the optimum is proven."""
     m = tables.strides.shape[0]
@@ -509,6 +537,7 @@ def climb_nodes(tables, rules, objective, search, scratch, quota):
             return False
         length = _climb(tables, objective, search, node, threshold, costs, path)
         chosen = path[min(length - 1, int(length * CLIMB))]
+        _halfway_base(tables, objective, search, scratch, chosen, levels)
         evaluate(tables, rules, objective, search, scratch, chosen, search.base[chosen], False, levels)
         done += 1
         if chosen != node:

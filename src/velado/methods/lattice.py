@@ -284,6 +284,7 @@ def _arrays(kernel: Any, frequency: FrequencyTable, nodes: int, histograms: bool
         suppressed=np.zeros(nodes, dtype=np.int64),
         finer=np.zeros(nodes),
         closed=np.zeros(nodes, dtype=np.bool_),
+        tried=np.zeros(nodes, dtype=np.bool_),
         value=np.empty(nodes),
         base=np.zeros(nodes, dtype=np.int32),
         heap=np.empty(nodes + 1, dtype=np.int64),
