@@ -26,7 +26,7 @@ def command(
     if not json:
         say("5,000 synthetic hospital patients: names and national ids are removed; birth date, sex, postal code,")
         say("city and marital status are generalized until every patient hides among others; the diagnosis stays.")
-        say("(The first run compiles for some seconds; later ones start at once.)")
+        say("(The first run after installation compiles for half a minute or more; later ones start at once.)")
         say()
     with progress() as report:
         release = run(project, report)

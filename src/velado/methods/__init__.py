@@ -9,7 +9,7 @@ from velado.methods.incognito import Incognito
 from velado.methods.lattice import Lattice
 from velado.methods.objectives import OBJECTIVES
 from velado.methods.samarati import Samarati
-from velado.parameters import build
+from velado.parameters import from_registry
 
 METHODS: dict[str, type[Method]] = {m.name: m for m in (Lattice, Samarati, Datafly, Incognito, Fixed)}
 
@@ -20,11 +20,7 @@ def method_from(name: str, arguments: dict[str, Any] | None) -> Method:
     >>> method_from("lattice", {"suppression": 0.05}).suppression
     0.05
     """
-    from velado.errors import InputError, suggest
-
-    if name not in METHODS:
-        raise InputError("unknown-method", f"there is no method '{name}'", hint=suggest(name, METHODS))
-    return build(METHODS[name], arguments, f"the method {name}")
+    return from_registry(METHODS, "method", name, arguments)
 
 
 __all__ = [

@@ -5,7 +5,7 @@ from velado.models.closeness import TCloseness
 from velado.models.disclosure import AlphaK, BetaLikeness, DeltaDisclosure
 from velado.models.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from velado.models.k_anonymity import KAnonymity
-from velado.parameters import build
+from velado.parameters import from_registry
 
 MODELS: dict[str, type[PrivacyModel]] = {
     m.name: m
@@ -28,11 +28,7 @@ def model_from(name: str, arguments: dict | None) -> PrivacyModel:
     >>> model_from("k-anonymity", {"k": 5})
     KAnonymity(k=5)
     """
-    from velado.errors import InputError, suggest
-
-    if name not in MODELS:
-        raise InputError("unknown-model", f"there is no privacy model '{name}'", hint=suggest(name, MODELS))
-    return build(MODELS[name], arguments, f"the model {name}")
+    return from_registry(MODELS, "privacy model", name, arguments)
 
 
 __all__ = [
