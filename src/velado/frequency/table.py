@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -155,10 +155,6 @@ class FrequencyTable:
     def singled_out(self) -> int:
         """Records that are alone with their quasi-identifier values."""
         return int((self.counts == 1).sum())
-
-    def level_vector(self, levels: Mapping[str, int]) -> tuple[int, ...]:
-        """Levels by column name as a vector in column order."""
-        return tuple(int(levels[c]) for c in self.columns)
 
 
 def _distinct(codes: np.ndarray, radices: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:

@@ -87,14 +87,6 @@ def release_of(
     return Found(tuple(int(x) for x in levels), classes, kept, search, **more)
 
 
-def feasible(frequency: FrequencyTable, models: Sequence[PrivacyModel], levels: Sequence[int], limit: int) -> bool:
-    """Whether a node keeps something and suppresses no more than allowed."""
-    classes = Classes.at_levels(frequency, levels)
-    kept, _ = judge_classes(models, frequency.sensitive, classes)
-    suppressed = int(classes.sizes[~kept].sum())
-    return suppressed <= limit and suppressed < frequency.records
-
-
 def no_solution(frequency: FrequencyTable, models: Sequence[PrivacyModel], share: float) -> NoSolution:
     """Why nothing was found, and the nearest setting that would work."""
     top = [h.height for h in frequency.hierarchies]
