@@ -119,13 +119,6 @@ def check(thing: Parametrized) -> None:
             raise InputError("bad-parameter", message, hint=near if near.startswith("Did") else "")
 
 
-def from_registry(registry: Mapping[str, type], what: str, name: str, arguments: Mapping[str, Any] | None) -> Any:
-    """Make the class that a registry has under a name, as a project file writes it: name and parameters."""
-    if name not in registry:
-        raise InputError(f"unknown-{what.split()[-1]}", f"there is no {what} '{name}'", hint=suggest(name, registry))
-    return build(registry[name], arguments, f"the {what.split()[-1]} {name}")
-
-
 def build(kind: type, arguments: Mapping[str, Any] | None, where: str) -> Any:
     """Make a declared class from a mapping (a project file's), with an error for unknown or missing keys."""
     given = dict(arguments or {})

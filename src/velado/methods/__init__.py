@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from velado.errors import InputError, suggest
 from velado.methods.base import Found, Method, Progress, Search, kernels_ready, silent
 from velado.methods.datafly import Datafly
 from velado.methods.fixed import Fixed
@@ -9,7 +10,7 @@ from velado.methods.incognito import Incognito
 from velado.methods.lattice import Lattice
 from velado.methods.objectives import OBJECTIVES
 from velado.methods.samarati import Samarati
-from velado.parameters import from_registry
+from velado.parameters import build
 
 METHODS: dict[str, type[Method]] = {m.name: m for m in (Lattice, Samarati, Datafly, Incognito, Fixed)}
 
@@ -20,7 +21,9 @@ def method_from(name: str, arguments: dict[str, Any] | None) -> Method:
     >>> method_from("lattice", {"suppression": 0.05}).suppression
     0.05
     """
-    return from_registry(METHODS, "method", name, arguments)
+    if name not in METHODS:
+        raise InputError("unknown-method", f"there is no method '{name}'", hint=suggest(name, METHODS))
+    return build(METHODS[name], arguments, f"the method {name}")
 
 
 __all__ = [

@@ -1,11 +1,12 @@
 """Privacy models, judged class by class."""
 
+from velado.errors import InputError, suggest
 from velado.models.base import PrivacyModel, Verdict, compile_rules, judge_classes, smallest_class
 from velado.models.closeness import TCloseness
 from velado.models.disclosure import AlphaK, BetaLikeness, DeltaDisclosure
 from velado.models.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from velado.models.k_anonymity import KAnonymity
-from velado.parameters import from_registry
+from velado.parameters import build
 
 MODELS: dict[str, type[PrivacyModel]] = {
     m.name: m
@@ -28,7 +29,9 @@ def model_from(name: str, arguments: dict | None) -> PrivacyModel:
     >>> model_from("k-anonymity", {"k": 5})
     KAnonymity(k=5)
     """
-    return from_registry(MODELS, "privacy model", name, arguments)
+    if name not in MODELS:
+        raise InputError("unknown-model", f"there is no privacy model '{name}'", hint=suggest(name, MODELS))
+    return build(MODELS[name], arguments, f"the model {name}")
 
 
 __all__ = [
