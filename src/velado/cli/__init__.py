@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from types import FrameType
 from typing import Annotated
 
 import typer
 
 from velado import __version__
-from velado.cli import check, demo, hierarchy, init, inspect, run, study
+from velado.cli import check, demo, hierarchy, init, inspect, run, signals, study
 from velado.cli.terminal import fail, print_json
 from velado.errors import VeladoError
 
@@ -42,36 +40,17 @@ app.command("demo")(demo.command)
 app.command("study")(study.command)
 
 
-class Stopped(BaseException):
-    """A signal asked the process to end; temporary files are removed on the way out.
-
-    Not a KeyboardInterrupt: libraries turn that into other things.
-    """
-
-
-_received: list[int] = []
-
-
-def _stop(number: int, frame: FrameType | None) -> None:
-    if not _received:
-        _received.append(number)
-        raise Stopped
-
-
 def main() -> None:
     """Entry point: exit codes 0 done, 1 no solution, 2 bad input, 128 + signal when interrupted."""
-    for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
-        signal.signal(number, _stop)
+    signals.install()
     try:
         code = _run()
     except BaseException:
-        if not _received:
+        if not signals.received:
             raise
         code = 0
-    if _received:
-        word = "Interrupted" if _received[0] == signal.SIGINT else "Terminated"
-        print(f"{word}; nothing was written.", file=sys.stderr)
-        code = 128 + _received[0]
+    if signals.received:
+        code = signals.farewell()
     sys.exit(code)
 
 

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from velado import Source, VeladoError
+from velado.cli import signals
 
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")]
 DELIMITER = Annotated[str | None, typer.Option(help="Delimiter of a text table; found out if not given.")]
@@ -79,7 +80,7 @@ def progress() -> Iterator[Any]:
     """A progress callback; it draws on standard error, and only on a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda share, text: None
+        yield lambda share, text: signals.check()
         return
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -95,6 +96,7 @@ def progress() -> Iterator[Any]:
         task = bar.add_task("starting", total=None)
 
         def report(share: float, text: str) -> None:
+            signals.check()
             bar.update(task, description=text, completed=share if share > 0 else None, total=1 if share > 0 else None)
 
         yield report
