@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import oracle
 from tables import Small, model_strategy, random_hierarchy, small_tables, velado_model
 from velado import Datafly, Fixed, Incognito, InputError, KAnonymity, Lattice, NoSolution, Samarati
-from velado.evaluation import utility
+from velado.evaluation import Pair, utility
 from velado.frequency import Classes
 from velado.methods import OBJECTIVES, lattice
 from velado.models import judge_classes
@@ -138,7 +138,7 @@ def test_measures_of_a_node(table: Small, models: list[dict], data: st.DataObjec
     classes = Classes.at_levels(frequency, levels)
     kept, _ = judge_classes(ours, frequency.sensitive, classes)
     assert sorted(classes.sizes[kept].tolist()) == judged["sizes"]
-    measured = utility(classes, levels, kept)
+    measured, _ = utility(Pair.at_levels(classes, levels, kept))
     arguments = (table.rows, table.qi, table.hierarchies, levels, judged["kept"])
     assert measured.loss == pytest.approx(oracle.loss(*arguments), abs=1e-12)
     assert measured.loss_mean == pytest.approx(oracle.loss_mean(*arguments), abs=1e-12)

@@ -36,12 +36,14 @@ def test_ubb_comes_out_exactly(tmp_path: Path) -> None:
 def test_a_wrong_figure_would_be_seen() -> None:
     """The comparison can fail: another k does not give the published figures."""
     from velado import KAnonymity, Lattice
-    from velado.evaluation import evaluate
+    from velado.evaluation import Pair, evaluate
 
     frequency = ubb.load(DATA)
     row = next(r for r in ubb.published(DATA) if r["configuration"] == "k-anonymity k=5")
     found = Lattice().search(frequency, [KAnonymity(6)])
-    compared = ubb.figures(row, found.levels, evaluate(found, [KAnonymity(6)], ()))
+    compared = ubb.figures(
+        row, found.levels, evaluate(Pair.at_levels(found.classes, found.levels, found.kept), [KAnonymity(6)])
+    )
     assert {c.figure for c in compared if not c.agrees} >= {"loss", "suppressed", "smallest class"}
 
 

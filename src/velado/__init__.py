@@ -8,7 +8,7 @@
 
 from velado.engines import Source
 from velado.errors import InputError, NoSolution, VeladoError, VerificationError
-from velado.evaluation import Check, Evaluation
+from velado.evaluation import MEASURES, Check, Evaluation
 from velado.frequency import FrequencyTable
 from velado.hierarchies import Hierarchy
 from velado.hierarchies import build as build_hierarchy
@@ -23,13 +23,25 @@ from velado.models import (
     RecursiveDiversity,
     TCloseness,
 )
-from velado.project import Inspection, Output, Project, Release, anonymize, check, inspect_table, project_hierarchy, run
+from velado.project import (
+    Inspection,
+    Output,
+    Project,
+    Release,
+    anonymize,
+    check,
+    evaluate,
+    inspect_table,
+    project_hierarchy,
+    run,
+)
 from velado.recoding import Recoding
 from velado.schema import Column
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "MEASURES",
     "AlphaK",
     "BetaLikeness",
     "Check",
@@ -61,6 +73,7 @@ __all__ = [
     "anonymize",
     "build_hierarchy",
     "check",
+    "evaluate",
     "inspect_table",
     "project_hierarchy",
     "run",

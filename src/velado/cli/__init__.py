@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from velado import __version__
-from velado.cli import check, demo, hierarchy, init, inspect, run, signals, study
+from velado.cli import check, demo, evaluate, hierarchy, init, inspect, run, signals, study
 from velado.cli.terminal import fail, print_json
 from velado.errors import VeladoError
 
@@ -33,6 +33,7 @@ def _options(
 
 app.command("run")(run.command)
 app.command("check")(check.command)
+app.command("evaluate")(evaluate.command)
 app.command("inspect")(inspect.command)
 app.command("init")(init.command)
 app.command("hierarchy")(hierarchy.command)

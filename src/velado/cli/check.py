@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from velado import InputError, check
+from velado import check
 from velado.cli.terminal import (
     DELIMITER,
     ENCODING,
@@ -17,6 +17,8 @@ from velado.cli.terminal import (
     QUOTE,
     SHEET,
     figure,
+    files,
+    names,
     out,
     plain,
     print_json,
@@ -38,21 +40,6 @@ MEANINGS = {
 }
 
 
-def names(text: str | None) -> list[str]:
-    """Column names separated by commas."""
-    return [part.strip() for part in text.split(",") if part.strip()] if text else []
-
-
-def _trees(options: list[str] | None) -> dict[str, dict[str, str]]:
-    trees = {}
-    for option in options or []:
-        column, sign, path = option.partition("=")
-        if not sign or not path:
-            raise InputError("bad-option", f"--tree takes COLUMN=FILE, got {option!r}")
-        trees[column] = {"file": path}
-    return trees
-
-
 def command(
     table: Annotated[Path, typer.Argument(help="The table to check.")],
     qi: Annotated[str, typer.Option(help="Quasi-identifiers, separated by commas.")],
@@ -70,7 +57,7 @@ def command(
 ) -> None:
     """Say which privacy models a table satisfies as it is, and to which degree."""
     read = source(table, delimiter, quote, encoding, missing, sheet)
-    result = check(read, names(qi), names(sensitive), l=l, trees=_trees(tree))
+    result = check(read, names(qi), names(sensitive), l=l, trees=files(tree, "--tree"))
     if json:
         print_json(result.as_dict())
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,8 +12,9 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
 
-from velado import Source, VeladoError
+from velado import InputError, Source, VeladoError
 from velado.cli import signals
 
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")]
@@ -56,6 +57,36 @@ def source(
         missing=tuple(missing) if missing else None,
         sheet=sheet,
     )
+
+
+def names(text: str | None) -> list[str]:
+    """Names separated by commas."""
+    return [part.strip() for part in text.split(",") if part.strip()] if text else []
+
+
+def files(options: list[str] | None, name: str) -> dict[str, dict[str, str]]:
+    """Hierarchy files by column, from options COLUMN=FILE."""
+    found = {}
+    for option in options or []:
+        column, sign, path = option.partition("=")
+        if not sign or not path:
+            raise InputError("bad-option", f"{name} takes COLUMN=FILE, got {option!r}")
+        found[column] = {"file": path}
+    return found
+
+
+def table(title: str, lines: Iterable[Sequence[Any]], header: Sequence[str] = ()) -> None:
+    """Print a small table under a bold title: first column to the left, figures to the right."""
+    cells = [[plain(figure(cell)) for cell in line] for line in lines]
+    shown = Table(
+        title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=bool(header)
+    )
+    for i in range(max((len(line) for line in cells), default=len(header))):
+        shown.add_column(header[i] if i < len(header) else "", justify="left" if i == 0 else "right")
+    for line in cells:
+        shown.add_row(*line)
+    say()
+    out.print(shown)
 
 
 def print_json(data: dict[str, Any]) -> None:

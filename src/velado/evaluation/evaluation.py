@@ -1,4 +1,4 @@
-"""The evaluation of a release: privacy achieved, risk, utility."""
+"""The evaluation of a release: privacy achieved, risk, utility, before and after."""
 
 from __future__ import annotations
 
@@ -6,43 +6,146 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from velado.evaluation.risk import Risk, risk
-from velado.evaluation.utility import Utility, utility
-from velado.methods import Found
+import numpy as np
+
+from velado.errors import InputError
+from velado.evaluation.aggregates import Aggregates, aggregates
+from velado.evaluation.individual import IndividualRisk, summarize
+from velado.evaluation.kolmogorov import KolmogorovSmirnov, kolmogorov_smirnov
+from velado.evaluation.learning import Learning, Outcome, learning_utility
+from velado.evaluation.pair import Pair
+from velado.evaluation.privacy import Check, check_classes, check_frequency, class_size
+from velado.evaluation.queries import QueryError, query_error
+from velado.evaluation.risk import Journalist, Risk, journalist, risk
+from velado.evaluation.uniqueness import Uniqueness, uniqueness
+from velado.evaluation.utility import ColumnUtility, Utility, utility
+from velado.frequency import FrequencyTable
 from velado.models import PrivacyModel, Verdict, smallest_class
+
+MEASURES = ("privacy", "aggregates", "ks", "queries")
+"""The parts of an evaluation that may be asked for by name; utility and risk are always there."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a release holds, achieves and costs."""
+    """What a release holds, achieves and costs.
+
+    Suppressed records are counted apart: no class, distribution or risk contains them; ``starred`` of them stand
+    in the release as rows of ``*``. ``before`` and ``after`` are the privacy of the original and of the release.
+    Parts that were not asked for are None.
+    """
 
     rows: int
     released: int
     suppressed: int
+    starred: int
     classes: int
     class_size: dict[str, float]
     utility: Utility
     risk: Risk
     models: tuple[Verdict, ...]
+    columns: dict[str, ColumnUtility]
+    before: Check | None = None
+    after: Check | None = None
+    aggregates: dict[str, Aggregates] | None = None
+    ks: dict[str, KolmogorovSmirnov] | None = None
+    queries: QueryError | None = None
+    learning: Learning | None = None
+    journalist: Journalist | None = None
+    individual: dict[str, IndividualRisk] | None = None
+    uniqueness: dict[str, Uniqueness] | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return asdict(self)
+        """JSON-ready; parts that were not asked for are left out."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
-def evaluate(found: Found, models: Sequence[PrivacyModel], verdicts: Sequence[Verdict]) -> Evaluation:
-    """Evaluate a node; the verdicts come from the verification of what was written."""
-    classes = found.classes
-    frequency = classes.frequency
-    sizes = classes.sizes[found.kept]
-    size = {"min": int(sizes.min()), "max": int(sizes.max()), "mean": float(sizes.mean())} if len(sizes) else {}
+@dataclass(frozen=True)
+class Wanted:
+    """Which parts of an evaluation are computed, and with what.
+
+    ``measures`` are names of `MEASURES`; ``outcome`` asks for learning utility, ``population`` for the journalist's
+    risk, ``people`` (how many of the population each distinct original row stands for) for individual risk and
+    ``fraction`` (of the population that was sampled) for population uniqueness, both before and after. ``order`` is
+    the ℓ of the recursive c.
+    """
+
+    measures: tuple[str, ...] = ()
+    order: int = 2
+    queries: int = 1000
+    seed: int = 0
+    outcome: Outcome | None = None
+    population: FrequencyTable | None = None
+    people: np.ndarray | None = None
+    fraction: float | None = None
+
+
+def evaluate(
+    pair: Pair, models: Sequence[PrivacyModel] = (), verdicts: Sequence[Verdict] = (), wanted: Wanted | None = None
+) -> Evaluation:
+    """Evaluate a pair; the verdicts come from the verification of what was written."""
+    wanted = wanted or Wanted()
+    overall, columns = utility(pair, smallest_class(models) if models else None)
+    parts: dict[str, Any] = {}
+    if "privacy" in wanted.measures:
+        singled_out = pair.original.singled_out
+        parts["before"] = check_frequency(pair.original, wanted.order)
+        parts["after"] = check_classes(pair.released, pair.released.frequency.sensitive, singled_out, wanted.order)
+    if "aggregates" in wanted.measures:
+        parts["aggregates"] = _numeric(pair, aggregates)
+    if "ks" in wanted.measures:
+        parts["ks"] = _numeric(pair, kolmogorov_smirnov)
+    if "queries" in wanted.measures:
+        parts["queries"] = query_error(pair, wanted.queries, wanted.seed)
+    if wanted.outcome is not None:
+        parts["learning"] = learning_utility(pair, wanted.outcome, wanted.seed)
+    if wanted.population is not None:
+        parts["journalist"] = journalist(pair, wanted.population)
+    if wanted.people is not None:
+        parts["individual"] = _individual(pair, wanted.people)
+    if wanted.fraction is not None:
+        parts["uniqueness"] = {
+            "before": uniqueness(pair.original.counts, wanted.fraction),
+            "after": uniqueness(pair.sizes, wanted.fraction),
+        }
     return Evaluation(
-        rows=frequency.records,
-        released=int(sizes.sum()),
-        suppressed=found.suppressed,
-        classes=len(sizes),
-        class_size=size,
-        utility=utility(classes, found.levels, found.kept, smallest_class(models)),
-        risk=risk(sizes, frequency.singled_out),
+        rows=pair.records,
+        released=pair.kept,
+        suppressed=pair.suppressed,
+        starred=pair.starred,
+        classes=pair.released.count,
+        class_size=class_size(pair.sizes),
+        utility=overall,
+        risk=risk(pair.sizes, pair.original.singled_out),
         models=tuple(verdicts),
+        columns=columns,
+        **parts,
     )
+
+
+def _individual(pair: Pair, people: np.ndarray) -> dict[str, IndividualRisk]:
+    if pair.class_of is None:
+        raise InputError(
+            "rows-not-matched", "individual risk needs to know which released class each original record went to; "
+            "labels of this release overlap, or parts of classes were suppressed",
+        )  # fmt: skip
+    kept = pair.class_of >= 0
+    after = np.bincount(pair.class_of[kept], weights=people[kept], minlength=pair.released.count)
+    return {"before": summarize(pair.original.counts, people), "after": summarize(pair.sizes, after)}
+
+
+def _numeric(pair: Pair, measure: Any) -> dict[str, Any]:
+    """A measure of every numeric quasi-identifier that has it."""
+    measured = {name: measure(pair, j) for j, name in enumerate(pair.columns)}
+    return {name: value for name, value in measured.items() if value is not None}
+
+
+def numeric_columns(pair: Pair) -> list[str]:
+    """The quasi-identifiers that hold numbers and are released as numbers or intervals; an error if there is none."""
+    found = [c.column for c in pair.covers if c.numbers is not None]
+    if not found:
+        raise InputError(
+            "no-numeric-column", "no quasi-identifier is numeric: the measure compares distributions of numbers",
+            hint="Numeric columns hold numbers in the original and numbers, intervals or * in the release.",
+        )  # fmt: skip
+    return found

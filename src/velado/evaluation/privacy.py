@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from velado.evaluation.risk import Risk, risk
-from velado.frequency import Classes, FrequencyTable
+from velado.frequency import Classes, FrequencyTable, Sensitive
 from velado.models import (
     AlphaK,
     BetaLikeness,
@@ -66,22 +67,34 @@ def _models(column: str, order: int, tree: bool) -> dict[str, PrivacyModel]:
 def check_frequency(frequency: FrequencyTable, order: int = 2) -> Check:
     """All measures of a table, its quasi-identifiers as they are; ``order`` is the ℓ of the recursive c."""
     classes = Classes.from_ids(frequency, np.arange(frequency.rows), frequency.rows)
+    return check_classes(classes, frequency.sensitive, frequency.singled_out, order)
+
+
+def check_classes(classes: Classes, sensitive: Sequence[Sensitive], singled_out_before: int, order: int = 2) -> Check:
+    """All measures of equivalence classes."""
     sizes = classes.sizes
     named: list[tuple[str, str, PrivacyModel]] = []
-    for attribute in frequency.sensitive:
+    for attribute in sensitive:
         for name, model in _models(attribute.column, order, attribute.tree is not None).items():
             named.append((attribute.column, name, model))
-    _, verdicts = judge_classes([m for _, _, m in named], frequency.sensitive, classes)
-    sensitive: dict[str, dict[str, Any]] = {s.column: {} for s in frequency.sensitive}
+    _, verdicts = judge_classes([m for _, _, m in named], sensitive, classes)
+    measured: dict[str, dict[str, Any]] = {s.column: {} for s in sensitive}
     for (column, name, _), verdict in zip(named, verdicts, strict=True):
         value = verdict.achieved["alpha"] if name == "alpha" else verdict.achieved
-        sensitive[column][name] = value if np.isfinite(value) else None
+        measured[column][name] = value if np.isfinite(value) else None
     return Check(
-        rows=frequency.records,
+        rows=int(sizes.sum()),
         classes=len(sizes),
-        class_size={"min": int(sizes.min()), "max": int(sizes.max()), "mean": float(sizes.mean())},
+        class_size=class_size(sizes),
         k=KAnonymity(2).achieved([sizes.min()]),
-        risk=risk(sizes, frequency.singled_out),
+        risk=risk(sizes, singled_out_before),
         l=order,
-        sensitive=sensitive,
+        sensitive=measured,
     )
+
+
+def class_size(sizes: np.ndarray) -> dict[str, float]:
+    """Smallest, largest and mean class."""
+    if not len(sizes):
+        return {}
+    return {"min": int(sizes.min()), "max": int(sizes.max()), "mean": float(sizes.mean())}

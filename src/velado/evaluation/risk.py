@@ -6,6 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from velado.errors import InputError
+from velado.evaluation.matching import fitting
+from velado.evaluation.pair import Pair
+from velado.frequency import FrequencyTable
+from velado.hierarchies import Cover
+
 THRESHOLD = 0.1
 
 
@@ -36,4 +42,43 @@ def risk(sizes: np.ndarray, singled_out_before: int, threshold: float = THRESHOL
         at_risk=exposed / records,
         singled_out_before=singled_out_before,
         singled_out_after=int((sizes == 1).sum()),
+    )
+
+
+@dataclass(frozen=True)
+class Journalist:
+    """Risk when the attacker knows a population of which the release is a sample: 1/size of the class there.
+
+    ``average`` is also the expected share of records that a marketer re-identifies in that population.
+    """
+
+    population: int
+    highest: float
+    average: float
+    at_risk: float
+
+
+def journalist(pair: Pair, population: FrequencyTable, threshold: float = THRESHOLD) -> Journalist:
+    """Journalist risk of a release against a population table with the same quasi-identifiers."""
+    covers = [
+        Cover.of_labels(h, cover.labels, strict=False)
+        for h, cover in zip(population.hierarchies, pair.covers, strict=True)
+    ]
+    rows, classes = fitting(population.codes, covers, pair.labels)
+    there = np.bincount(classes, weights=population.counts[rows], minlength=pair.released.count).astype(np.int64)
+    short = np.flatnonzero(there < pair.sizes)
+    if len(short):
+        (shown,) = pair.texts(short[:1])
+        raise InputError(
+            "not-a-population",
+            f"{len(short):,} released class(es) have more records than the population has for them, for example "
+            f"({', '.join(map(str, shown))}): {pair.sizes[short[0]]:,} released, {there[short[0]]:,} in the population",
+            hint="The population table must contain everybody in the release, with the same quasi-identifiers.",
+        )
+    risks = 1 / there
+    return Journalist(
+        population=population.records,
+        highest=float(risks.max(initial=0)),
+        average=float((risks * pair.sizes).sum() / max(pair.kept, 1)),
+        at_risk=float(pair.sizes[risks > threshold + 1e-12].sum() / max(pair.kept, 1)),
     )

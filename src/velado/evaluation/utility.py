@@ -1,13 +1,29 @@
-"""Utility of a full-domain release (``measures.md`` §3); 0 = nothing lost, except for precision."""
+"""Utility of a release (``measures.md`` §3); 0 = nothing lost, except for precision."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from velado.frequency import Classes, FrequencyTable
+from velado.evaluation.pair import Pair
+from velado.hierarchies import Cover
+
+
+@dataclass(frozen=True)
+class ColumnUtility:
+    """The measures that exist for a single quasi-identifier.
+
+    ``precision`` is None where a label has no level in the hierarchy, ``entropy`` where it cannot be told which
+    records were suppressed. ``values_before`` and ``values_after`` count different values.
+    """
+
+    loss: float
+    precision: float | None
+    generalized_loss: float
+    entropy: float | None
+    values_before: int
+    values_after: int
 
 
 @dataclass(frozen=True)
@@ -20,96 +36,119 @@ class Utility:
 
     loss: float
     loss_mean: float
-    precision: float
+    precision: float | None
     discernibility: float
     average_class_size: float
     average_class_size_arx: float
     c_avg: float | None
     generalized_loss: float
-    entropy: float
+    entropy: float | None
     columns: dict[str, float]
 
 
-def utility(classes: Classes, levels: Sequence[int], kept: np.ndarray, k: int | None = None) -> Utility:
-    """All measures of the classes of a node, those with ``kept`` false being suppressed."""
-    frequency = classes.frequency
-    n = frequency.records
-    keep = kept[classes.class_of]
-    sizes = classes.sizes[kept]
-    released = int(sizes.sum())
-    suppressed = n - released
-    losses = [_column_loss(frequency, j, level, keep, suppressed) for j, level in enumerate(levels)]
+def utility(pair: Pair, k: int | None = None) -> tuple[Utility, dict[str, ColumnUtility]]:
+    """All measures, overall and per column."""
+    n, suppressed, count = pair.records, pair.suppressed, pair.released.count
+    shares = [_entropy(pair, j) for j in range(len(pair.covers))]
+    lost = [s for s in shares if s is not None]
+    columns = {
+        cover.column: ColumnUtility(
+            loss=_loss(cover, pair.label_records[j], n, suppressed),
+            precision=_column_precision(cover, pair.label_records[j], n, suppressed),
+            generalized_loss=_generalized_loss(cover, pair.label_records[j], n, suppressed),
+            entropy=None if share is None else _ratio(*share),
+            values_before=int((pair.original.leaf_records[j] > 0).sum()),
+            values_after=int((pair.label_records[j] > 0).sum()),
+        )
+        for j, (cover, share) in enumerate(zip(pair.covers, shares, strict=True))
+    }
+    losses = [c.loss for c in columns.values()]
+    precisions = [c.precision for c in columns.values() if c.precision is not None]
     m = len(losses)
-    count = len(sizes)
-    return Utility(
+    overall = Utility(
         loss=float(np.prod([1 + x for x in losses]) ** (1 / m) - 1) if m else 0.0,
         loss_mean=float(np.mean(losses)) if m else 0.0,
-        precision=precision(frequency, levels, suppressed),
-        discernibility=float((sizes.astype(float) ** 2).sum() + float(n) * suppressed),
-        average_class_size=released / count if count else 0.0,
+        precision=(float(np.mean(precisions)) if m else 1.0) if len(precisions) == m else None,
+        discernibility=float((pair.sizes.astype(float) ** 2).sum() + float(n) * suppressed),
+        average_class_size=pair.kept / count if count else 0.0,
         average_class_size_arx=n / (count + (suppressed > 0)) if count or suppressed else 0.0,
         c_avg=n / count / k if k and count else None,
-        generalized_loss=_generalized_loss(frequency, levels, keep, suppressed),
-        entropy=_entropy_loss(frequency, levels, keep),
-        columns=dict(zip(frequency.columns, losses, strict=True)),
+        generalized_loss=float(np.mean([c.generalized_loss for c in columns.values()])) if m else 0.0,
+        entropy=_ratio(sum(a for a, _ in lost), sum(b for _, b in lost)) if len(lost) == m else None,
+        columns={name: c.loss for name, c in columns.items()},
     )
+    return overall, columns
 
 
-def precision(frequency: FrequencyTable, levels: Sequence[int], suppressed: int, depth: str = "highest") -> float:
+def precision(pair: Pair, depth: str = "highest") -> float | None:
     """Sweeney's precision: 1 − mean of level/depth over all cells, suppressed cells at the highest level.
 
     ``depth="levels"`` divides by the number of levels instead of the highest level.
     """
-    n, m = frequency.records, len(levels)
-    if not n or not m:
-        return 1.0
-    lost = 0.0
-    for h, level in zip(frequency.hierarchies, levels, strict=True):
-        divisor = h.height if depth == "highest" else h.levels
-        if divisor:
-            lost += (level * (n - suppressed) + h.height * suppressed) / divisor
-    return 1 - lost / (n * m)
+    columns = [
+        _column_precision(cover, records, pair.records, pair.suppressed, depth)
+        for cover, records in zip(pair.covers, pair.label_records, strict=True)
+    ]
+    known = [p for p in columns if p is not None]
+    if len(known) < len(columns):
+        return None
+    return float(np.mean(known)) if known else 1.0
 
 
-def _column_loss(frequency: FrequencyTable, j: int, level: int, keep: np.ndarray, suppressed: int) -> float:
-    h, n = frequency.hierarchies[j], frequency.records
-    domain = len(h.leaves)
+def _loss(cover: Cover, records: np.ndarray, n: int, suppressed: int) -> float:
+    domain = len(cover.hierarchy.leaves)
     if domain <= 1 or not n:
         return 0.0
-    leaves = h.group_sizes(level)[h.maps[level]][frequency.codes[:, j]]
-    shares = float((leaves * frequency.counts)[keep].sum()) / domain + suppressed
+    shares = float((cover.sizes * records).sum()) / domain + suppressed
     return max(0.0, (shares - n / domain) / (n - n / domain))
 
 
-def _generalized_loss(frequency: FrequencyTable, levels: Sequence[int], keep: np.ndarray, suppressed: int) -> float:
-    """Mean over cells of (hi−lo)/(HI−LO) for intervals, (leaves−1)/(|D|−1) for categories; suppressed cells count 1."""
-    n, m = frequency.records, len(levels)
-    if not n or not m:
+def _column_precision(
+    cover: Cover, records: np.ndarray, n: int, suppressed: int, depth: str = "highest"
+) -> float | None:
+    height = cover.hierarchy.height
+    divisor = height if depth == "highest" else height + 1
+    if not divisor or not n:
+        return 1.0
+    if (cover.levels[records > 0] < 0).any():
+        return None
+    lost = float((cover.levels * records).sum()) + height * suppressed
+    return 1 - lost / divisor / n
+
+
+def _generalized_loss(cover: Cover, records: np.ndarray, n: int, suppressed: int) -> float:
+    """Mean over cells of (hi−lo)/(HI−LO) for numbers, (leaves−1)/(|D|−1) for categories; suppressed cells count 1.
+
+    Intervals are cut at the limits of the domain. A cell that is ``*`` or missing is judged as a category.
+    """
+    domain = len(cover.hierarchy.leaves)
+    if domain <= 1 or not n:
         return 0.0
-    total = 0.0
-    for j, (h, level) in enumerate(zip(frequency.hierarchies, levels, strict=True)):
-        bounds = h.bounds[level] if h.bounds else None
-        whole = h.bounds[0] if h.bounds else None
-        if bounds is not None and whole is not None and np.isfinite(bounds).all():
-            span = float(np.nanmax(whole) - np.nanmin(whole))
-            cost = (bounds[:, 1] - bounds[:, 0]) / span if span > 0 else np.zeros(len(bounds))
-        else:
-            cost = (h.group_sizes(level) - 1) / max(len(h.leaves) - 1, 1)
-        cell = np.minimum(cost, 1.0)[h.maps[level]][frequency.codes[:, j]]
-        total += float((cell * frequency.counts)[keep].sum()) + (suppressed if len(h.leaves) > 1 else 0)
-    return total / (n * m)
+    cost = (cover.sizes - 1) / (domain - 1)
+    bounds = cover.bounds
+    if bounds is not None and cover.numbers is not None:
+        low, high = np.nanmin(cover.numbers), np.nanmax(cover.numbers)
+        if high > low:
+            wide = (np.minimum(bounds[:, 1], high) - np.maximum(bounds[:, 0], low)) / (high - low)
+            cost = np.where(np.isnan(wide), cost, wide)
+    return (float((cost * records).sum()) + suppressed) / n
 
 
-def _entropy_loss(frequency: FrequencyTable, levels: Sequence[int], keep: np.ndarray) -> float:
-    """Σ −log2 Pr(value | generalized value), relative to full generalization; suppressed = fully generalized."""
-    n = frequency.records
-    lost = whole = 0.0
-    for j, (h, level) in enumerate(zip(frequency.hierarchies, levels, strict=True)):
-        records = frequency.leaf_records[j].astype(float)
-        group = np.bincount(h.maps[level], weights=records, minlength=len(h.labels[level]))
-        codes = frequency.codes[:, j]
-        own = np.log2(records[codes])
-        full = np.log2(n) - own
-        lost += float((frequency.counts * np.where(keep, np.log2(group[h.maps[level]][codes]) - own, full)).sum())
-        whole += float((frequency.counts * full).sum())
+def _entropy(pair: Pair, j: int) -> tuple[float, float] | None:
+    """Σ −log2 Pr(value | generalized value) and the same at full generalization, where suppressed cells stand."""
+    if pair.class_of is None:
+        return None
+    original, cover = pair.original, pair.covers[j]
+    records = original.leaf_records[j].astype(float)
+    codes = original.codes[:, j]
+    own = np.log2(records[codes])
+    full = np.log2(pair.records) - own
+    under = np.log2(np.maximum(cover.sums(records), 1))
+    kept = pair.class_of >= 0
+    here = np.append(pair.labels[:, j], 0)[pair.class_of]
+    lost = np.where(kept, np.append(under, 0.0)[here] - own, full)
+    return float((original.counts * lost).sum()), float((original.counts * full).sum())
+
+
+def _ratio(lost: float, whole: float) -> float:
     return lost / whole if whole > 0 else 0.0

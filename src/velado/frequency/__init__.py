@@ -1,6 +1,6 @@
 """Frequency tables and equivalence classes: all that privacy decisions need."""
 
 from velado.frequency.classes import Classes
-from velado.frequency.table import FrequencyTable, Sensitive
+from velado.frequency.table import FrequencyTable, Sensitive, distinct_rows
 
-__all__ = ["Classes", "FrequencyTable", "Sensitive"]
+__all__ = ["Classes", "FrequencyTable", "Sensitive", "distinct_rows"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -70,6 +70,21 @@ class Classes:
     def count(self) -> int:
         """Number of classes."""
         return len(self.sizes)
+
+    def only(self, kept: np.ndarray) -> Classes:
+        """The kept classes alone; the rows of the others have class −1."""
+        number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
+        entries = np.repeat(kept, np.diff(self.start))
+        start = np.concatenate([[0], np.cumsum(np.diff(self.start)[kept])]).astype(np.int64)
+        return replace(
+            self,
+            class_of=number[self.class_of],
+            sizes=self.sizes[kept],
+            rows=self.rows[kept],
+            start=start,
+            values=self.values[entries],
+            value_counts=self.value_counts[entries],
+        )
 
 
 def table_capacity(rows: int) -> int:

@@ -90,7 +90,7 @@ class FrequencyTable:
             )
             for c in counted
         ]
-        codes, row_of = _distinct(np.concatenate(tables, axis=1), [len(h.leaves) for h in hierarchies])
+        codes, row_of = distinct_rows(np.concatenate(tables, axis=1), [len(h.leaves) for h in hierarchies])
         rows = len(codes)
         sizes = [t.shape[1] for t in tables]
         parts = np.split(row_of, np.cumsum(sizes)[:-1])
@@ -157,7 +157,7 @@ class FrequencyTable:
         return int((self.counts == 1).sum())
 
 
-def _distinct(codes: np.ndarray, radices: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+def distinct_rows(codes: np.ndarray, radices: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
     """Distinct rows of a matrix given by its columns, in lexicographic order, and which one each row is."""
     keys = np.zeros(codes.shape[1], dtype=np.int64)
     domain = 1

@@ -3,6 +3,7 @@
 from velado.project.check import check
 from velado.project.counting import count_table, project_hierarchy
 from velado.project.document import Output, Project
+from velado.project.evaluation import evaluate
 from velado.project.inspection import Inspection, inspect_table
 from velado.project.release import Release
 from velado.project.run import anonymize, run
@@ -15,6 +16,7 @@ __all__ = [
     "anonymize",
     "check",
     "count_table",
+    "evaluate",
     "inspect_table",
     "project_hierarchy",
     "run",

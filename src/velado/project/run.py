@@ -10,7 +10,7 @@ from typing import Any
 
 from velado.engines import DuckDBTable, Source, Table, Target, open_table
 from velado.errors import InputError, NoSolution
-from velado.evaluation import evaluate
+from velado.evaluation import Pair, evaluate
 from velado.frequency import FrequencyTable
 from velado.methods import Found, Lattice, Method, Progress, kernels_ready, silent
 from velado.models import PrivacyModel, smallest_class
@@ -143,12 +143,17 @@ def _expected(project: Project, table: Table, found: Found, recoding: Recoding, 
     )
 
 
+def _pair(project: Project, found: Found) -> Pair:
+    starred = found.suppressed if project.output.suppressed == "star" else 0
+    return Pair.at_levels(found.classes, found.levels, found.kept, starred)
+
+
 def _in_memory(project: Project, table: DuckDBTable, found: Found, recoding: Recoding, progress: Progress) -> Release:
     recoded = recoding.recoded(project.output.suppressed, found.classes.frequency.sensitive)
     result = table.fetch(recoded, project.output.order)
     progress(0.0, "verifying")
     verdicts = verify(result, _expected(project, table, found, recoding, guarded=False))
-    evaluation = evaluate(found, project.models, verdicts)
+    evaluation = evaluate(_pair(project, found), project.models, verdicts)
     manifest = manifest_of(project, table.fingerprint(), found, recoding, evaluation, None)
     return Release(project.name, recoding, evaluation, found.search, manifest, found, table=result)
 
@@ -169,7 +174,7 @@ def _on_disk(project: Project, table: DuckDBTable, found: Found, recoding: Recod
         written = Source(path=data_file, delimiter=delimiter, encoding="utf-8", quote='"')
         guarded = output.guard and written.kind() in ("csv", "xlsx")
         verdicts = verify(written, _expected(project, table, found, recoding, guarded))
-        evaluation = evaluate(found, project.models, verdicts)
+        evaluation = evaluate(_pair(project, found), project.models, verdicts)
         manifest = manifest_of(project, table.fingerprint(), found, recoding, evaluation, _digest(data_file))
         temporary[0].write_text(json.dumps(manifest, ensure_ascii=False, indent=2), encoding="utf-8")
         if output.recoding is not None:

@@ -5,22 +5,18 @@ The output is read back and counted anew; nothing of the search is trusted.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from velado.engines import Counts, Table, open_table
-from velado.engines.duckdb import GUARDED
 from velado.errors import InputError, VerificationError
-from velado.frequency import Classes, FrequencyTable, Sensitive
-from velado.hierarchies import Hierarchy
+from velado.frequency import Classes, FrequencyTable
 from velado.models import PrivacyModel, Verdict, judge_classes
-from velado.values import ROOT, Text
-
-UNGUARDED = re.compile("^'(?='*" + GUARDED.removeprefix("^'*") + ")")
+from velado.project.released import count_release, readable, release_frequency, showing, without
+from velado.values import ROOT
 
 
 @dataclass(frozen=True)
@@ -55,16 +51,15 @@ def _judged(table: Table, expected: Expected) -> list[Verdict]:
     for name in expected.identifiers:
         if name in expected.header and table.count([name]).dictionaries[0] not in ((ROOT,), ()):
             raise _failed(f"the identifier column '{name}' is not fully suppressed")
-    quasi, attributes = expected.original.columns, expected.original.sensitive
-    counted = [table.count([*quasi, *columns]) for columns in [s.columns for s in attributes] or [()]]
+    counted = count_release(table, expected.original)
     if expected.guarded:
-        counted = [_readable(c) for c in counted]
+        counted = [readable(c) for c in counted]
     if expected.starred:
         counted = [_without_starred(c, expected.starred) for c in counted]
     total = int(counted[0].counts.sum())
     if total != expected.released:
         raise _failed(f"it holds {total} records instead of {expected.released}")
-    frequency = FrequencyTable.build([_flat(name, counted) for name in quasi], counted, _unplaced(attributes))
+    frequency = release_frequency(expected.original, counted)
     classes = Classes.from_ids(frequency, np.arange(frequency.rows), frequency.rows)
     _, verdicts = judge_classes(expected.models, frequency.sensitive, classes)
     broken = [v.name for v in verdicts if not v.satisfied]
@@ -73,40 +68,13 @@ def _judged(table: Table, expected: Expected) -> list[Verdict]:
     return verdicts
 
 
-def _flat(name: str, counted: Sequence[Counts]) -> Hierarchy:
-    labels = sorted(
-        {v for c in counted for v in c.dictionaries[c.names.index(name)]}, key=lambda v: (v is None, v or "")
-    )
-    return Hierarchy(name, (tuple(labels),), (np.arange(len(labels), dtype=np.int32),))
-
-
-def _unplaced(attributes: Sequence[Sensitive]) -> list[Sensitive]:
-    """The sensitive columns with the whole input's distribution, to be placed anew."""
-    return [replace(s, first=0) for s in attributes]
-
-
-def _readable(counts: Counts) -> Counts:
-    def plain(value: Text) -> Text:
-        return value if value is None else UNGUARDED.sub("", value)
-
-    return replace(counts, dictionaries=tuple(tuple(plain(v) for v in d) for d in counts.dictionaries))
-
-
 def _without_starred(counts: Counts, suppressed: int) -> Counts:
     """Take the suppressed records out: every quasi-identifier and sensitive column shows ``*``."""
-    starred = np.ones(len(counts.counts), dtype=bool)
-    for dictionary, codes in zip(counts.dictionaries, counts.codes, strict=True):
-        starred &= np.array([v == ROOT for v in dictionary], dtype=bool)[codes]
+    starred = showing(counts, counts.names, (ROOT,))
     left = counts.counts - np.where(starred, suppressed, 0)
     if starred.sum() != 1 or (left < 0).any():
         raise _failed("it does not hold the suppressed records as rows of *")
-    dictionaries: list[tuple[Text, ...]] = []
-    kept: list[np.ndarray] = []
-    for dictionary, column in zip(counts.dictionaries, counts.codes, strict=True):
-        used, again = np.unique(column[left > 0], return_inverse=True)
-        dictionaries.append(tuple(dictionary[i] for i in used))
-        kept.append(again.astype(np.int32))
-    return replace(counts, dictionaries=tuple(dictionaries), codes=tuple(kept), counts=left[left > 0])
+    return without(counts, left)
 
 
 def _failed(reason: str) -> VerificationError:

@@ -9,7 +9,7 @@ from typing import Any
 
 from velado.engines import open_table
 from velado.errors import InputError
-from velado.evaluation import Evaluation, evaluate
+from velado.evaluation import Evaluation, Pair, evaluate
 from velado.frequency import FrequencyTable
 from velado.methods import Lattice, Progress, silent
 from velado.models import KAnonymity, PrivacyModel, RecursiveDiversity, TCloseness
@@ -104,7 +104,7 @@ def study(data: Path, folder: Path, progress: Progress = silent, **_: Any) -> Re
         models = models_of[name]
         found = Lattice(suppression=1.0, objective="loss").search(frequency, models)
         seconds += found.search.seconds
-        evaluation = evaluate(found, models, ())
+        evaluation = evaluate(Pair.at_levels(found.classes, found.levels, found.kept), models)
         compared += figures(row, found.levels, evaluation)
         family = "k" if name.startswith("k-anonymity") else "l" if "recursive" in name else "t"
         losses[family].append((float(name.rsplit("=", 1)[1]), evaluation.utility.loss))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from velado.engines import open_table
-from velado.evaluation import precision
+from velado.evaluation import Pair, precision
 from velado.frequency import Classes, FrequencyTable
 from velado.methods import Fixed, Progress, silent
 from velado.models import DistinctDiversity, KAnonymity, PrivacyModel, judge_classes
@@ -58,8 +58,8 @@ def judge(frequency: FrequencyTable, levels: Sequence[int], models: Sequence[Pri
     """A node, its violating classes suppressed."""
     classes = Classes.at_levels(frequency, levels)
     kept, _ = judge_classes(models, frequency.sensitive, classes)
-    suppressed = int(classes.sizes[~kept].sum())
-    both = [precision(frequency, levels, suppressed, depth) for depth in ("highest", "levels")]
+    pair = Pair.at_levels(classes, levels, kept)
+    both = [precision(pair, depth) or 0.0 for depth in ("highest", "levels")]
     return Node(tuple(levels), classes, kept, *both)
 
 

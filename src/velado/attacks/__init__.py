@@ -1,0 +1,1 @@
+"""What an adversary could do with a release."""

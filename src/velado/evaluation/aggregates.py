@@ -1,0 +1,101 @@
+"""Aggregate answers: what the released intervals say about minimum, maximum, mean and mode (``measures.md`` §3)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from velado.evaluation.pair import Pair
+from velado.values import ROOT, Text
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers from the numbers of the original."""
+
+    min: float
+    max: float
+    mean: float
+    mode: float
+    mode_count: int
+    records: int
+
+
+@dataclass(frozen=True)
+class IntervalAnswers:
+    """Answers from released labels; None where every label is ``*`` or missing.
+
+    ``min`` is the lowest lower and ``max`` the highest upper limit. ``mean_midpoint_integer`` rounds each midpoint
+    down, as the UBB study does. ``mode`` is the most frequent released label. ``records`` are those whose label
+    says something; suppressed records are not among them.
+    """
+
+    min: float | None
+    max: float | None
+    mean_midpoint: float | None
+    mean_midpoint_integer: float | None
+    mean_lower: float | None
+    mode: Text
+    mode_count: int
+    records: int
+
+
+@dataclass(frozen=True)
+class Aggregates:
+    """The answers before and after."""
+
+    before: Answers
+    after: IntervalAnswers
+
+
+def aggregates(pair: Pair, j: int) -> Aggregates | None:
+    """The answers for a numeric quasi-identifier; None for any other column."""
+    cover = pair.covers[j]
+    if cover.numbers is None or cover.bounds is None:
+        return None
+    records = pair.original.leaf_records[j]
+    known = ~np.isnan(cover.numbers) & (records > 0)
+    numbers, counts = cover.numbers[known], records[known]
+    order = np.lexsort((numbers, -counts))
+    before = Answers(
+        min=float(numbers.min()),
+        max=float(numbers.max()),
+        mean=float((numbers * counts).sum() / counts.sum()),
+        mode=float(numbers[order[0]]),
+        mode_count=int(counts[order[0]]),
+        records=int(counts.sum()),
+    )
+    return Aggregates(before, _after(cover.labels, cover.bounds, pair.label_records[j]))
+
+
+def _after(labels: tuple[Text, ...], bounds: np.ndarray, records: np.ndarray) -> IntervalAnswers:
+    mode = min(range(len(labels)), key=lambda i: (-records[i], math.inf if np.isnan(bounds[i, 0]) else bounds[i, 0]))
+    said = ~np.isnan(bounds[:, 0]) & (records > 0)
+    low, high, counts = bounds[said, 0], bounds[said, 1], records[said]
+    total = int(counts.sum())
+    if not total:
+        return IntervalAnswers(None, None, None, None, None, labels[mode], int(records[mode]), 0)
+
+    def mean(values: np.ndarray) -> float:
+        return float((values * counts).sum() / total)
+
+    return IntervalAnswers(
+        min=float(low.min()),
+        max=float(high.max()),
+        mean_midpoint=mean((low + high) / 2),
+        mean_midpoint_integer=mean((low + high) // 2),
+        mean_lower=mean(low),
+        mode=labels[mode],
+        mode_count=int(records[mode]),
+        records=total,
+    )
+
+
+def mode_with_suppressed(pair: Pair, j: int) -> tuple[Text, int]:
+    """The most frequent cell of a column when each suppressed record is counted as ``*`` (the UBB study's rule)."""
+    counts: dict[Text, int] = {ROOT: pair.suppressed}
+    for label, records in zip(pair.covers[j].labels, pair.label_records[j], strict=True):
+        counts[label] = counts.get(label, 0) + int(records)
+    return max(counts.items(), key=lambda item: item[1])

@@ -1,0 +1,120 @@
+"""An original table and what became of it: what every measure of utility and risk is computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from velado.errors import InputError
+from velado.evaluation.matching import fitting
+from velado.frequency import Classes, FrequencyTable
+from velado.hierarchies import Cover
+from velado.values import Text
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The original's frequency table, the released classes, and what their labels stand for.
+
+    ``labels[c, j]`` is the label of class c in column j, a code into ``covers[j].labels``. ``class_of`` gives the
+    class of each distinct original row, −1 if it was suppressed; it is None where the release does not tell
+    (overlapping labels, or part of a class suppressed). ``starred`` of the suppressed records stand in the
+    release as rows of ``*``. Suppressed records belong to no class.
+    """
+
+    original: FrequencyTable
+    covers: tuple[Cover, ...]
+    labels: np.ndarray
+    released: Classes
+    class_of: np.ndarray | None
+    starred: int = 0
+
+    @classmethod
+    def at_levels(cls, classes: Classes, levels: Sequence[int], kept: np.ndarray, starred: int = 0) -> Pair:
+        """The pair of a full-domain recoding, the kept classes of a lattice node: nothing has to be matched."""
+        original = classes.frequency
+        covers = tuple(Cover.at_level(h, x) for h, x in zip(original.hierarchies, levels, strict=True))
+        released = classes.only(kept)
+        labels = np.empty((released.count, len(covers)), dtype=np.int64)
+        for j, (h, level) in enumerate(zip(original.hierarchies, levels, strict=True)):
+            labels[:, j] = h.maps[level][original.codes[released.rows, j]]
+        return cls(original, covers, labels, released, released.class_of, starred)
+
+    @classmethod
+    def between(
+        cls, original: FrequencyTable, release: FrequencyTable, starred: int = 0, file: str | None = None
+    ) -> Pair:
+        """The pair of two tables, matched by what the released labels stand for.
+
+        ``release`` holds the released labels as they are, one class per distinct row. An error says where
+        the two cannot belong together.
+        """
+        if release.records + starred > original.records:
+            raise InputError(
+                "not-corresponding",
+                f"the release has {release.records + starred:,} records, more than the original ({original.records:,})",
+                file=file, hint="Is the first table the original, and the second its release?",
+            )  # fmt: skip
+        covers = tuple(
+            Cover.of_labels(h, r.leaves, file) for h, r in zip(original.hierarchies, release.hierarchies, strict=True)
+        )
+        released = Classes.from_ids(release, np.arange(release.rows), release.rows)
+        labels = release.codes.astype(np.int64)
+        rows, classes = fitting(original.codes, covers, labels)
+        available = np.bincount(classes, weights=original.counts[rows], minlength=released.count).astype(np.int64)
+        short = np.flatnonzero(available < released.sizes)
+        if len(short):
+            c = short[np.argmax(released.sizes[short] - available[short])]
+            shown = ", ".join(str(cover.labels[x]) for cover, x in zip(covers, labels[c], strict=True))
+            raise InputError(
+                "not-corresponding",
+                f"{len(short):,} released class(es) have more records than the original has for them: ({shown}) "
+                f"{released.sizes[c]:,} released, {available[c]:,} in the original",
+                file=file, hint="Check that the release was made from this original.",
+            )  # fmt: skip
+        exact = len(np.unique(rows)) == len(rows) and (available == released.sizes).all()
+        class_of = None
+        if exact:
+            class_of = np.full(original.rows, -1, dtype=np.int64)
+            class_of[rows] = classes
+        return cls(original, covers, labels, released, class_of, starred)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the quasi-identifiers."""
+        return self.original.columns
+
+    @property
+    def records(self) -> int:
+        """Records of the original, N."""
+        return self.original.records
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Records of each released class."""
+        return self.released.sizes
+
+    @cached_property
+    def kept(self) -> int:
+        """Records released."""
+        return int(self.sizes.sum())
+
+    @property
+    def suppressed(self) -> int:
+        """Records that are not released."""
+        return self.records - self.kept
+
+    @cached_property
+    def label_records(self) -> tuple[np.ndarray, ...]:
+        """Per column, the released records of each label."""
+        return tuple(
+            np.bincount(self.labels[:, j], weights=self.sizes, minlength=len(c.labels)).astype(np.int64)
+            for j, c in enumerate(self.covers)
+        )
+
+    def texts(self, classes: Sequence[int] | np.ndarray) -> list[tuple[Text, ...]]:
+        """The released labels of some classes."""
+        return [tuple(c.labels[x] for c, x in zip(self.covers, self.labels[i], strict=True)) for i in classes]

@@ -1,0 +1,154 @@
+"""What the released labels of a column stand for in the original."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from velado.errors import InputError
+from velado.hierarchies.hierarchy import Hierarchy
+from velado.hierarchies.labels import interval_of, numbers_of, stands_for
+from velado.values import ROOT, Text
+
+
+@dataclass(frozen=True)
+class Cover:
+    """The labels of a released column and the leaves under each of them.
+
+    The leaves of label i are ``leaves[start[i] … start[i+1]]``. ``levels`` is the level of each label in the
+    hierarchy, −1 where it has none. Labels may overlap (local recoding); a leaf may be under no label
+    (all its records suppressed).
+    """
+
+    hierarchy: Hierarchy
+    labels: tuple[Text, ...]
+    start: np.ndarray
+    leaves: np.ndarray
+    levels: np.ndarray
+
+    @classmethod
+    def at_level(cls, hierarchy: Hierarchy, level: int) -> Cover:
+        """All labels of a level."""
+        groups = hierarchy.maps[level]
+        start = np.concatenate([[0], np.cumsum(hierarchy.group_sizes(level))]).astype(np.int64)
+        labels = hierarchy.labels[level]
+        return cls(hierarchy, labels, start, np.argsort(groups, kind="stable"), np.full(len(labels), level))
+
+    @classmethod
+    def of_labels(
+        cls, hierarchy: Hierarchy, labels: Sequence[Text], file: str | None = None, strict: bool = True
+    ) -> Cover:
+        """The labels found in a release: looked up in the hierarchy, else read as what they say.
+
+        A label that stands for no leaf is an error if ``strict``.
+        """
+        places = [{label: i for i, label in enumerate(names)} for names in hierarchy.labels]
+        common = [x for x, place in enumerate(places) if all(label in place for label in labels)]
+        if common:
+            whole = cls.at_level(hierarchy, common[0])
+            return whole._selected([places[common[0]][label] for label in labels])
+        members: list[np.ndarray] = []
+        levels: list[int] = []
+        numbers = numbers_of(hierarchy.leaves)
+        unknown = []
+        for label in labels:
+            found, level = _members(hierarchy, places, label, numbers)
+            if not len(found):
+                unknown.append("(missing)" if label is None else label)
+            members.append(found)
+            levels.append(level)
+        if unknown and strict:
+            raise InputError(
+                "not-corresponding",
+                f"{len(unknown)} released value(s) stand for no value of the original",
+                file=file, column=hierarchy.column, values=unknown,
+                hint="Give the hierarchy that the release was made with (--hierarchy COLUMN=FILE or --project), "
+                "or check that the release belongs to this original.",
+            )  # fmt: skip
+        start = np.concatenate([[0], np.cumsum([len(m) for m in members])]).astype(np.int64)
+        leaves = np.concatenate(members) if members else np.zeros(0, dtype=np.int64)
+        return cls(hierarchy, tuple(labels), start, leaves, np.array(levels, dtype=np.int64))
+
+    def _selected(self, chosen: Sequence[int]) -> Cover:
+        parts = [self.leaves[self.start[i] : self.start[i + 1]] for i in chosen]
+        start = np.concatenate([[0], np.cumsum([len(p) for p in parts])]).astype(np.int64)
+        return Cover(
+            self.hierarchy,
+            tuple(self.labels[i] for i in chosen),
+            start,
+            np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64),
+            self.levels[list(chosen)],
+        )
+
+    @property
+    def column(self) -> str:
+        """Name of the column."""
+        return self.hierarchy.column
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Leaves under each label."""
+        return np.diff(self.start)
+
+    def sums(self, per_leaf: np.ndarray) -> np.ndarray:
+        """Sum of a figure of the leaves under each label."""
+        total = np.concatenate([[0], np.cumsum(per_leaf[self.leaves])])
+        return total[self.start[1:]] - total[self.start[:-1]]
+
+    def members(self, label: int) -> np.ndarray:
+        """Whether each leaf is under a label."""
+        inside = np.zeros(len(self.hierarchy.leaves), dtype=bool)
+        inside[self.leaves[self.start[label] : self.start[label + 1]]] = True
+        return inside
+
+    @cached_property
+    def label_of_leaf(self) -> np.ndarray | None:
+        """The one label above each leaf, −1 where there is none; None if labels overlap."""
+        if len(np.unique(self.leaves)) < len(self.leaves):
+            return None
+        label = np.full(len(self.hierarchy.leaves), -1, dtype=np.int64)
+        label[self.leaves] = np.repeat(np.arange(len(self.labels)), self.sizes)
+        return label
+
+    @cached_property
+    def numbers(self) -> np.ndarray | None:
+        """The leaves as numbers, if the column is numeric: numbers released as numbers, intervals or ``*``."""
+        numbers = numbers_of(self.hierarchy.leaves)
+        plain = all(x in (None, ROOT) or interval_of(x) is not None for x in self.labels)
+        return numbers if plain else None
+
+    @cached_property
+    def bounds(self) -> np.ndarray | None:
+        """Lower and upper limit of each label of a numeric column, NaN where it says nothing (``*``, missing).
+
+        An open end takes the outermost value under it.
+        """
+        if self.numbers is None:
+            return None
+        limits = np.full((len(self.labels), 2), np.nan)
+        for i, label in enumerate(self.labels):
+            interval = interval_of(label) if label != ROOT else None
+            if interval is None:
+                continue
+            under = self.numbers[self.leaves[self.start[i] : self.start[i + 1]]]
+            limits[i, 0] = interval.low if np.isfinite(interval.low) else np.nanmin(under)
+            limits[i, 1] = interval.high if np.isfinite(interval.high) else np.nanmax(under)
+        return limits
+
+
+def _members(
+    hierarchy: Hierarchy, places: Sequence[Mapping[Text, int]], label: Text, numbers: np.ndarray | None
+) -> tuple[np.ndarray, int]:
+    """The leaves under a label and its level (−1: none)."""
+    for level, place in enumerate(places):
+        if label in place:
+            return np.flatnonzero(hierarchy.maps[level] == place[label]), level
+    if label is None or label == ROOT:
+        return np.arange(len(hierarchy.leaves)), hierarchy.height
+    found = stands_for(label, hierarchy.leaves, numbers)
+    if not len(found) and label.startswith("'"):
+        return _members(hierarchy, places, label[1:], numbers)
+    return found, -1

@@ -1,0 +1,1 @@
+"""Texts and numbers in the languages of the interface: English, Spanish, Portuguese."""

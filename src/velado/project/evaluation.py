@@ -1,0 +1,223 @@
+"""Evaluate any pair of tables: an original and a release of it, whoever made it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from velado.engines import Counts, Table, open_table
+from velado.errors import InputError, suggest
+from velado.evaluation import MEASURES, Evaluation, Outcome, Pair, Wanted, numeric_columns
+from velado.evaluation import evaluate as evaluate_pair
+from velado.frequency import FrequencyTable, Sensitive
+from velado.hierarchies.numbers import parse_all
+from velado.models import PrivacyModel, judge_classes
+from velado.project.counting import count_table, ordered
+from velado.project.document import Project
+from velado.project.released import count_release, readable, release_frequency, showing, without
+from velado.schema import Column, Schema
+from velado.values import ROOT
+
+
+def evaluate(
+    original: Any,
+    release: Any,
+    quasi_identifiers: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    *,
+    hierarchies: Mapping[str, Any] | None = None,
+    project: Project | str | Path | None = None,
+    measures: Collection[str] | None = None,
+    target: str | None = None,
+    population: Any = None,
+    weights: str | None = None,
+    fraction: float | None = None,
+    l: int = 2,  # noqa: E741
+    queries: int = 1000,
+    seed: int = 0,
+) -> Evaluation:
+    """All measures of utility and risk of a release, before and after.
+
+    ``hierarchies`` says, per column, how the release was generalized (as in a project file); without one, labels are
+    read as what they say: intervals, masks, parts, sets, ``*``. A ``project`` gives roles, hierarchies and
+    models instead; its own source and output are used where a table is None. Rows of the release that show ``*`` in
+    every quasi-identifier count as suppressed, unless all do. ``measures`` are names of `MEASURES` (all of them if
+    None); ``target`` asks for learning utility, ``population`` for the journalist's risk, ``weights`` (a column)
+    or ``fraction`` (of the population) for individual risk and population uniqueness.
+
+    >>> import pyarrow as pa
+    >>> original = pa.table({"age": ["31", "38", "52", "57"]})
+    >>> release = pa.table({"age": ["30-39", "30-39", "50-59", "50-59"]})
+    >>> evaluation = evaluate(original, release, ["age"])
+    >>> evaluation.risk.highest, evaluation.aggregates["age"].after.mean_lower
+    (0.5, 40.0)
+    """
+    if project is not None and not isinstance(project, Project):
+        project = Project.load(project)
+    schema, folder, models = _described(quasi_identifiers, sensitive, hierarchies, project)
+    if project is not None:
+        original = project.source if original is None else original
+        release = _written(project) if release is None else release
+    if original is None or release is None:
+        raise InputError("no-table", "two tables are needed: the original and its release")
+    for name in measures or ():
+        if name not in MEASURES:
+            raise InputError("unknown-measure", f"there is no measure '{name}'", hint=suggest(name, MEASURES))
+    with open_table(original, folder) as table:
+        pair = read_pair(table, release, schema, models, folder)
+        wanted = Wanted(tuple(MEASURES if measures is None else measures), l, queries, seed)
+        if measures is not None and {"ks", "aggregates"} & set(measures):
+            numeric_columns(pair)
+        if target is not None:
+            wanted = replace(wanted, outcome=_outcome(table, pair, target))
+        if population is not None:
+            wanted = replace(wanted, population=_population(population, schema, folder))
+        if weights is not None or fraction is not None:
+            wanted = replace(wanted, people=_people(table, pair, weights, fraction), fraction=fraction)
+    _, verdicts = judge_classes(models, pair.released.frequency.sensitive, pair.released)
+    return evaluate_pair(pair, models, verdicts, wanted)
+
+
+def _described(
+    quasi: Sequence[str], sensitive: Sequence[str], hierarchies: Mapping[str, Any] | None, project: Project | None
+) -> tuple[Schema, Path, tuple[PrivacyModel, ...]]:
+    """Roles, hierarchies, the folder of their files, and models."""
+    if project is not None:
+        if quasi or sensitive or hierarchies:
+            raise InputError(
+                "two-descriptions", "the project already says roles and hierarchies; give one or the other"
+            )
+        columns = [c for c in project.columns if c.role in ("quasi-identifier", "sensitive")]
+        return Schema(columns), project.folder, project.models
+    if not quasi:
+        raise InputError("no-quasi-identifier", "name at least one quasi-identifier", hint="--qi age,sex")
+    both = [c for c in quasi if c in sensitive]
+    if both:
+        raise InputError("two-roles", "a column cannot be quasi-identifier and sensitive", column=both[0])
+    given = dict(hierarchies or {})
+    for name in given:
+        if name not in (*quasi, *sensitive):
+            raise InputError(
+                "unknown-column", "a hierarchy is given for a column without a role", column=name,
+                hint=suggest(name, [*quasi, *sensitive]),
+            )  # fmt: skip
+    columns = [Column(c, "quasi-identifier", hierarchy=given.get(c)) for c in quasi]
+    columns += [Column(c, "sensitive", hierarchy=given.get(c)) for c in sensitive]
+    return Schema(columns), Path(), ()
+
+
+def _written(project: Project) -> Path:
+    path = project.output.path
+    if path is None or not path.exists():
+        raise InputError(
+            "no-release", "the project's release is not there", file=path or project.file,
+            hint="velado run PROJECT writes it.",
+        )  # fmt: skip
+    return path
+
+
+def read_pair(
+    table: Table, release: Any, schema: Schema, models: Sequence[PrivacyModel] = (), folder: Path | None = None
+) -> Pair:
+    """Count the original and the release and match them."""
+    known = Schema(schema.values()).fitted(table.header, "insensitive", table.source.name)
+    frequency = count_table(table, known, models, folder)
+    with open_table(release, folder) as written:
+        _check_header(written, [*frequency.columns, *(s.column for s in frequency.sensitive)])
+        counted = [readable(c, frequency.sensitive) for c in count_release(written, frequency)]
+        name = written.source.name
+    counted, starred = _without_suppressed(counted, frequency, name)
+    try:
+        released = release_frequency(frequency, counted)
+    except InputError as error:
+        if error.code != "unseen-value":
+            raise
+        raise InputError(
+            "not-corresponding", "the release has sensitive values that the original does not have", file=name,
+            column=error.column, hint="Check that the release was made from this original.",
+        ) from None  # fmt: skip
+    return Pair.between(frequency, released, starred, name)
+
+
+def _check_header(written: Table, columns: Sequence[str]) -> None:
+    for name in columns:
+        if name not in written.header:
+            raise InputError(
+                "unknown-column", "the release has no such column", file=written.source.name, column=name,
+                hint=suggest(name, written.header),
+            )  # fmt: skip
+
+
+def _without_suppressed(counted: Sequence[Counts], original: FrequencyTable, file: str) -> tuple[list[Counts], int]:
+    """Take out the rows whose every quasi-identifier is ``*`` or missing, unless these are all there is."""
+    total = int(counted[0].counts.sum())
+    if not total:
+        raise InputError("empty-release", "the release has no records: there is nothing to evaluate", file=file)
+    hidden = [showing(c, original.columns, (ROOT, None)) for c in counted]
+    starred = int(counted[0].counts[hidden[0]].sum())
+    sensitive = [name for c in counted for name in c.names[len(original.columns) :]]
+    everything = bool(sensitive) and all(
+        showing(c, c.names[len(original.columns) :], (ROOT,))[h].all() for c, h in zip(counted, hidden, strict=True)
+    )
+    if starred == total and everything:
+        raise InputError("empty-release", "every record of the release is suppressed", file=file)
+    if starred in (0, total):
+        return list(counted), 0
+    return [without(c, np.where(h, 0, c.counts)) for c, h in zip(counted, hidden, strict=True)], starred
+
+
+def _outcome(table: Table, pair: Pair, target: str) -> Outcome:
+    """The column to predict, as it occurs with each distinct original row."""
+    original = pair.original
+    if target not in table.header:
+        raise InputError(
+            "unknown-column", "the table has no such column", column=target, file=table.source.name,
+            hint=suggest(target, table.header),
+        )  # fmt: skip
+    if target in original.columns:
+        j = original.columns.index(target)
+        if (pair.covers[j].levels != 0).any():
+            raise InputError(
+                "target-recoded", "the column to predict was generalized in the release", column=target,
+                hint="Choose a column that was released as it is.",
+            )  # fmt: skip
+        codes = original.codes[:, j].astype(np.int64)
+        return Outcome(target, original.hierarchies[j].leaves, np.arange(original.rows), codes, original.counts)
+    counts = table.count([*original.columns, target])
+    labels = tuple(ordered(counts.dictionaries[-1]))
+    together = FrequencyTable.build(original.hierarchies, [counts], [Sensitive(target, labels)])
+    rows = np.repeat(np.arange(together.rows), np.diff(together.start))
+    return Outcome(target, labels, rows, together.values.astype(np.int64), together.value_counts)
+
+
+def _population(population: Any, schema: Schema, folder: Path) -> FrequencyTable:
+    quasi = Schema(c for c in schema.values() if c.role == "quasi-identifier")
+    with open_table(population, folder) as table:
+        return count_table(table, quasi.fitted(table.header, "insensitive", table.source.name), folder=folder)
+
+
+def _people(table: Table, pair: Pair, weights: str | None, fraction: float | None) -> np.ndarray:
+    """How many people of the population each distinct original row stands for."""
+    original = pair.original
+    if weights is None:
+        assert fraction is not None
+        return original.counts / fraction
+    if weights not in table.header:
+        raise InputError(
+            "unknown-column", "the table has no such column", column=weights, file=table.source.name,
+            hint=suggest(weights, table.header),
+        )  # fmt: skip
+    counts = table.count([*original.columns, weights])
+    values = counts.dictionaries[-1]
+    if None in values:
+        raise InputError("missing-values", "a record has no weight", column=weights)
+    numbers = parse_all(weights, [v for v in values if v is not None])
+    if (numbers <= 0).any():
+        raise InputError("bad-weight", "weights must be positive", column=weights, values=numbers[numbers <= 0])
+    together = FrequencyTable.build(original.hierarchies, [counts], [Sensitive(weights, values)])
+    rows = np.repeat(np.arange(together.rows), np.diff(together.start))
+    return np.bincount(rows, weights=together.value_counts * numbers[together.values], minlength=together.rows)
