@@ -12,6 +12,7 @@ from velado.evaluation.individual import IndividualRisk, higher_risk, individual
 from velado.evaluation.uniqueness import (
     _dankar,
     _pitman_fit,
+    _pitman_sums,
     _population_classes,
     _snb_fit,
     uniqueness,
@@ -104,6 +105,14 @@ def test_pitman_fit_is_a_maximum_of_the_likelihood(table):
         for other_theta in (theta * 0.8, theta * 0.999, theta * 1.001, theta * 1.3, lowest + 1):
             if other_theta > lowest:
                 assert pitman_likelihood(table, other_alpha, other_theta) <= best + 1e-9
+
+
+@pytest.mark.parametrize("alpha", [-0.4, -1e-3, -4e-5, -1e-9, 0.0, 1e-9, 4e-5, 6e-5, 1e-3, 0.9])
+def test_pitman_sums_pass_through_zero_without_losing_digits(alpha):
+    theta, classes = 100.0, 200
+    expected = [sum(i**power / (theta + i * alpha) for i in range(1, classes)) for power in (0, 1)]
+    excess = theta + alpha * (1 if alpha > 0 else classes - 1)
+    assert _pitman_sums(excess, theta, alpha, float(classes)) == pytest.approx(expected, rel=1e-11)
 
 
 @pytest.mark.parametrize("table", [FLAT, SKEWED])

@@ -86,7 +86,7 @@ def _zayatz(size: np.ndarray, count: np.ndarray, population: int) -> float:
     possible = others <= rest
     size, count, others = size[possible], count[possible], others[possible]
     drawn_once = size * np.exp(
-        _log_gamma_step(rest - others + 1, others) - _log_gamma_step(population - others + 1, others)
+        _log_gamma_step(rest - others + 1, others) - _log_gamma_step(population - others, others)
     )
     uniques = _count_of(1, size, count)
     return float(uniques / records * uniques / (count @ drawn_once))
@@ -151,11 +151,7 @@ def _pitman_sums(excess: float, theta: float, alpha: float, classes: float) -> t
     if abs(alpha) * classes < 1e-4 * theta:
         ratio = alpha / theta
         first, second, third = last * classes / 2, last * classes * (2 * last + 1) / 6, (last * classes / 2) ** 2
-        fourth = second * (3 * last * last + 3 * last - 1) / 5
-        return (
-            (last - ratio * (first - ratio * (second - ratio * third))) / theta,
-            (first - ratio * (second - ratio * (third - ratio * fourth))) / theta,
-        )
+        return (last - ratio * (first - ratio * second)) / theta, (first - ratio * (second - ratio * third)) / theta
     reciprocals = float(_harmonic(excess / abs(alpha), last)) / abs(alpha)
     return reciprocals, (last - theta * reciprocals) / alpha
 
