@@ -8,7 +8,7 @@
 
 from velado.engines import Source
 from velado.errors import InputError, NoSolution, VeladoError, VerificationError
-from velado.evaluation import MEASURES, Check, Evaluation
+from velado.evaluation import CONDITIONS, MEASURES, Balance, Check, Comparison, Evaluation
 from velado.frequency import FrequencyTable
 from velado.hierarchies import Hierarchy
 from velado.hierarchies import build as build_hierarchy
@@ -29,23 +29,29 @@ from velado.project import (
     Project,
     Release,
     anonymize,
+    balance,
     check,
+    compare,
     evaluate,
     inspect_table,
     project_hierarchy,
     run,
 )
 from velado.recoding import Recoding
+from velado.report.comparison import save_comparison
 from velado.schema import Column
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CONDITIONS",
     "MEASURES",
     "AlphaK",
+    "Balance",
     "BetaLikeness",
     "Check",
     "Column",
+    "Comparison",
     "Datafly",
     "DeltaDisclosure",
     "DistinctDiversity",
@@ -71,10 +77,13 @@ __all__ = [
     "VeladoError",
     "VerificationError",
     "anonymize",
+    "balance",
     "build_hierarchy",
     "check",
+    "compare",
     "evaluate",
     "inspect_table",
     "project_hierarchy",
     "run",
+    "save_comparison",
 ]

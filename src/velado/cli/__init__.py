@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from velado import __version__
-from velado.cli import check, demo, evaluate, hierarchy, init, inspect, run, signals, study
+from velado.cli import balance, check, compare, demo, evaluate, hierarchy, init, inspect, run, signals, study
 from velado.cli.terminal import fail, print_json
 from velado.errors import VeladoError
 
@@ -34,6 +34,8 @@ def _options(
 app.command("run")(run.command)
 app.command("check")(check.command)
 app.command("evaluate")(evaluate.command)
+app.command("compare")(compare.command)
+app.command("balance")(balance.command)
 app.command("inspect")(inspect.command)
 app.command("init")(init.command)
 app.command("hierarchy")(hierarchy.command)

@@ -34,6 +34,7 @@ MEANINGS = {
     "t_ordered": "t-closeness, ordered distance",
     "t_hierarchical": "t-closeness, hierarchical distance",
     "delta": "δ-disclosure (base 2)",
+    "delta_e": "δ-disclosure (base e)",
     "beta": "β-likeness, basic",
     "beta_enhanced": "β-likeness, enhanced",
     "alpha": "(α,k)-anonymity: α",

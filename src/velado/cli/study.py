@@ -39,6 +39,7 @@ def command(
                 "published": c.published,
                 "obtained": c.obtained,
                 "agrees": c.agrees,
+                **({"why": c.why} if c.why else {}),
             }
             for c in result.compared
         ]
@@ -60,6 +61,7 @@ def command(
     for column in ("published", "obtained"):
         shown_table.add_column(column, justify="right")
     shown_table.add_column("")
+    shown_table.add_column("why", overflow="fold")
     previous = ""
     for c in result.compared:
         mark = "" if c.agrees is None else "[green]=[/]" if c.agrees else "[bold red]≠[/]"
@@ -69,6 +71,7 @@ def command(
             _cell(c.published),
             _cell(c.obtained),
             mark,
+            c.why,
         )
         previous = c.configuration
     out.print(shown_table)

@@ -22,6 +22,7 @@ DELIMITER = Annotated[str | None, typer.Option(help="Delimiter of a text table; 
 QUOTE = Annotated[str | None, typer.Option(help="Quote character of a text table.")]
 ENCODING = Annotated[str | None, typer.Option(help="Encoding of a text table, for example latin-1.")]
 MISSING = Annotated[list[str] | None, typer.Option(help="Text that stands for a missing value; may be repeated.")]
+LANGUAGE = Annotated[str, typer.Option(help="Language of charts and reports: en, es or pt.")]
 PIPE_WIDTH = 200
 SHEET = Annotated[str | None, typer.Option(help="Sheet of an XLSX workbook.")]
 

@@ -1,6 +1,8 @@
 """What a release achieves and what it costs."""
 
-from velado.evaluation.evaluation import MEASURES, Evaluation, Wanted, evaluate, numeric_columns
+from velado.evaluation.aggregates import aggregates, mode_with_suppressed
+from velado.evaluation.comparison import CONDITIONS, Balance, Comparison, Setting
+from velado.evaluation.evaluation import MEASURES, Evaluation, Wanted, check_numeric, evaluate
 from velado.evaluation.learning import Outcome
 from velado.evaluation.pair import Pair
 from velado.evaluation.privacy import Check, check_frequency
@@ -8,17 +10,23 @@ from velado.evaluation.risk import Risk, risk
 from velado.evaluation.utility import Utility, precision, utility
 
 __all__ = [
+    "CONDITIONS",
     "MEASURES",
+    "Balance",
     "Check",
+    "Comparison",
     "Evaluation",
     "Outcome",
     "Pair",
     "Risk",
+    "Setting",
     "Utility",
     "Wanted",
+    "aggregates",
     "check_frequency",
+    "check_numeric",
     "evaluate",
-    "numeric_columns",
+    "mode_with_suppressed",
     "precision",
     "risk",
     "utility",

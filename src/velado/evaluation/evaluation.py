@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from velado.evaluation.risk import Journalist, Risk, journalist, risk
 from velado.evaluation.uniqueness import Uniqueness, uniqueness
 from velado.evaluation.utility import ColumnUtility, Utility, utility
 from velado.frequency import FrequencyTable
+from velado.hierarchies import Cover
 from velado.models import PrivacyModel, Verdict, smallest_class
 
 MEASURES = ("privacy", "aggregates", "ks", "queries")
@@ -85,7 +86,8 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate a pair; the verdicts come from the verification of what was written."""
     wanted = wanted or Wanted()
-    overall, columns = utility(pair, smallest_class(models) if models else None)
+    k = smallest_class(models) if models else int(pair.sizes.min(initial=1))
+    overall, columns = utility(pair, k)
     parts: dict[str, Any] = {}
     if "privacy" in wanted.measures:
         singled_out = pair.original.singled_out
@@ -140,12 +142,10 @@ def _numeric(pair: Pair, measure: Any) -> dict[str, Any]:
     return {name: value for name, value in measured.items() if value is not None}
 
 
-def numeric_columns(pair: Pair) -> list[str]:
-    """The quasi-identifiers that hold numbers and are released as numbers or intervals; an error if there is none."""
-    found = [c.column for c in pair.covers if c.numbers is not None]
-    if not found:
+def check_numeric(covers: Iterable[Cover]) -> None:
+    """At least one column holds numbers and is released as numbers or intervals."""
+    if not any(c.numbers is not None for c in covers):
         raise InputError(
             "no-numeric-column", "no quasi-identifier is numeric: the measure compares distributions of numbers",
             hint="Numeric columns hold numbers in the original and numbers, intervals or * in the release.",
         )  # fmt: skip
-    return found

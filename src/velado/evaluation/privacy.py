@@ -30,7 +30,7 @@ class Check:
 
     ``sensitive`` gives, per column: ``l_distinct``, ``l_entropy``, ``c`` (the recursive factor for ``l``: the
     table is (c',ℓ)-diverse for every c' above it; None if some class has fewer than ℓ values),
-    ``t_equal``, ``t_ordered``, ``t_hierarchical`` (with a tree), ``delta`` (base 2), ``beta``,
+    ``t_equal``, ``t_ordered``, ``t_hierarchical`` (with a tree), ``delta`` (base 2), ``delta_e`` (base e), ``beta``,
     ``beta_enhanced`` (None if no β is enough), ``alpha``.
     """
 
@@ -55,6 +55,7 @@ def _models(column: str, order: int, tree: bool) -> dict[str, PrivacyModel]:
         "t_equal": TCloseness(1, column, "equal"),
         "t_ordered": TCloseness(1, column, "ordered"),
         "delta": DeltaDisclosure(1, column),
+        "delta_e": DeltaDisclosure(1, column, base="e"),
         "beta": BetaLikeness(1, column),
         "beta_enhanced": BetaLikeness(1, column, enhanced=True),
         "alpha": AlphaK(1, 2, column),

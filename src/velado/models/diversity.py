@@ -69,8 +69,9 @@ class EntropyDiversity(OnSensitive):
         return math.ceil(self.l - 1e-9)
 
     def achieved(self, figures: Any) -> float:
-        """exp of the smallest entropy."""
-        return math.exp(figures[0])
+        """exp of the smallest entropy; what rounding took from a whole number is given back."""
+        value = math.exp(figures[0])
+        return float(round(value)) if abs(value - round(value)) < 1e-9 else value
 
 
 def largest_share(entropy: float, values: int) -> float:

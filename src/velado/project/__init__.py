@@ -1,6 +1,7 @@
 """Projects: describe a release once, run it, verify it, keep the evidence."""
 
 from velado.project.check import check
+from velado.project.comparison import balance, compare
 from velado.project.counting import count_table, project_hierarchy
 from velado.project.document import Output, Project
 from velado.project.evaluation import evaluate
@@ -14,7 +15,9 @@ __all__ = [
     "Project",
     "Release",
     "anonymize",
+    "balance",
     "check",
+    "compare",
     "count_table",
     "evaluate",
     "inspect_table",

@@ -11,7 +11,7 @@ import numpy as np
 
 from velado.engines import Counts, Table, open_table
 from velado.errors import InputError, suggest
-from velado.evaluation import MEASURES, Evaluation, Outcome, Pair, Wanted, numeric_columns
+from velado.evaluation import MEASURES, Evaluation, Outcome, Pair, Wanted, check_numeric
 from velado.evaluation import evaluate as evaluate_pair
 from velado.frequency import FrequencyTable, Sensitive
 from velado.hierarchies.numbers import parse_all
@@ -71,7 +71,7 @@ def evaluate(
         pair = read_pair(table, release, schema, models, folder)
         wanted = Wanted(tuple(MEASURES if measures is None else measures), l, queries, seed)
         if measures is not None and {"ks", "aggregates"} & set(measures):
-            numeric_columns(pair)
+            check_numeric(pair.covers)
         if target is not None:
             wanted = replace(wanted, outcome=_outcome(table, pair, target))
         if population is not None:

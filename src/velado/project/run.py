@@ -56,18 +56,10 @@ def run(project: Project | str | Path, progress: Progress = silent) -> Release:
     _check_paths(project)
     with open_table(project.source, project.folder) as table:
         schema = Schema(project.columns).fitted(table.header, project.rest, table.source.name)
-        if not project.models:
-            raise InputError(
-                "no-models", "no privacy model is given: nothing would be protected", hint="For example k-anonymity."
-            )
-        if not schema.names("quasi-identifier"):
-            raise InputError(
-                "no-quasi-identifier", "no column has the role quasi-identifier: there is nothing to protect",
-                hint="Give that role to the columns that can be linked with outside knowledge.",
-            )  # fmt: skip
+        check_described(project, schema)
         progress(0.0, "counting")
         frequency = count_table(table, schema, project.models, project.folder)
-        _check_size(frequency, project.models)
+        check_size(frequency, project.models)
         progress(0.0, "searching" if kernels_ready() else "compiling the search, once per installation (half a minute)")
         found = project.method.search(frequency, project.models, progress)
         dropped = [c.name for c in schema.values() if c.role == "identifier" and c.operation == "drop"]
@@ -76,6 +68,19 @@ def run(project: Project | str | Path, progress: Progress = silent) -> Release:
         recoding = Recoding.of(found.classes, found.levels, found.kept, identifiers, dropped, passed)
         publish = _in_memory if project.output.path is None else _on_disk
         return publish(project, table, found, recoding, progress)
+
+
+def check_described(project: Project, schema: Schema) -> None:
+    """There is something to protect, and a model that says how."""
+    if not project.models:
+        raise InputError(
+            "no-models", "no privacy model is given: nothing would be protected", hint="For example k-anonymity."
+        )
+    if not schema.names("quasi-identifier"):
+        raise InputError(
+            "no-quasi-identifier", "no column has the role quasi-identifier: there is nothing to protect",
+            hint="Give that role to the columns that can be linked with outside knowledge.",
+        )  # fmt: skip
 
 
 def _check_paths(project: Project) -> None:
@@ -109,7 +114,7 @@ def _manifest_path(path: Path) -> Path:
     return path.with_name(path.name + ".manifest.json")
 
 
-def _check_size(frequency: FrequencyTable, models: Sequence[PrivacyModel]) -> None:
+def check_size(frequency: FrequencyTable, models: Sequence[PrivacyModel]) -> None:
     """Say at once what no recoding can reach."""
     needed = smallest_class(models)
     if needed > frequency.records:

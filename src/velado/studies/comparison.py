@@ -8,19 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from velado.errors import InputError
 from velado.report import workbook
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One figure of a publication and what we get. ``agrees`` is None where nothing was published."""
+    """One figure of a publication and what we get.
+
+    ``agrees`` is None where nothing was published; ``why`` explains a difference that is an error of the publication.
+    """
 
     configuration: str
     figure: str
     published: Any
     obtained: Any
     agrees: bool | None
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,31 +40,39 @@ class Result:
         """Published figures that did not come out."""
         return [c for c in self.compared if c.agrees is False]
 
+    @property
+    def unexplained(self) -> list[Compared]:
+        """Those of them for which we know no reason."""
+        return [c for c in self.differing if not c.why]
 
-def compare(configuration: str, figure: str, published: Any, obtained: Any, tolerance: float = 0.0) -> Compared:
-    """Compare two figures; numbers within a tolerance."""
+
+def compare(
+    configuration: str, figure: str, published: Any, obtained: Any, tolerance: float = 0.0, why: str = ""
+) -> Compared:
+    """Compare two figures; numbers within a tolerance. ``why`` says why they should differ."""
     if published is None:
         return Compared(configuration, figure, None, obtained, None)
     if isinstance(published, (int, float)) and isinstance(obtained, (int, float)):
-        return Compared(configuration, figure, published, obtained, abs(published - obtained) <= tolerance)
-    return Compared(configuration, figure, published, obtained, published == obtained)
+        agrees = abs(published - obtained) <= tolerance
+    else:
+        agrees = published == obtained
+    return Compared(configuration, figure, published, obtained, agrees, "" if agrees else why)
 
 
-def results_folder(folder: Path) -> None:
-    """Make the folder for the results."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError("unwritable-output", f"cannot create the folder: {error.strerror}", file=folder) from None
-
-
-HEADER = ("configuration", "figure", "published", "obtained", "agrees")
+HEADER = ("configuration", "figure", "published", "obtained", "agrees", "why")
 
 
 def save(folder: Path, compared: Sequence[Compared], name: str = "comparison") -> list[Path]:
     """Write the comparison as CSV and XLSX."""
     rows = [
-        [c.configuration, c.figure, c.published, c.obtained, "" if c.agrees is None else "yes" if c.agrees else "no"]
+        [
+            c.configuration,
+            c.figure,
+            c.published,
+            c.obtained,
+            "" if c.agrees is None else "yes" if c.agrees else "no",
+            c.why,
+        ]
         for c in compared
     ]
     text = folder / f"{name}.csv"

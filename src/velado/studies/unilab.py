@@ -17,9 +17,10 @@ from velado.methods import Fixed, Progress, silent
 from velado.models import DistinctDiversity, KAnonymity, PrivacyModel, judge_classes
 from velado.project import Output, anonymize, count_table
 from velado.report import charts, workbook
+from velado.report.comparison import make_folder
 from velado.samples import covid_ceara
 from velado.schema import Column, Schema
-from velado.studies.comparison import Compared, Result, compare, results_folder, save
+from velado.studies.comparison import Compared, Result, compare, save
 
 COLUMNS = (
     Column("nome", "identifier"),
@@ -96,7 +97,7 @@ def study(
     source = covid_ceara(rows, seed)
     with open_table(source) as table:
         frequency = count_table(table, Schema(COLUMNS))
-    results_folder(folder)
+    make_folder(folder)
     original = folder / "dados_covid-ce.csv"
     import pyarrow.csv
 

@@ -1,0 +1,59 @@
+"""``velado balance``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from velado import CONDITIONS, balance, save_comparison
+from velado.cli.compare import show
+from velado.cli.grid import METHOD, SUPPRESSION, C, K, L, T, grid
+from velado.cli.terminal import JSON, LANGUAGE, plain, print_json, progress, say
+
+
+def command(
+    project: Annotated[Path, typer.Argument(help="Project file (YAML or JSON).")],
+    ks: Annotated[float | None, typer.Option(min=0, max=1, help=CONDITIONS["ks"].help)] = None,
+    loss: Annotated[float | None, typer.Option(min=0, max=1, help=CONDITIONS["loss"].help)] = None,
+    precision: Annotated[float | None, typer.Option(min=0, max=1, help=CONDITIONS["precision"].help)] = None,
+    suppressed: Annotated[float | None, typer.Option(min=0, max=1, help=CONDITIONS["suppressed"].help)] = None,
+    query_error: Annotated[float | None, typer.Option(min=0, help=CONDITIONS["query-error"].help)] = None,
+    k: K = None,
+    l: L = None,  # noqa: E741
+    c: C = None,
+    t: T = None,
+    suppression: SUPPRESSION = None,
+    method: METHOD = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for the evidence: table (CSV, XLSX) and charts (PNG).")
+    ] = None,
+    language: LANGUAGE = "en",
+    json: JSON = False,
+) -> None:
+    """Find the strongest setting that still keeps the utility asked for; default k = 2 to 20."""
+    limits = {"ks": ks, "loss": loss, "precision": precision, "suppressed": suppressed, "query-error": query_error}
+    conditions = {name: limit for name, limit in limits.items() if limit is not None}
+    tried = grid(k=k, l=l, c=c, t=t, suppression=suppression, method=method)
+    with progress() as report:
+        result = balance(project, conditions, tried or None, progress=report)
+        files = save_comparison(result.comparison, output, language) if output is not None else []
+    if json:
+        print_json({**result.as_dict(), "files": [str(f) for f in files]})
+        return
+    wanted = ", ".join(
+        f"{name} {'≥' if CONDITIONS[name].at_least else '≤'} {limit:g}" for name, limit in conditions.items()
+    )
+    say(
+        f"[bold]{plain(result.chosen.name)}[/] is the strongest of {len(result.comparison.settings)} settings with {plain(wanted)}"
+    )
+    show(result.comparison, result.chosen.name)
+    stronger = [s.name for s in result.comparison.settings if s.strength > result.chosen.strength]
+    if stronger:
+        nearest = min(stronger, key=lambda name: next(s.strength for s in result.comparison.settings if s.name == name))
+        say()
+        say(f"The next stronger one fails: {plain(nearest)} ({plain(', '.join(result.failed[nearest]))})")
+    if files:
+        say()
+        say(f"Files: {plain(output)} ({', '.join(f.name for f in files)})")

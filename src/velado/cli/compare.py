@@ -1,0 +1,67 @@
+"""``velado compare``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from velado import Comparison, compare, save_comparison
+from velado.cli.grid import METHOD, SUPPRESSION, C, K, L, T, grid
+from velado.cli.terminal import JSON, LANGUAGE, plain, print_json, progress, say, table
+
+
+def command(
+    project: Annotated[Path, typer.Argument(help="Project file (YAML or JSON).")],
+    k: K = None,
+    l: L = None,  # noqa: E741
+    c: C = None,
+    t: T = None,
+    suppression: SUPPRESSION = None,
+    method: METHOD = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for the table (CSV, XLSX) and charts (PNG).")
+    ] = None,
+    language: LANGUAGE = "en",
+    json: JSON = False,
+) -> None:
+    """Try many settings on one reading of the table: loss, risk, suppressed records and class sizes of each."""
+    with progress() as report:
+        result = compare(project, grid(k=k, l=l, c=c, t=t, suppression=suppression, method=method), progress=report)
+        files = save_comparison(result, output, language) if output is not None else []
+    if json:
+        print_json({**result.as_dict(), "files": [str(f) for f in files]})
+        return
+    show(result)
+    if files:
+        say()
+        say(f"Files: {plain(output)} ({', '.join(f.name for f in files)})")
+
+
+def show(result: Comparison, marked: str | None = None) -> None:
+    """One line per setting; the marked one with an arrow, efficient ones with a star."""
+    lines: list[tuple[Any, ...]] = []
+    for s in result.settings:
+        e = s.evaluation
+        mark = "→" if s.name == marked else "*" if s.efficient else ""
+        if e is None:
+            lines.append((s.name, mark, s.reason))
+            continue
+        levels = " ".join(map(str, (s.levels or {}).values()))
+        share = f"{e.suppressed:,} ({e.suppressed / e.rows:.1%})"
+        risk = (f"{e.risk.highest:.2%}", f"{e.risk.average:.2%}", f"{e.risk.at_risk:.1%}")
+        lines.append((s.name, mark, e.utility.loss, *risk, share, e.classes, e.class_size["mean"], levels))
+    header = (
+        "setting",
+        "",
+        "loss",
+        "highest risk",
+        "average",
+        "at risk",
+        "suppressed",
+        "classes",
+        "mean size",
+        "levels",
+    )
+    table("Settings (* = no other setting has both less risk and less loss)", lines, header)

@@ -1,0 +1,78 @@
+"""The options of ``compare`` and ``balance`` that say which parameters are tried with which values."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+import typer
+
+from velado import InputError
+
+K = Annotated[str | None, typer.Option(help="Values of k: 2..25, or 2,5,10, or 5..50:5.")]
+L = Annotated[str | None, typer.Option(help="Values of ℓ of the project's diversity models.")]
+C = Annotated[str | None, typer.Option(help="Values of c of recursive diversity.")]
+T = Annotated[str | None, typer.Option(help="Values of t of t-closeness, such as 0.1..0.5:0.1.")]
+SUPPRESSION = Annotated[str | None, typer.Option(help="Suppression limits (shares of the records).")]
+METHOD = Annotated[str | None, typer.Option(help="Methods to try, separated by commas.")]
+MOST_VALUES = 10_000
+
+
+def grid(**options: str | None) -> dict[str, list[Any]]:
+    """The grid from the options that were given."""
+    found: dict[str, list[Any]] = {}
+    for name, text in options.items():
+        if text is not None:
+            found[name] = _words(text) if name == "method" else values(name, text)
+    return found
+
+
+def values(name: str, text: str) -> list[float]:
+    """Numbers from a list of values and ranges ``low..high`` or ``low..high:step``.
+
+    >>> values("k", "2..4,10"), values("t", "0.1..0.3:0.1")
+    ([2, 3, 4, 10], [0.1, 0.2, 0.3])
+    """
+    found: list[float] = []
+    for part in _words(text):
+        low, dots, rest = part.partition("..")
+        high, colon, step = rest.partition(":")
+        numbers = [_number(name, text, x) for x in (low, *([high] if dots else []), *([step] if colon else []))]
+        if not dots:
+            found += numbers
+            continue
+        by = numbers[2] if colon else 1
+        if by <= 0 or numbers[1] < numbers[0] or (numbers[1] - numbers[0]) / by > MOST_VALUES:
+            raise _bad(name, text)
+        count = math.floor((numbers[1] - numbers[0]) / by + 1e-9)
+        found += [_tidy(numbers[0] + i * by) for i in range(count + 1)]
+    if not found:
+        raise _bad(name, text)
+    return list(dict.fromkeys(found))
+
+
+def _words(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _number(name: str, text: str, word: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        raise _bad(name, text) from None
+    if not math.isfinite(value):
+        raise _bad(name, text)
+    return _tidy(value)
+
+
+def _tidy(value: float) -> float:
+    rounded = round(value, 10)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def _bad(name: str, text: str) -> InputError:
+    return InputError(
+        "bad-option",
+        f"--{name} takes values and ascending ranges, got {text!r}",
+        hint="For example 2..25, 2,5,10 or 0.1..0.5:0.1.",
+    )

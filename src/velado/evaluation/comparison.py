@@ -1,0 +1,217 @@
+"""Several settings side by side: what each costs, what risk is left, which are not beaten by another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from velado.errors import InputError, NoSolution, suggest
+from velado.evaluation.evaluation import Evaluation
+
+STRONGER: dict[str, int] = {"k": 1, "l": 1, "c": -1, "t": -1, "beta": -1, "delta": -1, "alpha": -1}
+"""Parameters of models in the order in which they decide what is stronger: 1 = larger is stronger."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One combination of parameters and its evaluation; ``reason`` says why there is none.
+
+    ``efficient``: no other setting has both a smaller average risk and a smaller loss (one of them equal at most).
+    """
+
+    parameters: dict[str, Any]
+    evaluation: Evaluation | None = None
+    levels: dict[str, int] | None = None
+    reason: str | None = None
+    efficient: bool = False
+
+    @property
+    def name(self) -> str:
+        """The parameters in a few signs."""
+        return ", ".join(f"{k}={v:g}" if isinstance(v, float) else f"{k}={v}" for k, v in self.parameters.items())
+
+    @property
+    def strength(self) -> tuple[float, ...]:
+        """Larger = stronger, by `STRONGER`."""
+        return tuple(sign * float(self.parameters.get(name, 0)) for name, sign in STRONGER.items())
+
+    def figures(self) -> dict[str, Any]:
+        """The parameters and the main figures, flat, for tables."""
+        e = self.evaluation
+        shown = dict(self.parameters)
+        if e is None:
+            return {**shown, "reason": self.reason}
+        ks = {f"ks_p_{name}": test.p for name, test in (e.ks or {}).items()}
+        return {
+            **shown,
+            "loss": e.utility.loss,
+            "precision": e.utility.precision,
+            "suppressed": e.suppressed,
+            "risk_highest": e.risk.highest,
+            "risk_average": e.risk.average,
+            "at_risk": e.risk.at_risk,
+            "classes": e.classes,
+            "smallest_class": e.class_size.get("min"),
+            "average_class": e.class_size.get("mean"),
+            "largest_class": e.class_size.get("max"),
+            **ks,
+            "levels": " ".join(map(str, (self.levels or {}).values())),
+            "efficient": self.efficient,
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Settings over a grid of parameters, in the grid's order."""
+
+    parameters: tuple[str, ...]
+    settings: tuple[Setting, ...]
+
+    @classmethod
+    def of(cls, parameters: Sequence[str], settings: Sequence[Setting]) -> Comparison:
+        """Mark the efficient settings (risk–utility frontier)."""
+        points = [(s.evaluation.risk.average, s.evaluation.utility.loss) for s in settings if s.evaluation is not None]
+
+        def efficient(s: Setting) -> bool:
+            if s.evaluation is None:
+                return False
+            risk, loss = s.evaluation.risk.average, s.evaluation.utility.loss
+            return not any(r <= risk and x <= loss and (r < risk or x < loss) for r, x in points)
+
+        return cls(tuple(parameters), tuple(replace(s, efficient=efficient(s)) for s in settings))
+
+    @property
+    def solved(self) -> list[Setting]:
+        """The settings for which there is a recoding."""
+        return [s for s in self.settings if s.evaluation is not None]
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "parameters": list(self.parameters),
+            "settings": [
+                {
+                    "parameters": s.parameters,
+                    "levels": s.levels,
+                    "efficient": s.efficient,
+                    "reason": s.reason,
+                    "evaluation": None if s.evaluation is None else s.evaluation.as_dict(),
+                }
+                for s in self.settings
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A figure of an evaluation that must stay on one side of a limit."""
+
+    help: str
+    at_least: bool
+    figure: Callable[[Evaluation], float | None]
+    measure: str | None = None
+
+    def holds(self, value: float | None, limit: float) -> bool:
+        """Whether a value meets the limit; a figure that does not exist does not."""
+        if value is None:
+            return False
+        return value >= limit - 1e-12 if self.at_least else value <= limit + 1e-12
+
+
+CONDITIONS: dict[str, Condition] = {
+    "ks": Condition(
+        "smallest Kolmogorov–Smirnov p-value of the numeric quasi-identifiers, at least", True,
+        lambda e: min((test.p for test in (e.ks or {}).values()), default=None), "ks",
+    ),
+    "loss": Condition("loss, at most", False, lambda e: e.utility.loss),
+    "precision": Condition("precision, at least", True, lambda e: e.utility.precision),
+    "suppressed": Condition("share of records suppressed, at most", False, lambda e: e.suppressed / e.rows),
+    "query-error": Condition(
+        "mean relative error of COUNT queries, at most", False,
+        lambda e: None if e.queries is None else e.queries.mean, "queries",
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Balance:
+    """The strongest setting that meets all conditions, and the evidence.
+
+    Stronger = larger k, then larger ℓ, then smaller c, t, β, δ, α; among equally strong ones the smaller loss.
+    ``failed`` lists, per setting that does not meet them, the conditions that it breaks.
+    """
+
+    conditions: dict[str, float]
+    chosen: Setting
+    comparison: Comparison
+    failed: dict[str, tuple[str, ...]]
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "conditions": self.conditions,
+            "chosen": self.chosen.parameters,
+            "figures": self.chosen.figures(),
+            "failed": {name: list(broken) for name, broken in self.failed.items()},
+            "evidence": [s.figures() for s in self.comparison.settings],
+        }
+
+
+def check_conditions(conditions: Mapping[str, float]) -> None:
+    """Conditions are known, and there is at least one."""
+    if not conditions:
+        raise InputError("no-condition", "say which utility must be kept", hint="For example --loss 0.2 or --ks 0.95.")
+    for name in conditions:
+        if name not in CONDITIONS:
+            raise InputError("unknown-condition", f"there is no condition '{name}'", hint=suggest(name, CONDITIONS))
+
+
+def balance(comparison: Comparison, conditions: Mapping[str, float]) -> Balance:
+    """Choose the strongest setting; `NoSolution` with the nearest figures if none meets the conditions."""
+    check_conditions(conditions)
+    good: list[Setting] = []
+    failed: dict[str, tuple[str, ...]] = {}
+    for setting in comparison.settings:
+        broken = tuple(_broken(setting, conditions))
+        if broken:
+            failed[setting.name] = broken
+        else:
+            good.append(setting)
+    if not good:
+        raise NoSolution(
+            "no-balance", "no setting meets the conditions", hint="\n".join(_nearest(comparison, conditions))
+        )
+
+    def order(s: Setting) -> tuple[tuple[float, ...], float]:
+        assert s.evaluation is not None
+        return s.strength, -s.evaluation.utility.loss
+
+    return Balance(dict(conditions), max(good, key=order), comparison, failed)
+
+
+def _broken(setting: Setting, conditions: Mapping[str, float]) -> list[str]:
+    if setting.evaluation is None:
+        return [setting.reason or "no recoding"]
+    found = []
+    for name, limit in conditions.items():
+        condition = CONDITIONS[name]
+        value = condition.figure(setting.evaluation)
+        if not condition.holds(value, limit):
+            found.append(f"{name} {'–' if value is None else f'{value:.6g}'}")
+    return found
+
+
+def _nearest(comparison: Comparison, conditions: Mapping[str, float]) -> list[str]:
+    """Per condition, the best figure that any setting reaches."""
+    lines = []
+    for name, limit in conditions.items():
+        condition = CONDITIONS[name]
+        values = {s.name: condition.figure(s.evaluation) for s in comparison.solved if s.evaluation is not None}
+        known = {k: v for k, v in values.items() if v is not None}
+        if not known:
+            lines.append(f"{name}: no setting has a recoding with this figure.")
+            continue
+        best = (max if condition.at_least else min)(known, key=lambda k: known[k])
+        lines.append(f"{name}: wanted {limit:g}, the best is {known[best]:.6g} ({best}).")
+    return lines
