@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from velado import MEASURES, Evaluation, evaluate
+from velado.cli.check import MEANINGS
 from velado.cli.terminal import (
     DELIMITER,
     ENCODING,
@@ -145,7 +146,9 @@ def _show_privacy(e: Evaluation) -> None:
         return
     lines: list[tuple[Any, ...]] = [("k", e.before.k, e.after.k), ("classes", e.before.classes, e.after.classes)]
     for column, measured in e.before.sensitive.items():
-        lines += [(f"{column}: {name}", value, e.after.sensitive[column][name]) for name, value in measured.items()]
+        lines += [
+            (f"{column}: {MEANINGS[name]}", value, e.after.sensitive[column][name]) for name, value in measured.items()
+        ]
     table("Privacy", lines, ("", "before", "after"))
 
 

@@ -79,14 +79,13 @@ def files(options: list[str] | None, name: str) -> dict[str, dict[str, str]]:
 def table(title: str, lines: Iterable[Sequence[Any]], header: Sequence[str] = ()) -> None:
     """Print a small table under a bold title: first column to the left, figures to the right."""
     cells = [[plain(figure(cell)) for cell in line] for line in lines]
-    shown = Table(
-        title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=bool(header)
-    )
+    shown = Table(box=None, pad_edge=False, show_header=bool(header))
     for i in range(max((len(line) for line in cells), default=len(header))):
         shown.add_column(header[i] if i < len(header) else "", justify="left" if i == 0 else "right")
     for line in cells:
         shown.add_row(*line)
     say()
+    say(f"[bold]{title}[/]")
     out.print(shown)
 
 
