@@ -22,13 +22,17 @@ needs_data = pytest.mark.skipif(
 @needs_data
 def test_ubb_comes_out_exactly(tmp_path: Path) -> None:
     result = ubb.study(DATA, tmp_path / "ubb")
-    assert len(result.compared) == 24 * 11
-    assert result.differing == []
+    rows = [c for c in result.compared if c.configuration in ubb.configurations()]
+    assert len(rows) == 24 * 17
+    assert all(c.agrees for c in rows)
+    assert result.unexplained == []
+    assert {c.configuration for c in result.differing} == {"table 5", "table 6"}
+    assert {"table 4", "table 9", "table 10", "table 11", "table 12", "table 13"} < {c.configuration for c in result.compared}
     losses = [c for c in result.compared if c.figure == "loss"]
     assert max(abs(c.published - c.obtained) for c in losses) < 1e-8
-    assert {f.name for f in result.files} == {
-        "comparison.csv", "comparison.xlsx", "loss_by_k.png", "loss_by_l.png", "loss_by_t.png",
-    }  # fmt: skip
+    names = {"comparison.csv", "comparison.xlsx", *(f"{name}.png" for name in ubb.CHARTS)}
+    assert {f.name for f in result.files} == names
+    assert {"figure_11_loss", "figure_12_risk", "annex_mode_count"} < set(ubb.CHARTS)
     assert all(f.stat().st_size > 1000 for f in result.files)
 
 
@@ -36,14 +40,13 @@ def test_ubb_comes_out_exactly(tmp_path: Path) -> None:
 def test_a_wrong_figure_would_be_seen() -> None:
     """The comparison can fail: another k does not give the published figures."""
     from velado import KAnonymity, Lattice
-    from velado.evaluation import Pair, evaluate
+    from velado.evaluation import Pair
 
     frequency = ubb.load(DATA)
     row = next(r for r in ubb.published(DATA) if r["configuration"] == "k-anonymity k=5")
     found = Lattice().search(frequency, [KAnonymity(6)])
-    compared = ubb.figures(
-        row, found.levels, evaluate(Pair.at_levels(found.classes, found.levels, found.kept), [KAnonymity(6)])
-    )
+    pair = Pair.of(found.classes, found.kept, found.covers, found.labels)
+    compared = ubb.figures(row, found.levels, pair, [KAnonymity(6)])
     assert {c.figure for c in compared if not c.agrees} >= {"loss", "suppressed", "smallest class"}
 
 

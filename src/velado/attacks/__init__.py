@@ -1,1 +1,46 @@
 """What an adversary could do with a release."""
+
+from velado.attacks.background import background
+from velado.attacks.base import MEASURES, Attack, Attacker, Exposed, Prevention
+from velado.attacks.homogeneity import homogeneity
+from velado.attacks.linkage import Links, Truth, disclosure, linkage
+from velado.attacks.order import order, order_of_releases
+from velado.attacks.records import Records
+from velado.attacks.relation import flat, related
+from velado.attacks.releases import releases
+from velado.attacks.similarity import similarity
+from velado.attacks.skewness import skewness
+
+ATTACKS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "homogeneity": (("sensitive",),),
+    "background": (("sensitive",),),
+    "skewness": (("sensitive",),),
+    "similarity": (("tree", "numbers"),),
+    "linkage": (("external",),),
+    "order": (("original", "other"),),
+    "releases": (("other",),),
+}
+"""What each attack needs beside the release: of every group, at least one."""
+
+__all__ = [
+    "ATTACKS",
+    "MEASURES",
+    "Attack",
+    "Attacker",
+    "Exposed",
+    "Links",
+    "Prevention",
+    "Records",
+    "Truth",
+    "background",
+    "disclosure",
+    "flat",
+    "homogeneity",
+    "linkage",
+    "order",
+    "order_of_releases",
+    "related",
+    "releases",
+    "similarity",
+    "skewness",
+]

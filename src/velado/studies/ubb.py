@@ -18,6 +18,7 @@ from velado.report import charts
 from velado.report.comparison import make_folder
 from velado.schema import Column, Schema
 from velado.studies.comparison import Compared, Result, compare, save
+from velado.studies.ubb_text import examples
 
 QUASI_IDENTIFIERS = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class")
 SENSITIVE = "occupation"
@@ -149,10 +150,12 @@ def study(data: Path, folder: Path, progress: Progress = silent, **_: Any) -> Re
         progress(i / len(rows), name)
         found = Lattice(suppression=1.0, objective="loss").search(frequency, models_of[name])
         seconds += found.search.seconds
-        pair = Pair.at_levels(found.classes, found.levels, found.kept)
+        assert found.levels is not None
+        pair = Pair.of(found.classes, found.kept, found.covers, found.labels)
         compared += figures(row, found.levels, pair, models_of[name])
     progress(1.0, "drawing")
     files = _charts(folder, compared)
+    compared += examples()
     files += save(folder, compared)
     notes = (
         f"{len(rows)} searches over 4,320 nodes each: {seconds:.2f} s in total.",

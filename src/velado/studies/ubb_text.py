@@ -10,7 +10,7 @@ from velado.frequency import FrequencyTable
 from velado.hierarchies import Hierarchy
 from velado.methods import Lattice
 from velado.models import KAnonymity
-from velado.project import check, count_table
+from velado.project import attack, check, count_table
 from velado.schema import Column, Schema
 from velado.studies.comparison import Compared, compare
 
@@ -86,7 +86,7 @@ TABLE_24 = [
 
 def examples() -> list[Compared]:
     """Every printed figure of the worked examples that can be computed."""
-    return [*_minimal(), *_measured(), *_attacked()]
+    return [*_minimal(), *_attacked(), *_measured()]
 
 
 def table(rows: Sequence[Sequence[str]], names: Sequence[str]) -> Any:
@@ -171,4 +171,34 @@ def _measured() -> list[Compared]:
 
 def _attacked() -> list[Compared]:
     """Tables 10 to 13: the attacks."""
-    return []
+    names = ("ethnicity", "zip")
+    trees = {name: _hierarchy(name, [row[i] for row in TABLE_10]) for i, name in enumerate(names)}
+    first = [("persona", z) for _, z in TABLE_10]
+    second = [(e, trees["zip"].label_of(1)[z]) for e, z in TABLE_10]
+    (order,) = attack(table(first, names), names, other=table(second, names), hierarchies=trees, only=["order"])
+    (releases,) = _linked()
+    homogeneity, background = attack(released(TABLE_12), ["age", "zip"], ["problem"], only=["homogeneity", "background"])
+    return [
+        compare("table 10", "share of rows joined by position", 1.0, order.figures["in_order"]),
+        compare("table 10", "singled out after joining", 12, order.figures["singled_out"]),
+        compare("table 11", "k of the releases", "2 2", f"{releases.figures['k']} {releases.figures['other_k']}"),
+        compare("table 11", "unique after linking", 2, releases.figures["singled_out"]),
+        compare("table 12", "records disclosed by homogeneity", 3, homogeneity.figures["exposed_records"]),
+        compare("table 13", "belief after ruling out one value", 1.0, background.figures["highest_confidence"]),
+    ]
+
+
+def _linked() -> Any:
+    """The two releases of table 11 and what linking them gives."""
+    names = ("ethnicity", "birth", "sex", "zip", "problem")
+    trees = {
+        "ethnicity": _hierarchy("ethnicity", ETHNICITIES),
+        "zip": _hierarchy("zip", [r[3] for r in TABLE_11]),
+        "sex": _hierarchy("sex", ["femenino", "masculino"]),
+        "birth": Hierarchy.from_rows("birth", [[y, "[1960-1969]"] for y in dict.fromkeys(r[1] for r in TABLE_11)]),
+    }
+    one = [("persona", y, s, trees["zip"].label_of(1)[z], p) for _, y, s, z, p in TABLE_11]
+    two = [(e, "[1960-1969]", "no informado", z, p) for e, _, _, z, p in TABLE_11]
+    return attack(
+        table(one, names), names[:4], ["problem"], other=table(two, names), hierarchies=trees, only=["releases"]
+    )

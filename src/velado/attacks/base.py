@@ -1,0 +1,179 @@
+"""What an attack tells: figures, the most exposed classes, and what would have prevented it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from velado.frequency import Classes, Sensitive
+from velado.models import PrivacyModel, compile_rules
+from velado.parameters import Number, Parameter, check
+from velado.values import Text
+
+MOST_EXPOSED = 10
+TOLERANCE = 1e-12
+MEASURES = {
+    "shuffle": "random order of rows",
+    "suppress-small-classes": "suppressing the classes that are too small",
+    "same-or-coarser": "making the later release from the earlier one, with the same recoding or a coarser one",
+    "judge-the-combination": "judged on both releases joined",
+}
+"""What prevents an attack beside the choice of a model."""
+
+
+@dataclass(frozen=True)
+class Exposed:
+    """A class in generalized form, and how sure the attacker is of ``value`` (or of the record, if that is None).
+
+    ``prior`` is how sure the attacker was without it: from the whole table, or without background knowledge.
+    """
+
+    labels: dict[str, Text]
+    records: int
+    confidence: float
+    value: Text = None
+    prior: float | None = None
+
+
+@dataclass(frozen=True)
+class Prevention:
+    """A privacy model (a name of `velado.models.MODELS`, with parameters), a measure of `MEASURES`, or both together."""
+
+    model: str | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+    measure: str | None = None
+
+    def __str__(self) -> str:
+        """The model as a project file has it, and the measure in words."""
+        shown = ", ".join(f"{k}: {v:.6g}" if isinstance(v, float) else f"{k}: {v}" for k, v in self.parameters.items())
+        model = f"{{{self.model}: {{{shown}}}}}" if self.model else ""
+        return ", ".join(text for text in (model, MEASURES.get(self.measure or "", "")) if text)
+
+
+@dataclass(frozen=True)
+class Attack:
+    """The outcome of one attack, on one sensitive column (``column``), with one other table (``against``)."""
+
+    name: str
+    succeeded: bool
+    figures: dict[str, int | float]
+    exposed: tuple[Exposed, ...] = ()
+    prevented_by: tuple[Prevention, ...] = ()
+    column: str | None = None
+    against: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Attacker:
+    """What the attacker knows and when it counts as success.
+
+    ``know`` sensitive values can be ruled out; a guess counts if it is surer than ``confidence`` (1: if it is certain);
+    a value is exposed if it is more than ``factor`` times as likely as before.
+    """
+
+    know: int = 1
+    confidence: float = 1.0
+    factor: float = 2.0
+    seed: int = 0
+    name: ClassVar[str] = "attack"
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "know": Number("values that can be ruled out", low=1, integer=True),
+        "confidence": Number("a surer guess counts as success", low=0, high=1, low_open=True),
+        "factor": Number("a larger gain counts as success", low=1, low_open=True),
+        "seed": Number("seed of the random orders", low=0, integer=True),
+    }
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def succeeds(self, confidence: np.ndarray) -> np.ndarray:
+        """Which guesses are surer than asked for."""
+        return confidence > min(self.confidence, 1 - 2 * TOLERANCE) + TOLERANCE
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """The values of one sensitive column in each class: ``count`` records of class ``of`` have the value ``value``.
+
+    Entries are ordered by class, then by frequency, the most frequent first (``rank`` 0).
+    """
+
+    of: np.ndarray
+    value: np.ndarray
+    count: np.ndarray
+    rank: np.ndarray
+    start: np.ndarray
+
+    @classmethod
+    def build(cls, classes: Classes, attribute: Sensitive) -> Histogram:
+        """From the classes' sparse histograms."""
+        of = np.repeat(np.arange(classes.count), np.diff(classes.start))
+        own = (classes.values >= attribute.first) & (classes.values < attribute.first + attribute.width)
+        of, value, count = of[own], classes.values[own] - attribute.first, classes.value_counts[own]
+        order = np.lexsort((value, -count, of))
+        of, value, count = of[order], value[order], count[order]
+        start = np.searchsorted(of, np.arange(classes.count + 1))
+        return cls(of, value, count, np.arange(len(of)) - start[of], start)
+
+    @property
+    def top(self) -> np.ndarray:
+        """Records of the most frequent value of each class."""
+        return self.count[self.start[:-1]]
+
+    @property
+    def top_value(self) -> np.ndarray:
+        """The most frequent value of each class."""
+        return self.value[self.start[:-1]]
+
+    @property
+    def distinct(self) -> np.ndarray:
+        """Different values of each class."""
+        return np.diff(self.start)
+
+
+def labels_of(classes: Classes, number: int) -> dict[str, Text]:
+    """The released labels of a class."""
+    frequency = classes.frequency
+    row = classes.rows[number]
+    return {h.column: h.leaves[frequency.codes[row, j]] for j, h in enumerate(frequency.hierarchies)}
+
+
+def worst(exposed: np.ndarray, *keys: np.ndarray) -> Iterable[int]:
+    """The first few of the exposed, largest keys first, then by number."""
+    numbers = np.flatnonzero(exposed)
+    order = np.lexsort((numbers, *(-key[numbers] for key in reversed(keys))))
+    return [int(x) for x in numbers[order][:MOST_EXPOSED]]
+
+
+def share(part: int, whole: int) -> float:
+    """A part of the whole, 0 if there is nothing."""
+    return part / whole if whole else 0.0
+
+
+def weighted_median(figures: np.ndarray, weights: np.ndarray) -> float:
+    """The figure of the middle record."""
+    order = np.argsort(figures, kind="stable")
+    total = np.cumsum(weights[order])
+    return float(figures[order][np.searchsorted(total, total[-1] / 2)])
+
+
+def distances(model: PrivacyModel, classes: Classes) -> np.ndarray:
+    """What a model with one rule measures in each class."""
+    from velado.kernels.measures import judge
+
+    rules = compile_rules([model], classes.frequency.sensitive)
+    table, _ = judge(rules, classes.sizes, classes.start, classes.values, classes.value_counts)
+    return table[0]
+
+
+def just_below(figure: float) -> float:
+    """The largest number of four digits after the point that is smaller; 0 if there is none."""
+    return max(0.0, (math.ceil(figure * 1e4 - 1e-6) - 1) / 1e4)
