@@ -17,7 +17,7 @@ from conftest import VELADO, Command
 from velado.cli import app
 from velado.samples import DIAGNOSES
 
-COMMANDS = ["run", "check", "inspect", "init", "hierarchy", "demo", "study"]
+COMMANDS = list(typer.main.get_command(app).commands)
 FIELDS = [
     "project",
     "rows",

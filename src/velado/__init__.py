@@ -6,13 +6,14 @@
 0.162
 """
 
+from velado.attacks import ATTACKS, Attack
 from velado.engines import Source
 from velado.errors import InputError, NoSolution, VeladoError, VerificationError
 from velado.evaluation import CONDITIONS, MEASURES, Balance, Check, Comparison, Evaluation
 from velado.frequency import FrequencyTable
 from velado.hierarchies import Hierarchy
 from velado.hierarchies import build as build_hierarchy
-from velado.methods import Datafly, Fixed, Incognito, Lattice, Samarati
+from velado.methods import Datafly, Fixed, Incognito, Lattice, Mondrian, Samarati
 from velado.models import (
     AlphaK,
     BetaLikeness,
@@ -29,6 +30,7 @@ from velado.project import (
     Project,
     Release,
     anonymize,
+    attack,
     balance,
     check,
     compare,
@@ -39,14 +41,17 @@ from velado.project import (
 )
 from velado.recoding import Recoding
 from velado.report.comparison import save_comparison
+from velado.report.report import write_report
 from velado.schema import Column
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ATTACKS",
     "CONDITIONS",
     "MEASURES",
     "AlphaK",
+    "Attack",
     "Balance",
     "BetaLikeness",
     "Check",
@@ -65,6 +70,7 @@ __all__ = [
     "Inspection",
     "KAnonymity",
     "Lattice",
+    "Mondrian",
     "NoSolution",
     "Output",
     "Project",
@@ -77,6 +83,7 @@ __all__ = [
     "VeladoError",
     "VerificationError",
     "anonymize",
+    "attack",
     "balance",
     "build_hierarchy",
     "check",
@@ -86,4 +93,5 @@ __all__ = [
     "project_hierarchy",
     "run",
     "save_comparison",
+    "write_report",
 ]

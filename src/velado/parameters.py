@@ -67,9 +67,12 @@ class ColumnName:
     """The name of a column of the table."""
 
     help: str
+    optional: bool = False
 
     def problem(self, value: Any) -> str | None:
         """What is wrong with a value, or None."""
+        if value is None and self.optional:
+            return None
         return None if isinstance(value, str) and value else "must be the name of a column"
 
 
@@ -85,8 +88,81 @@ class Levels:
         return None if good else "must map column names to levels (whole numbers of 0 or more)"
 
 
+@dataclass(frozen=True)
+class Weights:
+    """A positive number for each of several columns."""
+
+    help: str
+
+    def problem(self, value: Any) -> str | None:
+        """What is wrong with a value, or None."""
+        numbers = list(value.values()) if isinstance(value, Mapping) else [0]
+        good = all(type(x) in (int, float) and 0 < x < LARGEST for x in numbers)
+        return None if good else "must map column names to positive numbers"
+
+
+@dataclass(frozen=True)
+class Word:
+    """A text; ``characters`` says how many it must have."""
+
+    help: str
+    characters: int | None = None
+    optional: bool = False
+
+    def problem(self, value: Any) -> str | None:
+        """What is wrong with a value, or None."""
+        if value is None and self.optional:
+            return None
+        if isinstance(value, str) and value and self.characters in (None, len(value)):
+            return None
+        return "must be a text" if self.characters is None else f"must be a text of {self.characters} character(s)"
+
+
+@dataclass(frozen=True)
+class Span:
+    """Two whole numbers, the lower one first, not both 0."""
+
+    help: str
+    high: int
+
+    def problem(self, value: Any) -> str | None:
+        """What is wrong with a value, or None."""
+        pair = isinstance(value, (list, tuple)) and len(value) == 2 and all(type(x) is int for x in value)
+        if pair and -self.high <= value[0] <= value[1] <= self.high and tuple(value) != (0, 0):
+            return None
+        return f"must be two whole numbers [lowest, highest] from {-self.high} to {self.high}, not both 0"
+
+
+@dataclass(frozen=True)
+class Substitutes:
+    """A text for each of several texts. Messages do not repeat them: they may be people's names."""
+
+    help: str
+    secret: ClassVar[bool] = True
+
+    def problem(self, value: Any) -> str | None:
+        """What is wrong with a value, or None."""
+        if value is None:
+            return None
+        good = isinstance(value, Mapping) and all(type(x) in (str, int, float) for y in value.items() for x in y)
+        return None if good and value else "must map values to their substitutes"
+
+
+@dataclass(frozen=True)
+class KeyPlace:
+    """Where a key is. Messages do not repeat it: it may be a key by mistake."""
+
+    help: str
+    secret: ClassVar[bool] = True
+
+    def problem(self, value: Any) -> str | None:
+        """What is wrong with a value, or None."""
+        scheme, _, place = value.partition(":") if isinstance(value, str) else ("", "", "")
+        return None if scheme in ("env", "file") and place else "must be env:VARIABLE or file:PATH"
+
+
 FLAG = (False, True)
-Parameter = Number | Choice | ColumnName | Levels
+Parameter = Number | Choice | ColumnName | Levels | Weights | Word | Span | Substitutes | KeyPlace
 
 
 def _word(option: Any) -> str:
@@ -115,7 +191,8 @@ def check(thing: Parametrized) -> None:
         if problem:
             near = suggest(value, parameter.options) if isinstance(parameter, Choice) and isinstance(value, str) else ""
             shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:60] + "…"
-            message = f"the '{name}' parameter of {thing.name} {problem}, got {shown}"
+            got = "" if getattr(parameter, "secret", False) else f", got {shown}"
+            message = f"the '{name}' parameter of {thing.name} {problem}{got}"
             raise InputError("bad-parameter", message, hint=near if near.startswith("Did") else "")
 
 

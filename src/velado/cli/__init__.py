@@ -9,7 +9,21 @@ from typing import Annotated
 import typer
 
 from velado import __version__
-from velado.cli import balance, check, compare, demo, evaluate, hierarchy, init, inspect, run, signals, study
+from velado.cli import (
+    attack,
+    balance,
+    check,
+    compare,
+    demo,
+    evaluate,
+    hierarchy,
+    init,
+    inspect,
+    report,
+    run,
+    signals,
+    study,
+)
 from velado.cli.terminal import fail, print_json
 from velado.errors import VeladoError
 
@@ -36,6 +50,8 @@ app.command("check")(check.command)
 app.command("evaluate")(evaluate.command)
 app.command("compare")(compare.command)
 app.command("balance")(balance.command)
+app.command("attack")(attack.command)
+app.command("report")(report.command)
 app.command("inspect")(inspect.command)
 app.command("init")(init.command)
 app.command("hierarchy")(hierarchy.command)

@@ -1,7 +1,7 @@
 """Engines read, count, recode and write tables where the data live."""
 
-from velado.engines.base import Counts, Recoded, Selection, Table, Target, Translation
+from velado.engines.base import Counts, Noise, Recoded, Selection, Table, Target, Translation
 from velado.engines.duckdb import DuckDBTable, open_table
 from velado.engines.source import Source
 
-__all__ = ["Counts", "DuckDBTable", "Recoded", "Selection", "Source", "Table", "Target", "Translation", "open_table"]
+__all__ = ["Counts", "DuckDBTable", "Noise", "Recoded", "Selection", "Source", "Table", "Target", "Translation", "open_table"]

@@ -37,23 +37,52 @@ class Counts:
 
 @dataclass(frozen=True)
 class Translation:
-    """Replace the values of a column: ``labels[codes[i]]`` for ``keys[i]``. Keys may contain None (missing)."""
+    """Replace the values of a column: ``labels[codes[i]]`` for ``keys[i]``. Keys may contain None (missing).
+
+    With ``by`` the label also depends on another column: on its value ``others[i]``. ``typed``: the labels are values
+    of the column's own type and are written as such.
+    """
 
     column: str
     keys: tuple[Text, ...]
     codes: np.ndarray
     labels: tuple[Text, ...]
+    by: str | None = None
+    others: tuple[Text, ...] = ()
+    typed: bool = False
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Add a random number to each cell of a column, drawn from a stream that the seed and the number of the row fix.
+
+    ``numbers`` gives the number that each text of the column denotes. The sums have ``decimals`` decimals.
+    """
+
+    numbers: Translation
+    distribution: str
+    scale: float
+    seed: str
+    decimals: int = 0
+    comma: bool = False
+
+    @property
+    def column(self) -> str:
+        """The column."""
+        return self.numbers.column
 
 
 @dataclass(frozen=True)
 class Selection:
     """The combinations of translated codes whose rows are kept, one column per translation; None keeps all.
 
-    Other rows are dropped, or kept with ``*`` in the columns ``star`` if that is not None.
+    Other rows are dropped, or kept with ``*`` in the columns ``star`` if that is not None. ``shown`` gives the
+    labels of each combination, codes into those of the translations; without it a code is its own label.
     """
 
     kept: np.ndarray | None = None
     star: tuple[str, ...] | None = None
+    shown: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -71,6 +100,7 @@ class Recoded:
     """What becomes of a table: translations, a selection, columns set to ``*``, columns left out.
 
     ``known`` lists all values of columns that stay as they are: an engine may store such columns compactly.
+    ``replaced`` are translations, and ``noise`` sums, that the selection does not look at.
     """
 
     translations: tuple[Translation, ...]
@@ -78,6 +108,8 @@ class Recoded:
     starred: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     known: tuple[tuple[str, tuple[Text, ...]], ...] = ()
+    replaced: tuple[Translation, ...] = ()
+    noise: tuple[Noise, ...] = ()
 
 
 class Table(Protocol):

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from velado.engines.base import Counts, Recoded, Selection, Target, Translation
+from velado.engines.base import Counts, Recoded, Target, Translation
 from velado.engines.leftovers import owned_name, sweep
 from velado.engines.messages import translated
 from velado.engines.opening import inner_names, literal, open_source
+from velado.engines.randomness import noisy
 from velado.engines.source import Source
 from velado.engines.spreadsheet import write_xlsx
 from velado.values import ROOT, Text
@@ -120,7 +121,8 @@ class DuckDBTable:
         kind = Source(path=target.path).kind()
         guard = target.guard and kind in ("csv", "xlsx")
         self._run(f"SET temp_directory = {literal(str(self._folder(target.path.parent)))}")
-        self._run(f"SET preserve_insertion_order = {'false' if target.order == 'shuffle' else 'true'}")
+        unordered = target.order == "shuffle" and not recoded.noise
+        self._run(f"SET preserve_insertion_order = {'false' if unordered else 'true'}")
         query = self._query(recoded, target.order, guard, plain=kind == "xlsx")
         path = literal(str(target.path))
         if kind == "csv":
@@ -154,17 +156,20 @@ class DuckDBTable:
         inner, outer, tables = [], [], []
         for t, i in zip(recoded.translations, range(len(translated)), strict=True):
             join = "LEFT JOIN" if star is not None else "JOIN"
-            tables.append(f"{join} {self._labels(t, guard)} AS t{i} ON {self._key(t)} = t{i}.key")
+            named = self._labels(t, guard) if recoded.selection.shown is None else self._codes(t)
+            tables.append(f"{join} {named} AS t{i} ON {self._key(t)} = t{i}.key")
         chunks = _chunks(recoded.translations)
         selected = ""
         if recoded.selection.kept is not None:
-            kept = self._kept(recoded.selection, chunks)
+            kept = self._kept(recoded, chunks, guard)
             on = " AND ".join(
                 f"({' + '.join(f't{i}.code * {s}' for i, s in chunk) or '0'}) = s.k{n}"
                 for n, chunk in enumerate(chunks)
             )
             selected = f"{'LEFT JOIN' if star is not None else 'JOIN'} {kept} AS s ON {on or 'true'}"
         known = dict(recoded.known)
+        joins, replaced = self._replaced(recoded, guard)
+        tables += joins
         for name in self.header:
             if name in recoded.dropped:
                 continue
@@ -175,7 +180,10 @@ class DuckDBTable:
             text = self.types[name] == "VARCHAR"
             cell, shown = f"p.{column}", column
             if name in translated:
-                cell, shown = f"t{translated[name]}.label", f"CAST({column} AS VARCHAR)"
+                place = "t{}.label" if recoded.selection.shown is None else "s.l{}"
+                cell, shown = place.format(translated[name]), f"CAST({column} AS VARCHAR)"
+            elif name in replaced:
+                cell, shown = replaced[name]
             elif text:
                 if 0 < len(known.get(name, ())) <= MOST_ENUM:
                     cell = f"CAST(p.{column} AS {self._enum(known[name])})"
@@ -193,15 +201,30 @@ class DuckDBTable:
             outer.append(f"{shown} AS {quoted(name)}")
         inner = inner or ["1 AS velado_nothing"]
         rows = f"SELECT {', '.join(inner)}"
-        if order == "keep":
-            numbered = f"(SELECT *, row_number() OVER () AS velado_row FROM {self._relation})"
-            body = f"{rows} FROM {numbered} AS p {' '.join(tables)} {selected} ORDER BY p.velado_row"
-        else:
-            body = f"{rows} FROM {self._relation} AS p {' '.join(tables)} {selected}"
-            if order == "shuffle":
-                body += " ORDER BY random()"
+        relation = self._relation
+        if order == "keep" or recoded.noise:
+            relation = f"(SELECT *, row_number() OVER () AS velado_row FROM {relation})"
+        body = f"{rows} FROM {relation} AS p {' '.join(tables)} {selected}"
+        body += {"keep": " ORDER BY p.velado_row", "shuffle": " ORDER BY random()"}.get(order, "")
         query = f"SELECT {', '.join(outer)} FROM ({body})"
         return query + " ORDER BY ALL" if order == "sorted" else query
+
+    def _replaced(self, recoded: Recoded, guard: bool) -> tuple[list[str], dict[str, tuple[str, str]]]:
+        """Joins for the columns that the selection does not look at; per column its cell and how that is shown."""
+        joins, cells = [], {}
+        sums = {n.column: n for n in recoded.noise}
+        for i, t in enumerate([*recoded.replaced, *(n.numbers for n in recoded.noise)]):
+            noise, cell = sums.get(t.column), f"r{i}.label"
+            on = f"{self._key(t)} = r{i}.key"
+            if t.by is not None:
+                on += f" AND CAST(p.{self._inner[t.by]} AS VARCHAR) = r{i}.other"
+            joins.append(f"LEFT JOIN {self._labels(t, guard and noise is None)} AS r{i} ON {on}")
+            if noise is not None:
+                cell = noisy(noise, f"CAST({cell} AS VARCHAR)", "p.velado_row")
+            typed = t.typed and t.column not in (recoded.selection.star or ())
+            shown = f"CAST({self._inner[t.column]} AS VARCHAR)"
+            cells[t.column] = (cell, f"CAST({shown} AS {_wide(self.types[t.column])})" if typed else shown)
+        return joins, cells
 
     def _key(self, t: Translation) -> str:
         cell = f"CAST(p.{self._inner[t.column]} AS VARCHAR)"
@@ -212,22 +235,27 @@ class DuckDBTable:
 
         return self._register(pa.table({"key": pa.array([ABSENT if k is None else k for k in t.keys], pa.string())}))
 
+    def _codes(self, t: Translation) -> str:
+        """A table key → code."""
+        import pyarrow as pa
+
+        keys = pa.array([ABSENT if k is None else k for k in t.keys], pa.string())
+        return self._register(pa.table({"key": keys, "code": pa.array(t.codes.astype(np.int64))}))
+
     def _labels(self, t: Translation, guard: bool) -> str:
         """A table key → label (an ENUM where that is small) and code."""
         import pyarrow as pa
 
-        def shown(label: str | None) -> str | None:
-            risky = label is not None and guard and re.match(GUARDED, label) and not re.match(NUMBER, label)
-            return f"'{label}" if risky else label
-
-        labels = [shown(x) for x in t.labels]
+        labels = guarded(t.labels, guard)
         keys = pa.array([ABSENT if k is None else k for k in t.keys], pa.string())
         name = self._register(pa.table({"key": keys, "label": pa.array([labels[c] for c in t.codes], pa.string()),
-                                        "code": pa.array(t.codes.astype(np.int64))}))  # fmt: skip
+                                        "code": pa.array(t.codes.astype(np.int64)),
+                                        **({"other": pa.array(t.others, pa.string())} if t.by else {})}))  # fmt: skip
         present = list(dict.fromkeys(x for x in labels if x is not None))
         made = f"{name}_labels"
         cast = f"CAST(label AS {self._enum(present)}) AS label" if 0 < len(present) <= MOST_ENUM else "label"
-        self._run(f"CREATE TEMP TABLE {made} AS SELECT key, {cast}, code FROM {name}")
+        other = ", other" if t.by else ""
+        self._run(f"CREATE TEMP TABLE {made} AS SELECT key, {cast}, code{other} FROM {name}")
         return made
 
     def _enum(self, words: Sequence[Text]) -> str:
@@ -238,18 +266,32 @@ class DuckDBTable:
         self._run(f"CREATE TYPE {listed}_enum AS ENUM (SELECT word FROM {listed})")
         return f"{listed}_enum"
 
-    def _kept(self, selection: Selection, chunks: list[list[tuple[int, int]]]) -> str:
+    def _kept(self, recoded: Recoded, chunks: list[list[tuple[int, int]]], guard: bool) -> str:
+        """A table of the kept combinations as keys k0, k1, …, with their labels l0, l1, … where they have their own."""
         import pyarrow as pa
 
+        selection = recoded.selection
         assert selection.kept is not None
         kept = selection.kept.astype(np.int64)
-        columns = {}
+        columns: dict[str, Any] = {}
         for n, chunk in enumerate(chunks):
             key = np.zeros(len(kept), dtype=np.int64)
             for i, stride in chunk:
                 key += kept[:, i] * stride
             columns[f"k{n}"] = pa.array(key)
-        return self._register(pa.table(columns or {"k0": pa.array([0])}))
+        if selection.shown is None:
+            return self._register(pa.table(columns or {"k0": pa.array([0])}))
+        enums = []
+        for i, t in enumerate(recoded.translations):
+            labels = pa.array(guarded(t.labels, guard), pa.string())
+            shown = pa.array(selection.shown[:, i].astype(np.int32))
+            columns[f"l{i}"] = pa.DictionaryArray.from_arrays(shown, labels).cast(pa.string())
+            present = list(dict.fromkeys(x for x in guarded(t.labels, guard) if x is not None))
+            enums.append(f"CAST(l{i} AS {self._enum(present)}) AS l{i}" if 0 < len(present) <= MOST_ENUM else f"l{i}")
+        texts = self._register(pa.table(columns))
+        keys = ", ".join(f"k{n}" for n in range(len(chunks)))
+        self._run(f"CREATE TEMP TABLE {texts}_kept AS SELECT {keys}, {', '.join(enums)} FROM {texts}")
+        return f"{texts}_kept"
 
     # Plumbing
 
@@ -312,12 +354,25 @@ class DuckDBTable:
             raise translated(error, self.source.name) from None
 
 
+def _wide(kind: str) -> str:
+    """The type for changed values of a column: as wide as its family gets."""
+    if kind.startswith("DECIMAL"):
+        return re.sub(r"\(\d+", "(38", kind)
+    return "BIGINT" if "INT" in kind and "HUGE" not in kind else kind
+
+
+def guarded(labels: Sequence[Text], guard: bool) -> list[Text]:
+    """Labels that a spreadsheet would take for formulas get an apostrophe."""
+    risky = [x is not None and re.match(GUARDED, x) and not re.match(NUMBER, x) for x in labels]
+    return [f"'{x}" if guard and r else x for x, r in zip(labels, risky, strict=True)]
+
+
 def _chunks(translations: Sequence[Translation]) -> list[list[tuple[int, int]]]:
     """Columns with strides, in groups whose mixed-radix keys fit 62 bits."""
     chunks: list[list[tuple[int, int]]] = []
     domain = 1 << 63
     for i, t in enumerate(translations):
-        size = max(len(t.labels), 1)
+        size = int(t.codes.max(initial=0)) + 1
         if domain * size >= 1 << 62:
             chunks.append([])
             domain = 1

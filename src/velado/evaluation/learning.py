@@ -137,8 +137,10 @@ def _released_features(pair: Pair, j: int, leaves: np.ndarray, place: np.ndarray
     cover = pair.covers[j]
     labels = _label_features(cover)
     above = np.zeros((len(cover.hierarchy.leaves), labels.shape[1]))
-    times = np.bincount(cover.leaves, minlength=len(above))
-    np.add.at(above, cover.leaves, labels[np.repeat(np.arange(len(labels)), cover.sizes)])
+    times = np.zeros(len(above))
+    for i, features in enumerate(labels):
+        above[cover.under(i)] += features
+        times[cover.under(i)] += 1
     above /= np.maximum(times, 1)[:, None]
     known = np.append(pair.labels[:, j], 0)[place]
     return np.vstack([labels, above]), np.where(place >= 0, known, len(labels) + leaves)

@@ -33,15 +33,17 @@ class Pair:
     starred: int = 0
 
     @classmethod
-    def at_levels(cls, classes: Classes, levels: Sequence[int], kept: np.ndarray, starred: int = 0) -> Pair:
-        """The pair of a full-domain recoding, the kept classes of a lattice node: nothing has to be matched."""
-        original = classes.frequency
-        covers = tuple(Cover.at_level(h, x) for h, x in zip(original.hierarchies, levels, strict=True))
+    def of(
+        cls, classes: Classes, kept: np.ndarray, covers: tuple[Cover, ...], labels: np.ndarray, starred: int = 0
+    ) -> Pair:
+        """The pair of the kept classes of a recoding: nothing has to be matched."""
         released = classes.only(kept)
-        labels = np.empty((released.count, len(covers)), dtype=np.int64)
-        for j, (h, level) in enumerate(zip(original.hierarchies, levels, strict=True)):
-            labels[:, j] = h.maps[level][original.codes[released.rows, j]]
-        return cls(original, covers, labels, released, released.class_of, starred)
+        return cls(classes.frequency, covers, labels[kept], released, released.class_of, starred)
+
+    @classmethod
+    def at_levels(cls, classes: Classes, levels: Sequence[int], kept: np.ndarray) -> Pair:
+        """The pair of a lattice node."""
+        return cls.of(classes, kept, *classes.labels_at(levels))
 
     @classmethod
     def between(

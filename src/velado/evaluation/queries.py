@@ -45,10 +45,7 @@ def query_error(pair: Pair, queries: int = 1000, seed: int = 0) -> QueryError | 
     for first in range(0, queries, step):
         part = slice(first, first + step)
         inside = [_range(cover, anchors[part, j], shifts[part, j]) for j, cover in enumerate(pair.covers)]
-        shares = [
-            np.add.reduceat(within[:, cover.leaves], cover.start[:-1], axis=1, dtype=float) / cover.sizes
-            for cover, within in zip(pair.covers, inside, strict=True)
-        ]
+        shares = [cover.sums(within) / cover.sizes for cover, within in zip(pair.covers, inside, strict=True)]
         truth[part] = _sum(inside, original.codes, original.counts, asked[part])
         estimate[part] = _sum(shares, pair.labels, pair.sizes, asked[part])
     errors = np.abs(estimate - truth) / truth

@@ -125,11 +125,11 @@ def _generalized_loss(cover: Cover, records: np.ndarray, n: int, suppressed: int
     if domain <= 1 or not n:
         return 0.0
     cost = (cover.sizes - 1) / (domain - 1)
-    bounds = cover.bounds
-    if bounds is not None and cover.numbers is not None:
+    if cover.numbers is not None:
         low, high = np.nanmin(cover.numbers), np.nanmax(cover.numbers)
         if high > low:
-            wide = (np.minimum(bounds[:, 1], high) - np.maximum(bounds[:, 0], low)) / (high - low)
+            reach = cover.reach
+            wide = (np.minimum(reach[:, 1], high) - np.maximum(reach[:, 0], low)) / (high - low)
             cost = np.where(np.isnan(wide), cost, wide)
     return (float((cost * records).sum()) + suppressed) / n
 

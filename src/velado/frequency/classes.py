@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from velado.frequency.table import FrequencyTable
+from velado.hierarchies import Cover
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,14 @@ class Classes:
     def count(self) -> int:
         """Number of classes."""
         return len(self.sizes)
+
+    def labels_at(self, levels: Sequence[int]) -> tuple[tuple[Cover, ...], np.ndarray]:
+        """What full-domain recoding to these levels shows: the labels of each column, and each class's."""
+        hierarchies = self.frequency.hierarchies
+        labels = np.empty((self.count, len(hierarchies)), dtype=np.int64)
+        for j, (h, level) in enumerate(zip(hierarchies, levels, strict=True)):
+            labels[:, j] = h.maps[level][self.frequency.codes[self.rows, j]]
+        return tuple(Cover.at_level(h, x) for h, x in zip(hierarchies, levels, strict=True)), labels
 
     def only(self, kept: np.ndarray) -> Classes:
         """The kept classes alone; the rows of the others have class −1."""

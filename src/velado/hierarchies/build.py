@@ -27,8 +27,9 @@ BUILDERS: dict[str, Builder] = {
     "tree": categories.tree,
     "groups": categories.groups,
     "rows": categories.rows,
+    "order": categories.order,
 }
-OWN_LEAVES = ("tree", "groups", "rows")
+OWN_LEAVES = ("tree", "groups", "rows", "order")
 """Builders that list their leaves themselves; the others take them from the data."""
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
+import numpy as np
+
 from velado.errors import InputError, suggest
 from velado.hierarchies.hierarchy import Hierarchy
+from velado.hierarchies.scale import Scale
 
 ISO = "%Y-%m-%d"
 
@@ -71,4 +75,10 @@ def dates(column: str, spec: Any, values: Sequence[str], format: str | None = No
     rows = [
         [value, *(UNITS[u](day, year_first) for u in units)] for day, value in sorted(zip(days, values, strict=True))
     ]
-    return Hierarchy.from_rows(column, rows or [["", *("" for _ in units)]])
+    hierarchy = Hierarchy.from_rows(column, rows or [["", *("" for _ in units)]])
+    return replace(hierarchy, scale=date_scale(sorted(days), pattern)) if rows else hierarchy
+
+
+def date_scale(days: Sequence[date], format: str | None) -> Scale:
+    """Dates by their distance in days."""
+    return Scale(np.array([day.toordinal() for day in days], dtype=float), "date", format or ISO)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
+from velado.hierarchies.scale import Scale
 from velado.values import ROOT
 
 
@@ -97,3 +101,16 @@ def rows(column: str, spec: Any, values: Sequence[str], format: str | None = Non
     if not good or not all(isinstance(row, Sequence) and not isinstance(row, str) and row for row in spec):
         raise InputError("bad-hierarchy", "'rows' is a list of lists: leaf, level 1, …", column=column)
     return Hierarchy.from_rows(column, [[None if cell is None else str(cell) for cell in row] for row in spec])
+
+
+def order(column: str, spec: Any, values: Sequence[str], format: str | None = None) -> Hierarchy:
+    """Categories in order, ``[low, middle, high]``: methods that cut between values may cut between these.
+
+    >>> order("size", ["S", "M", "L"], []).scale.numbers.tolist()
+    [0.0, 1.0, 2.0]
+    """
+    good = isinstance(spec, Sequence) and not isinstance(spec, str) and bool(spec)
+    if not good or len({str(x) for x in spec}) < len(spec):
+        raise InputError("bad-hierarchy", "'order' is a list of all values, each once, in order", column=column)
+    hierarchy = Hierarchy.from_rows(column, [[str(x)] for x in spec])
+    return replace(hierarchy, scale=Scale(np.arange(len(spec), dtype=float), "order"))

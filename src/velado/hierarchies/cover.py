@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,24 +18,26 @@ from velado.values import ROOT, Text
 class Cover:
     """The labels of a released column and the leaves under each of them.
 
-    The leaves of label i are ``leaves[start[i] … start[i+1]]``. ``levels`` is the level of each label in the
-    hierarchy, −1 where it has none. Labels may overlap (local recoding); a leaf may be under no label
-    (all its records suppressed).
+    The leaves of label i are ``leaves[first[i] … last[i]]``; ranges of labels may overlap (local recoding), and a
+    leaf may be under no label (all its records suppressed). ``levels`` is the level of each label in the
+    hierarchy, −1 where it has none.
     """
 
     hierarchy: Hierarchy
     labels: tuple[Text, ...]
-    start: np.ndarray
     leaves: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
     levels: np.ndarray
 
     @classmethod
     def at_level(cls, hierarchy: Hierarchy, level: int) -> Cover:
         """All labels of a level."""
-        groups = hierarchy.maps[level]
-        start = np.concatenate([[0], np.cumsum(hierarchy.group_sizes(level))]).astype(np.int64)
+        leaves = np.argsort(hierarchy.maps[level], kind="stable")
+        last = np.cumsum(hierarchy.group_sizes(level))
         labels = hierarchy.labels[level]
-        return cls(hierarchy, labels, start, np.argsort(groups, kind="stable"), np.full(len(labels), level))
+        first = np.concatenate([[0], last[:-1]])
+        return cls(hierarchy, labels, leaves, first, last, np.full(len(labels), level))
 
     @classmethod
     def of_labels(
@@ -49,7 +51,14 @@ class Cover:
         common = [x for x, place in enumerate(places) if all(label in place for label in labels)]
         if common:
             whole = cls.at_level(hierarchy, common[0])
-            return whole._selected([places[common[0]][label] for label in labels])
+            chosen = [places[common[0]][label] for label in labels]
+            return replace(
+                whole,
+                labels=tuple(labels),
+                first=whole.first[chosen],
+                last=whole.last[chosen],
+                levels=whole.levels[chosen],
+            )
         members: list[np.ndarray] = []
         levels: list[int] = []
         numbers = numbers_of(hierarchy.leaves)
@@ -68,20 +77,9 @@ class Cover:
                 hint="Give the hierarchy that the release was made with (--hierarchy COLUMN=FILE or --project), "
                 "or check that the release belongs to this original.",
             )  # fmt: skip
-        start = np.concatenate([[0], np.cumsum([len(m) for m in members])]).astype(np.int64)
+        ends = np.cumsum([0, *(len(m) for m in members)])
         leaves = np.concatenate(members) if members else np.zeros(0, dtype=np.int64)
-        return cls(hierarchy, tuple(labels), start, leaves, np.array(levels, dtype=np.int64))
-
-    def _selected(self, chosen: Sequence[int]) -> Cover:
-        parts = [self.leaves[self.start[i] : self.start[i + 1]] for i in chosen]
-        start = np.concatenate([[0], np.cumsum([len(p) for p in parts])]).astype(np.int64)
-        return Cover(
-            self.hierarchy,
-            tuple(self.labels[i] for i in chosen),
-            start,
-            np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64),
-            self.levels[list(chosen)],
-        )
+        return cls(hierarchy, tuple(labels), leaves, ends[:-1], ends[1:], np.array(levels, dtype=np.int64))
 
     @property
     def column(self) -> str:
@@ -91,26 +89,35 @@ class Cover:
     @property
     def sizes(self) -> np.ndarray:
         """Leaves under each label."""
-        return np.diff(self.start)
+        return self.last - self.first
+
+    def under(self, label: int) -> np.ndarray:
+        """The leaves under a label."""
+        return self.leaves[self.first[label] : self.last[label]]
 
     def sums(self, per_leaf: np.ndarray) -> np.ndarray:
-        """Sum of a figure of the leaves under each label."""
-        total = np.concatenate([[0], np.cumsum(per_leaf[self.leaves])])
-        return total[self.start[1:]] - total[self.start[:-1]]
+        """Sum of a figure of the leaves under each label, along the last axis."""
+        total = np.zeros((*per_leaf.shape[:-1], len(self.leaves) + 1), dtype=np.result_type(per_leaf, np.int64))
+        np.cumsum(per_leaf[..., self.leaves], axis=-1, out=total[..., 1:])
+        return total[..., self.last] - total[..., self.first]
 
     def members(self, label: int) -> np.ndarray:
         """Whether each leaf is under a label."""
         inside = np.zeros(len(self.hierarchy.leaves), dtype=bool)
-        inside[self.leaves[self.start[label] : self.start[label + 1]]] = True
+        inside[self.under(label)] = True
         return inside
 
     @cached_property
     def label_of_leaf(self) -> np.ndarray | None:
         """The one label above each leaf, −1 where there is none; None if labels overlap."""
-        if len(np.unique(self.leaves)) < len(self.leaves):
+        if self.sizes.sum() > len(self.hierarchy.leaves):
             return None
         label = np.full(len(self.hierarchy.leaves), -1, dtype=np.int64)
-        label[self.leaves] = np.repeat(np.arange(len(self.labels)), self.sizes)
+        for i in range(len(self.labels)):
+            under = self.under(i)
+            if (label[under] >= 0).any():
+                return None
+            label[under] = i
         return label
 
     @cached_property
@@ -133,9 +140,23 @@ class Cover:
             interval = interval_of(label) if label != ROOT else None
             if interval is None:
                 continue
-            under = self.numbers[self.leaves[self.start[i] : self.start[i + 1]]]
+            under = self.numbers[self.under(i)]
             limits[i, 0] = interval.low if np.isfinite(interval.low) else np.nanmin(under)
             limits[i, 1] = interval.high if np.isfinite(interval.high) else np.nanmax(under)
+        return limits
+
+    @property
+    def reach(self) -> np.ndarray:
+        """Lower and upper limit of what each label of a numeric column stands for.
+
+        That of the label itself, except for a number that stands for other numbers, too (a mode, a mean).
+        """
+        assert self.bounds is not None
+        assert self.numbers is not None
+        limits = self.bounds.copy()
+        for i in np.flatnonzero((limits[:, 0] == limits[:, 1]) & (self.sizes > 1)):
+            under = self.numbers[self.under(int(i))]
+            limits[i] = np.nanmin(under), np.nanmax(under)
         return limits
 
 
@@ -148,6 +169,10 @@ def _members(
             return np.flatnonzero(hierarchy.maps[level] == place[label]), level
     if label is None or label == ROOT:
         return np.arange(len(hierarchy.leaves)), hierarchy.height
+    limits = hierarchy.scale.limits(label) if hierarchy.scale is not None else None
+    if limits is not None and hierarchy.scale is not None:
+        days = hierarchy.scale.numbers
+        return np.flatnonzero((days >= limits[0]) & (days <= limits[1])), -1
     found = stands_for(label, hierarchy.leaves, numbers)
     if not len(found) and label.startswith("'"):
         return _members(hierarchy, places, label[1:], numbers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TextIO
@@ -12,6 +12,7 @@ from typing import TextIO
 import numpy as np
 
 from velado.errors import InputError
+from velado.hierarchies.scale import Scale
 from velado.values import ROOT, Text
 
 
@@ -20,9 +21,8 @@ class Hierarchy:
     """Leaves and, per level, the group of each leaf.
 
     Level 0 is the value itself, each level is a function of the one below it, and the domain size
-    counts all leaves, also those that the data do not contain (``measures.md`` §2). ``bounds``
-    gives the numeric limits of the groups of a level where groups are intervals, so that
-    midpoints and lower bounds can be used later.
+    counts all leaves, also those that the data do not contain (``measures.md`` §2). ``scale``
+    gives the order and distances of the leaves where they have one.
 
     >>> h = Hierarchy.from_rows("sex", [["f", "*"], ["m", "*"]])
     >>> h.height, h.labels[1]
@@ -32,7 +32,7 @@ class Hierarchy:
     column: str
     labels: tuple[tuple[Text, ...], ...]
     maps: tuple[np.ndarray, ...]
-    bounds: tuple[np.ndarray | None, ...] = field(default=())
+    scale: Scale | None = None
 
     @classmethod
     def from_rows(cls, column: str, rows: Iterable[Sequence[Text]], file: str | Path | None = None) -> Hierarchy:
@@ -145,20 +145,15 @@ class Hierarchy:
             else:
                 labels.append((*self.labels[level], None))
                 maps.append(np.append(self.maps[level], np.int32(len(self.labels[level]))))
-        bounds = tuple(
-            b if b is None or len(b) == len(names) else np.vstack([b, [np.nan, np.nan]])
-            for b, names in zip(self.bounds, labels, strict=bool(self.bounds))
-        )
-        return Hierarchy(self.column, tuple(labels), tuple(maps), bounds)
+        scale = self.scale and replace(self.scale, numbers=np.append(self.scale.numbers, np.nan))
+        return Hierarchy(self.column, tuple(labels), tuple(maps), scale)
 
     def with_root(self) -> Hierarchy:
         """The same hierarchy, its highest level being one group."""
         if len(self.labels[-1]) == 1:
             return self
         root = np.zeros(len(self.leaves), dtype=np.int32)
-        return Hierarchy(
-            self.column, (*self.labels, (ROOT,)), (*self.maps, root), (*self.bounds, None) if self.bounds else ()
-        )
+        return Hierarchy(self.column, (*self.labels, (ROOT,)), (*self.maps, root), self.scale)
 
     def rows(self) -> list[list[str]]:
         """The hierarchy as rows ``leaf, level 1, …``; a missing value is an empty text."""

@@ -88,7 +88,7 @@ def _limit(text: str) -> float | None:
 def numbers_of(values: Sequence[Text]) -> np.ndarray | None:
     """The values as numbers, missing ones as NaN; None unless all that are present are numbers."""
     numbers = [np.nan if v is None else number_of(v) for v in values]
-    if any(x is None for x in numbers) or all(v is None for v in values):
+    if not values or any(x is None for x in numbers) or all(v is None for v in values):
         return None
     return np.array(numbers, dtype=float)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
+from velado.hierarchies.scale import Scale
 from velado.values import ROOT
 
 
@@ -72,12 +74,7 @@ def intervals(column: str, spec: Any, values: Sequence[str], format: str | None 
     whole = all(float(x).is_integer() for x in [*numbers, *marks])
     columns = [leaves] + [[_label(lo, hi, whole) for lo, hi in level] for level in limits]
     hierarchy = Hierarchy.from_rows(column, list(zip(*columns, strict=True)) or [("", "")])
-    bounds: list[np.ndarray] = [np.column_stack([numbers, numbers])]
-    for level, limit in enumerate(limits, start=1):
-        groups = np.empty((len(hierarchy.labels[level]), 2))
-        groups[hierarchy.maps[level]] = [(lo, hi - 1 if whole else hi) for lo, hi in limit]
-        bounds.append(groups)
-    return Hierarchy(column, hierarchy.labels, hierarchy.maps, tuple(bounds))
+    return replace(hierarchy, scale=Scale(numbers))
 
 
 def _by_width(numbers: np.ndarray, width: float, origin: float) -> list[tuple[float, float]]:

@@ -1,1 +1,5 @@
-"""Texts and numbers in the languages of the interface: English, Spanish, Portuguese."""
+"""The three languages of interfaces and reports: texts, numbers, dates."""
+
+from velado.i18n.language import LANGUAGES, Language, language
+
+__all__ = ["LANGUAGES", "Language", "language"]

@@ -8,11 +8,12 @@ from velado.methods.datafly import Datafly
 from velado.methods.fixed import Fixed
 from velado.methods.incognito import Incognito
 from velado.methods.lattice import Lattice
+from velado.methods.mondrian import Mondrian
 from velado.methods.objectives import OBJECTIVES
 from velado.methods.samarati import Samarati
 from velado.parameters import build
 
-METHODS: dict[str, type[Method]] = {m.name: m for m in (Lattice, Samarati, Datafly, Incognito, Fixed)}
+METHODS: dict[str, type[Method]] = {m.name: m for m in (Lattice, Mondrian, Samarati, Datafly, Incognito, Fixed)}
 
 
 def method_from(name: str, arguments: dict[str, Any] | None) -> Method:
@@ -35,6 +36,7 @@ __all__ = [
     "Incognito",
     "Lattice",
     "Method",
+    "Mondrian",
     "Progress",
     "Samarati",
     "Search",

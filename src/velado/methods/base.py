@@ -11,6 +11,7 @@ import numpy as np
 
 from velado.errors import NoSolution
 from velado.frequency import Classes, FrequencyTable
+from velado.hierarchies import Cover
 from velado.models import PrivacyModel, judge_classes
 from velado.parameters import Parameter, check
 
@@ -44,12 +45,18 @@ class Search:
 
 @dataclass(frozen=True)
 class Found:
-    """A lattice node and the classes that it releases."""
+    """The classes of a recoding, which of them are released, and what they show.
 
-    levels: tuple[int, ...]
+    ``labels[c, j]`` is the label of class c in column j, a code into ``covers[j].labels``. ``levels`` is the node of a
+    full-domain recoding, None for a local one; ``minimal`` lists all minimal nodes where they were asked for.
+    """
+
     classes: Classes
     kept: np.ndarray
     search: Search
+    covers: tuple[Cover, ...]
+    labels: np.ndarray
+    levels: tuple[int, ...] | None = None
     minimal: tuple[tuple[int, ...], ...] = field(default=())
 
     @property
@@ -84,7 +91,7 @@ def release_of(
     """The classes of a node, the satisfying ones kept."""
     classes = Classes.at_levels(frequency, levels)
     kept, _ = judge_classes(models, frequency.sensitive, classes)
-    return Found(tuple(int(x) for x in levels), classes, kept, search, **more)
+    return Found(classes, kept, search, *classes.labels_at(levels), tuple(int(x) for x in levels), **more)
 
 
 def no_solution(frequency: FrequencyTable, models: Sequence[PrivacyModel], share: float) -> NoSolution:

@@ -1,5 +1,6 @@
 """Projects: describe a release once, run it, verify it, keep the evidence."""
 
+from velado.project.attack import attack
 from velado.project.check import check
 from velado.project.comparison import balance, compare
 from velado.project.counting import count_table, project_hierarchy
@@ -15,6 +16,7 @@ __all__ = [
     "Project",
     "Release",
     "anonymize",
+    "attack",
     "balance",
     "check",
     "compare",

@@ -122,10 +122,11 @@ def _setting(frequency: FrequencyTable, variant: Variant, measures: tuple[str, .
         found = variant.method.search(frequency, variant.models)
     except NoSolution as error:
         return Setting(variant.parameters, reason=error.message)
-    pair = Pair.at_levels(found.classes, found.levels, found.kept)
+    pair = Pair.of(found.classes, found.kept, found.covers, found.labels)
     _, verdicts = judge_classes(variant.models, frequency.sensitive, pair.released)
     evaluation = evaluate(pair, variant.models, verdicts, Wanted(measures))
-    return Setting(variant.parameters, evaluation, dict(zip(frequency.columns, found.levels, strict=True)))
+    levels = None if found.levels is None else dict(zip(frequency.columns, found.levels, strict=True))
+    return Setting(variant.parameters, evaluation, levels)
 
 
 def _variants(project: Project, grid: Mapping[str, Sequence[Any]]) -> list[Variant]:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from velado.engines import Counts, Table, open_table
 from velado.errors import InputError, suggest
 from velado.frequency import FrequencyTable, Sensitive
 from velado.hierarchies import Hierarchy, build
 from velado.hierarchies.build import missing_values
-from velado.hierarchies.calendar import parse_dates
+from velado.hierarchies.calendar import date_scale, parse_dates
+from velado.hierarchies.labels import numbers_of
 from velado.hierarchies.numbers import parse_all, parse_number
+from velado.hierarchies.scale import Scale
 from velado.models import PrivacyModel
 from velado.models.base import OnSensitive
 from velado.project.document import Project
@@ -58,7 +63,33 @@ def _values(counted: Sequence[Counts], name: str) -> list[Text]:
 
 def _hierarchy(column: Column, values: Sequence[Text], folder: Path | None) -> Hierarchy:
     _check_type(column, [v for v in values if v is not None])
-    return build(column.name, column.hierarchy, values, format=column.format, missing=column.missing, folder=folder)
+    hierarchy = build(
+        column.name, column.hierarchy, values, format=column.format, missing=column.missing, folder=folder
+    )
+    return hierarchy if hierarchy.scale is not None else replace(hierarchy, scale=_scale(column, hierarchy))
+
+
+def _scale(column: Column, hierarchy: Hierarchy) -> Scale | None:
+    """Order and distances of a column's values: of its type, or of numbers where all values are numbers.
+
+    A hierarchy from a file may have leaves that are no values of the type: then there is none.
+    """
+    present = [v for v in hierarchy.leaves if v is not None]
+    try:
+        if column.type == "date":
+            known = date_scale(parse_dates(column.name, present, column.format), column.format)
+        elif column.type in ("integer", "number"):
+            known = Scale(np.array([parse_number(v) for v in present]))
+        else:
+            found = numbers_of(present)
+            if found is None:
+                return None
+            known = Scale(found)
+    except (ValueError, InputError):
+        return None
+    numbers = np.full(len(hierarchy.leaves), np.nan)
+    numbers[[i for i, v in enumerate(hierarchy.leaves) if v is not None]] = known.numbers
+    return replace(known, numbers=numbers)
 
 
 def _check_type(column: Column, values: Sequence[str]) -> None:

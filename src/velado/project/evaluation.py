@@ -58,10 +58,10 @@ def evaluate(
     """
     if project is not None and not isinstance(project, Project):
         project = Project.load(project)
-    schema, folder, models = _described(quasi_identifiers, sensitive, hierarchies, project)
+    schema, folder, models = described(quasi_identifiers, sensitive, hierarchies, project)
     if project is not None:
         original = project.source if original is None else original
-        release = _written(project) if release is None else release
+        release = written_release(project) if release is None else release
     if original is None or release is None:
         raise InputError("no-table", "two tables are needed: the original and its release")
     for name in measures or ():
@@ -82,7 +82,7 @@ def evaluate(
     return evaluate_pair(pair, models, verdicts, wanted)
 
 
-def _described(
+def described(
     quasi: Sequence[str], sensitive: Sequence[str], hierarchies: Mapping[str, Any] | None, project: Project | None
 ) -> tuple[Schema, Path, tuple[PrivacyModel, ...]]:
     """Roles, hierarchies, the folder of their files, and models."""
@@ -110,7 +110,8 @@ def _described(
     return Schema(columns), Path(), ()
 
 
-def _written(project: Project) -> Path:
+def written_release(project: Project) -> Path:
+    """The project's output, which must be there."""
     path = project.output.path
     if path is None or not path.exists():
         raise InputError(
@@ -127,10 +128,10 @@ def read_pair(
     known = Schema(schema.values()).fitted(table.header, "insensitive", table.source.name)
     frequency = count_table(table, known, models, folder)
     with open_table(release, folder) as written:
-        _check_header(written, [*frequency.columns, *(s.column for s in frequency.sensitive)])
+        check_header(written, [*frequency.columns, *(s.column for s in frequency.sensitive)])
         counted = [readable(c, frequency.sensitive) for c in count_release(written, frequency)]
         name = written.source.name
-    counted, starred = _without_suppressed(counted, frequency, name)
+    counted, starred = without_suppressed(counted, frequency.columns, name)
     try:
         released = release_frequency(frequency, counted)
     except InputError as error:
@@ -143,7 +144,8 @@ def read_pair(
     return Pair.between(frequency, released, starred, name)
 
 
-def _check_header(written: Table, columns: Sequence[str]) -> None:
+def check_header(written: Table, columns: Sequence[str]) -> None:
+    """The release has all these columns."""
     for name in columns:
         if name not in written.header:
             raise InputError(
@@ -152,16 +154,16 @@ def _check_header(written: Table, columns: Sequence[str]) -> None:
             )  # fmt: skip
 
 
-def _without_suppressed(counted: Sequence[Counts], original: FrequencyTable, file: str) -> tuple[list[Counts], int]:
+def without_suppressed(counted: Sequence[Counts], quasi: Sequence[str], file: str) -> tuple[list[Counts], int]:
     """Take out the rows whose every quasi-identifier is ``*`` or missing, unless these are all there is."""
     total = int(counted[0].counts.sum())
     if not total:
         raise InputError("empty-release", "the release has no records: there is nothing to evaluate", file=file)
-    hidden = [showing(c, original.columns, (ROOT, None)) for c in counted]
+    hidden = [showing(c, quasi, (ROOT, None)) for c in counted]
     starred = int(counted[0].counts[hidden[0]].sum())
-    sensitive = [name for c in counted for name in c.names[len(original.columns) :]]
+    sensitive = [name for c in counted for name in c.names[len(quasi) :]]
     everything = bool(sensitive) and all(
-        showing(c, c.names[len(original.columns) :], (ROOT,))[h].all() for c, h in zip(counted, hidden, strict=True)
+        showing(c, c.names[len(quasi) :], (ROOT,))[h].all() for c, h in zip(counted, hidden, strict=True)
     )
     if starred == total and everything:
         raise InputError("empty-release", "every record of the release is suppressed", file=file)

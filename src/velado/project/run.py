@@ -20,7 +20,7 @@ from velado.project.manifest import manifest_of
 from velado.project.release import Release
 from velado.project.verify import Expected, verify
 from velado.project.writing import published
-from velado.recoding import Recoding
+from velado.recoding import Others, Recoding
 from velado.schema import Column, Schema
 
 
@@ -65,7 +65,7 @@ def run(project: Project | str | Path, progress: Progress = silent) -> Release:
         dropped = [c.name for c in schema.values() if c.role == "identifier" and c.operation == "drop"]
         identifiers = [c for c in schema.names("identifier") if c not in dropped]
         passed = [*schema.names("sensitive"), *schema.names("insensitive")]
-        recoding = Recoding.of(found.classes, found.levels, found.kept, identifiers, dropped, passed)
+        recoding = _recoding(found, (tuple(identifiers), tuple(dropped), tuple(passed)))
         publish = _in_memory if project.output.path is None else _on_disk
         return publish(project, table, found, recoding, progress)
 
@@ -148,9 +148,15 @@ def _expected(project: Project, table: Table, found: Found, recoding: Recoding, 
     )
 
 
+def _recoding(found: Found, others: Others) -> Recoding:
+    if found.levels is None:
+        return Recoding.local(found.classes, found.kept, found.covers, found.labels, others)
+    return Recoding.at_levels(found.classes, found.levels, found.kept, others)
+
+
 def _pair(project: Project, found: Found) -> Pair:
     starred = found.suppressed if project.output.suppressed == "star" else 0
-    return Pair.at_levels(found.classes, found.levels, found.kept, starred)
+    return Pair.of(found.classes, found.kept, found.covers, found.labels, starred)
 
 
 def _in_memory(project: Project, table: DuckDBTable, found: Found, recoding: Recoding, progress: Progress) -> Release:

@@ -1,4 +1,4 @@
-"""Full-domain recodings with suppression."""
+"""Recodings, full-domain and local, with suppression."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import numpy as np
 from velado.engines import Recoded, Selection, Table, Translation, open_table
 from velado.errors import InputError
 from velado.frequency import Classes, Sensitive
+from velado.hierarchies import Cover
 from velado.values import Text
 
 VERSION = 1
@@ -22,10 +23,13 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class ColumnRecoding:
-    """Every known value of a column and its label at the chosen level."""
+    """Every known value of a column with its code, and the labels that may be shown.
+
+    Full-domain: the code is that of the label at ``level``. Local: the code is the value's own, ``level`` is None.
+    """
 
     name: str
-    level: int
+    level: int | None
     values: tuple[Text, ...]
     codes: np.ndarray
     labels: tuple[Text, ...]
@@ -41,13 +45,18 @@ class Applied:
     unseen: dict[str, list[str]]
 
 
+Others = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+"""Columns that are not recoded: identifiers, dropped ones, those that pass."""
+
+
 @dataclass(frozen=True)
 class Recoding:
-    """Levels per column and the classes that may be released.
+    """What becomes of every combination of quasi-identifier values.
 
-    ``kept`` lists the released classes as group codes, one row each. A row whose values are unknown or
-    whose class was not released is suppressed, and a column that the release did not have is left out: re-applying
-    to new rows fails closed.
+    ``kept`` lists the combinations of codes that are released, one row each; ``shown`` gives the labels of each of them
+    where these do not follow column by column from the codes (local recoding). A row whose values are unknown or
+    whose combination was not released is suppressed, and a column that the release did not have is left out:
+    re-applying to new rows fails closed.
     """
 
     columns: tuple[ColumnRecoding, ...]
@@ -55,33 +64,42 @@ class Recoding:
     identifiers: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     passed: tuple[str, ...] = ()
+    shown: np.ndarray | None = None
 
     @classmethod
-    def of(
-        cls,
-        classes: Classes,
-        levels: Sequence[int],
-        kept: np.ndarray,
-        identifiers: Sequence[str],
-        dropped: Sequence[str],
-        passed: Sequence[str],
-    ) -> Recoding:
+    def at_levels(cls, classes: Classes, levels: Sequence[int], kept: np.ndarray, others: Others) -> Recoding:
         """The recoding of a lattice node and its released classes."""
         frequency = classes.frequency
-        columns = tuple(
+        recoded = tuple(
             ColumnRecoding(h.column, int(level), h.leaves, h.maps[level].astype(np.int64), h.labels[level])
             for h, level in zip(frequency.hierarchies, levels, strict=True)
         )
-        members = frequency.codes[classes.rows[kept]]
-        groups = np.array([c.codes[members[:, j]] for j, c in enumerate(columns)], dtype=np.int64)
-        groups = groups.T.reshape(int(kept.sum()), len(columns))
-        ordered = groups[np.lexsort(groups.T[::-1])] if len(columns) else groups
-        return cls(columns, ordered, tuple(identifiers), tuple(dropped), tuple(passed))
+        _, labels = classes.labels_at(levels)
+        groups = labels[kept]
+        ordered = groups[np.lexsort(groups.T[::-1])] if len(recoded) else groups
+        return cls(recoded, ordered, *others)
+
+    @classmethod
+    def local(
+        cls, classes: Classes, kept: np.ndarray, covers: Sequence[Cover], labels: np.ndarray, others: Others
+    ) -> Recoding:
+        """The recoding of classes that each have labels of their own."""
+        frequency = classes.frequency
+        rows = np.flatnonzero(kept[classes.class_of])
+        shown = np.empty((len(rows), len(covers)), dtype=np.int64)
+        recoded = []
+        for j, cover in enumerate(covers):
+            place = {text: i for i, text in enumerate(dict.fromkeys(cover.labels))}
+            codes = np.array([place[text] for text in cover.labels], dtype=np.int64)
+            shown[:, j] = codes[labels[classes.class_of[rows], j]]
+            leaves = cover.hierarchy.leaves
+            recoded.append(ColumnRecoding(cover.column, None, leaves, np.arange(len(leaves)), tuple(place)))
+        return cls(tuple(recoded), frequency.codes[rows].astype(np.int64), *others, shown)
 
     @property
     def levels(self) -> dict[str, int]:
-        """Level of each quasi-identifier."""
-        return {c.name: c.level for c in self.columns}
+        """Level of each quasi-identifier of a full-domain recoding."""
+        return {c.name: c.level for c in self.columns if c.level is not None}
 
     def recoded(self, suppressed: str = "drop", sensitive: Sequence[Sensitive] = ()) -> Recoded:
         """The recoding as an engine applies it; ``sensitive`` columns pass unless their record is starred."""
@@ -89,7 +107,7 @@ class Recoding:
         star = (*(c.name for c in self.columns), *known) if suppressed == "star" else None
         return Recoded(
             tuple(Translation(c.name, c.values, c.codes, c.labels) for c in self.columns),
-            Selection(self.kept, star),
+            Selection(self.kept, star, self.shown),
             self.identifiers,
             self.dropped,
             tuple(known.items()),
@@ -148,6 +166,7 @@ class Recoding:
                 for c in self.columns
             ],
             "kept": self.kept.tolist(),
+            **({} if self.shown is None else {"shown": self.shown.tolist()}),
             "identifiers": list(self.identifiers),
             "dropped": list(self.dropped),
             "passed": list(self.passed),
@@ -171,7 +190,9 @@ class Recoding:
                 for c in data["columns"]
             )
             kept = np.array(data["kept"], dtype=np.int64).reshape(-1, len(columns))
-            return cls(columns, kept, tuple(data["identifiers"]), tuple(data["dropped"]), tuple(data["passed"]))
+            shown = np.array(data["shown"], dtype=np.int64).reshape(kept.shape) if "shown" in data else None
+            named = (tuple(data["identifiers"]), tuple(data["dropped"]), tuple(data["passed"]))
+            return cls(columns, kept, *named, shown)
         except FileNotFoundError:
             raise InputError("missing-file", "file not found", file=path) from None
         except (ValueError, KeyError, AttributeError):
@@ -180,4 +201,10 @@ class Recoding:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the recoding."""
-        return hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()
+        digest = hashlib.sha256()
+        for c in self.columns:
+            digest.update(json.dumps([c.name, c.level, c.values, c.codes.tolist(), c.labels]).encode())
+        for rows in (self.kept, self.shown):
+            digest.update(b"-" if rows is None else np.ascontiguousarray(rows, dtype="<i8").tobytes())
+        digest.update(json.dumps([self.identifiers, self.dropped, self.passed]).encode())
+        return digest.hexdigest()

@@ -7,11 +7,13 @@ from pathlib import Path
 
 from velado.errors import InputError
 from velado.evaluation import Comparison
+from velado.i18n import language as language_of
 from velado.report import workbook
+from velado.report.costs import trade_off_pictures
 
 
 def save_comparison(comparison: Comparison, folder: Path, language: str = "en") -> list[Path]:
-    """Write ``comparison.csv``, ``comparison.xlsx`` and, for each figure, a chart against the first parameter."""
+    """Write ``comparison.csv``, ``comparison.xlsx`` for each figure a chart against the first parameter, and risk against loss."""
     make_folder(folder)
     rows = [s.figures() for s in comparison.settings]
     header = list(dict.fromkeys(name for row in rows for name in row))
@@ -20,7 +22,11 @@ def save_comparison(comparison: Comparison, folder: Path, language: str = "en") 
     with open(text, "w", newline="", encoding="utf-8") as out:
         csv.writer(out).writerows([header, *cells])
     workbook.table(book, {"comparison": (header, cells)})
-    return [text, book]
+    files = [text, book]
+    for name, picture in trade_off_pictures(comparison, language_of(language)).items():
+        files.append(folder / f"comparison_{name}.png")
+        picture.chart.titled(picture.title).save(files[-1])
+    return files
 
 
 def make_folder(folder: Path) -> None:

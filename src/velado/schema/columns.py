@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from velado.errors import InputError, suggest
+from velado.operations import operation_from
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
 ROLES: tuple[str, ...] = get_args(Role)
 TYPES = ("text", "integer", "number", "date")
 MISSING_RULES = ("own-category", "reject")
-OPERATIONS = ("suppress", "drop")
 REST = ("drop", "insensitive")
 
 
@@ -28,23 +28,30 @@ class Column:
 
     ``hierarchy`` is what `velado.hierarchies.build` understands: a mapping from a project file or
     a `Hierarchy`. ``missing`` says what a missing value means in a quasi-identifier: a category of
-    its own, or a reason to refuse the table.
+    its own, or a reason to refuse the table. ``operation`` is what `velado.operations.operation_from` understands;
+    identifiers are suppressed if nothing is said. Columns of several tables with the same ``attribute`` (default: the
+    name) are treated alike. A column without a role needs an operation, and a project without models.
     """
 
     name: str
-    role: str
+    role: str = ""
     type: str = "text"
     hierarchy: Any = None
     format: str | None = None
     missing: str = "own-category"
-    operation: str = "suppress"
+    operation: Any = None
+    attribute: str = ""
 
     def __post_init__(self) -> None:
+        if not self.role and self.operation is None:
+            raise InputError(
+                "column-without-role", "the column has no role", column=self.name,
+                hint="Choose one of: " + ", ".join(ROLES) + ".",
+            )  # fmt: skip
         for what, value, known in (
-            ("role", self.role, ROLES),
+            ("role", self.role or "identifier", ROLES),
             ("type", self.type, TYPES),
             ("missing rule", self.missing, MISSING_RULES),
-            ("operation", self.operation, OPERATIONS),
         ):
             if value not in known:
                 raise InputError(
@@ -53,15 +60,31 @@ class Column:
                     hint="Choose one of: " + ", ".join(known),
                     column=self.name,
                 )
-        if self.operation == "drop" and self.role != "identifier":
-            raise InputError(
-                "bad-operation", f"'operation: drop' is for identifiers, and the role is {self.role}", column=self.name,
-                hint="Give the column the role identifier, or leave the operation out.",
-            )  # fmt: skip
+        self._set_operation()
+        if not isinstance(self.attribute, str):
+            raise InputError("bad-attribute", f"an attribute is a name, got {self.attribute!r}", column=self.name)
+        object.__setattr__(self, "attribute", self.attribute or self.name)
         if self.missing == "reject" and self.role not in ("quasi-identifier", "sensitive"):
             raise InputError(
                 "bad-missing-rule", "'missing: reject' is for quasi-identifiers and sensitive columns", column=self.name
             )
+
+    def _set_operation(self) -> None:
+        given = "suppress" if self.operation is None and self.role == "identifier" else self.operation
+        if given is None:
+            return
+        try:
+            operation = operation_from(given)
+        except InputError as error:
+            error.column = self.name
+            error.args = (str(error),)
+            raise
+        object.__setattr__(self, "operation", operation)
+        if operation.name == "drop" and self.role not in ("identifier", ""):
+            raise InputError(
+                "bad-operation", f"'operation: drop' is for identifiers, and the role is {self.role}", column=self.name,
+                hint="Give the column the role identifier, or leave the operation out.",
+            )  # fmt: skip
 
 
 class Schema(Mapping[str, Column]):

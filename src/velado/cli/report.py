@@ -1,0 +1,41 @@
+"""``velado report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from velado import write_report
+from velado.cli.grid import SUPPRESSION, K, L, T, grid
+from velado.cli.terminal import JSON, LANGUAGE, names, plain, print_json, progress, say
+
+
+def command(
+    project: Annotated[Path, typer.Argument(help="Project file (YAML or JSON) whose release has been written.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder, or file such as report.html; beside the release if not given."),
+    ] = None,
+    language: LANGUAGE = "en",
+    format: Annotated[
+        str, typer.Option("--format", help="Formats to write, separated by commas: html, pdf, xlsx.")
+    ] = "html,pdf,xlsx",
+    k: K = None,
+    l: L = None,  # noqa: E741
+    t: T = None,
+    suppression: SUPPRESSION = None,
+    json: JSON = False,
+) -> None:
+    """Write the report of a release as HTML, PDF and XLSX; values of k, ℓ, t add a comparison with other settings."""
+    tried = grid(k=k, l=l, t=t, suppression=suppression)
+    with progress() as shown:
+        files = write_report(
+            project, output, language=language, formats=names(format), grid=tried or None, progress=shown
+        )
+    if json:
+        print_json({"project": str(project), "language": language, "files": [str(f) for f in files]})
+        return
+    for file in files:
+        say(f"Report: {plain(file)}")

@@ -1,0 +1,116 @@
+"""A language: its texts, and how it writes numbers and dates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from velado.errors import InputError, suggest
+
+LANGUAGES = ("en", "es", "pt")
+NARROW = "\N{NARROW NO-BREAK SPACE}"
+MARKS = {"en": (".", ","), "es": (",", "."), "pt": (",", ".")}
+"""Decimal mark and thousands mark."""
+PERCENT = {"en": "%", "es": NARROW + "%", "pt": "%"}
+
+
+@cache
+def messages() -> dict[str, dict[str, str]]:
+    """All texts: key → language → text."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    text = files("velado.i18n").joinpath("messages.yaml").read_text(encoding="utf-8")
+    found: dict[str, dict[str, str]] = yaml.load(text, Loader=loader)
+    return found
+
+
+def language(code: str | Language) -> Language:
+    """The language with a code.
+
+    >>> language("es").percent(0.0724, 1)
+    '7,2\u202f%'
+    """
+    if isinstance(code, Language):
+        return code
+    if code not in LANGUAGES:
+        raise InputError("unknown-language", f"there is no language '{code}'", hint=suggest(code, LANGUAGES))
+    return Language(code)
+
+
+@dataclass(frozen=True)
+class Language:
+    """Texts by key, numbers and dates as the language writes them; None is a dash."""
+
+    code: str
+
+    def text(self, key: str, **values: Any) -> str:
+        """The text of a key, its places filled in."""
+        text = messages()[key][self.code]
+        return text.format(**values) if values else text
+
+    def label(self, group: str, name: str) -> str:
+        """The text of ``group.name``; the name itself where there is none."""
+        return messages().get(f"{group}.{name}", {}).get(self.code, name)
+
+    def plural(self, key: str, number: int, **values: Any) -> str:
+        """The text of ``key.one`` or ``key.many``; ``{n}`` is the number."""
+        return self.text(f"{key}.{'one' if number == 1 else 'many'}", n=self.integer(number), **values)
+
+    def integer(self, number: float | None) -> str:
+        """A whole number with thousands marks."""
+        return self.number(number, 0)
+
+    def number(self, number: float | None, digits: int = 4, *, pad: bool = False) -> str:
+        """A number with at most ``digits`` decimals, exactly as many if ``pad``.
+
+        >>> Language("pt").number(1234.5, 2), Language("en").number(0.25)
+        ('1.234,5', '0.25')
+        """
+        if number is None:
+            return "–"
+        text = f"{number:,.{digits}f}"
+        if "." in text and not pad:
+            text = text.rstrip("0").rstrip(".")
+        if text.strip("-0.,") == "":
+            text = text.lstrip("-")
+        decimal, thousands = MARKS[self.code]
+        return text.replace("-", "−").translate(str.maketrans(",.", thousands + decimal))
+
+    def percent(self, share: float | None, digits: int = 1) -> str:
+        """A share as a percentage; a share that rounds to nothing is written as below the last digit.
+
+        >>> Language("en").percent(0.2), Language("en").percent(0.00001)
+        ('20%', '<0.1%')
+        """
+        if share is None:
+            return "–"
+        least = 10**-digits
+        if 0 < share < least / 200:
+            return "<" + self.number(least, digits) + PERCENT[self.code]
+        return self.number(100 * share, digits) + PERCENT[self.code]
+
+    def date(self, day: date) -> str:
+        """A date in words."""
+        month = self.text("months").split()[day.month - 1]
+        return self.text("date", day=day.day, month=month, year=day.year)
+
+    def listed(self, words: list[str]) -> str:
+        """Words in a row with "and" before the last."""
+        return words[0] if len(words) == 1 else self.text("and", first=", ".join(words[:-1]), last=words[-1])
+
+    @property
+    def format_locale(self) -> dict[str, Any]:
+        """How Vega writes numbers."""
+        decimal, thousands = MARKS[self.code]
+        return {
+            "decimal": decimal,
+            "thousands": thousands,
+            "grouping": [3],
+            "currency": ["", ""],
+            "percent": PERCENT[self.code],
+            "minus": "−",
+        }

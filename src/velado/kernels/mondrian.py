@@ -1,0 +1,411 @@
+"""Mondrian: cut a frequency table into classes, in place (LeFevre, DeWitt and Ramakrishnan 2006).
+
+Rows are distinct quasi-identifier rows; ``data[i, j]`` is the rank of row i's value among the ordered values of
+column j. Rows are moved so that every part is a contiguous range; a part that cannot be cut is a class.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from velado.kernels.compiler import kernel
+from velado.kernels.measures import SIZE, judge_rule
+
+RANGE, STD = 0, 1
+MEDIAN, FIRST = 0, 1
+ORDERED, TREE = 0, 1
+
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+
+
+class Columns(NamedTuple):
+    """How columns are measured and cut.
+
+    ``number[number_at[j] + rank]`` is the value of a rank, a whole number from 0 on; ``span`` the largest of a column.
+    A column of kind TREE is cut into groups of its levels: ``group[tree_at[j] + level·ranks + rank]``.
+    ``exact``: all sums of squares fit 62 bits.
+    """
+
+    kind: np.ndarray
+    ranks: np.ndarray
+    number_at: np.ndarray
+    number: np.ndarray
+    span: np.ndarray
+    weight: np.ndarray
+    tree_at: np.ndarray
+    group: np.ndarray
+    exact: bool
+
+
+class Histograms(NamedTuple):
+    """Sensitive values of every row (before rows were moved), as in a frequency table."""
+
+    start: np.ndarray
+    values: np.ndarray
+    counts: np.ndarray
+    domain: int
+
+
+@kernel
+def _product(a, b):
+    """128-bit product of two 64-bit numbers: high and low half."""
+    a_low, a_high = a & _LOW, a >> _HALF
+    b_low, b_high = b & _LOW, b >> _HALF
+    low = a_low * b_low
+    cross = a_high * b_low + (low >> _HALF)
+    other = a_low * b_high + (cross & _LOW)
+    high = a_high * b_high + (cross >> _HALF) + (other >> _HALF)
+    return high, (other << _HALF) | (low & _LOW)
+
+
+@kernel
+def _spread(n, total, squares):
+    """n·Σx² − (Σx)², in 128 bits: n² times the variance."""
+    high, low = _product(np.uint64(n), np.uint64(squares))
+    minus_high, minus_low = _product(np.uint64(total), np.uint64(total))
+    borrow = np.uint64(1) if low < minus_low else np.uint64(0)
+    return high - minus_high - borrow, low - minus_low
+
+
+@kernel
+def _times(high, low, factor):
+    """192-bit product of a 128-bit and a 64-bit number."""
+    carry, last = _product(low, factor)
+    top, middle = _product(high, factor)
+    middle += carry
+    if middle < carry:
+        top += np.uint64(1)
+    return top, middle, last
+
+
+@kernel
+def _wider(columns, rule, n, a, b, low, high, total, squares):
+    """Whether column a of a part is wider than column b.
+
+    RANGE: (max − min)/span. STD: (max − min)/standard deviation, compared as (max − min)²/(n·Σx² − (Σx)²) without
+    rounding where the sums fit.
+    """
+    first, second = high[a] - low[a], high[b] - low[b]
+    if first == 0 or second == 0:
+        return first > 0 and second == 0
+    plain = columns.weight[a] == columns.weight[b]
+    if rule == RANGE:
+        if plain:
+            return first * columns.span[b] > second * columns.span[a]
+        return first / columns.span[a] * columns.weight[a] > second / columns.span[b] * columns.weight[b]
+    if plain and columns.exact:
+        a_high, a_low = _spread(n, total[a], squares[a])
+        b_high, b_low = _spread(n, total[b], squares[b])
+        x0, x1, x2 = _times(b_high, b_low, np.uint64(first) * np.uint64(first))
+        y0, y1, y2 = _times(a_high, a_low, np.uint64(second) * np.uint64(second))
+        if x0 != y0:
+            return x0 > y0
+        if x1 != y1:
+            return x1 > y1
+        return x2 > y2
+    return _by_deviation(columns, n, a, first, total, squares) > _by_deviation(columns, n, b, second, total, squares)
+
+
+@kernel
+def _by_deviation(columns, n, j, width, total, squares):
+    mean = total[j] / n
+    return width / np.sqrt(max(squares[j] / n - mean * mean, 1e-300)) * columns.weight[j]
+
+
+@kernel
+def _measure(data, counts, begin, end, columns, rule, lowest, highest, low, high, total, squares):
+    """Per column the outermost ranks and values and the sums of a part."""
+    m = data.shape[1]
+    for j in range(m):
+        lowest[j] = data[begin, j]
+        highest[j] = data[begin, j]
+        total[j] = 0
+        squares[j] = 0
+    for i in range(begin, end):
+        for j in range(m):
+            rank = data[i, j]
+            if rank < lowest[j]:
+                lowest[j] = rank
+            if rank > highest[j]:
+                highest[j] = rank
+    if rule == STD:
+        for j in range(m):
+            at = columns.number_at[j]
+            for i in range(begin, end):
+                x = columns.number[at + data[i, j]]
+                total[j] += x * counts[i]
+                squares[j] += x * x * counts[i]
+    for j in range(m):
+        at = columns.number_at[j]
+        low[j] = columns.number[at + lowest[j]]
+        high[j] = columns.number[at + highest[j]]
+
+
+@kernel
+def _ranked(data, counts, begin, end, j, lowest, highest, room, ranks, records):
+    """The different ranks of a part in a column, ascending, and the records of each; how many there are."""
+    width = highest - lowest + 1
+    found = 0
+    if width <= 8 * (end - begin) + 64:
+        for i in range(begin, end):
+            room[data[i, j] - lowest] += counts[i]
+        for r in range(width):
+            if room[r] > 0:
+                ranks[found] = lowest + r
+                records[found] = room[r]
+                room[r] = 0
+                found += 1
+        return found
+    order = np.argsort(data[begin:end, j])
+    for o in order:
+        rank = data[begin + o, j]
+        if found == 0 or ranks[found - 1] != rank:
+            ranks[found] = rank
+            records[found] = 0
+            found += 1
+        records[found - 1] += counts[begin + o]
+    return found
+
+
+@kernel
+def _move(data, counts, rows, begin, end, j, cut):
+    """Rows with a rank up to the cut first; where the others begin."""
+    m = data.shape[1]
+    left, right = begin, end - 1
+    while True:
+        while left <= right and data[left, j] <= cut:
+            left += 1
+        while left <= right and data[right, j] > cut:
+            right -= 1
+        if left >= right:
+            return left
+        for x in range(m):
+            data[left, x], data[right, x] = data[right, x], data[left, x]
+        counts[left], counts[right] = counts[right], counts[left]
+        rows[left], rows[right] = rows[right], rows[left]
+
+
+@kernel
+def _good(rules, histograms, rows, begin, end, n, dense):
+    """Whether the rows of a range satisfy all rules as one class."""
+    used = 0
+    for i in range(begin, end):
+        row = rows[i]
+        for e in range(histograms.start[row], histograms.start[row + 1]):
+            dense[histograms.values[e]] += histograms.counts[e]
+    for v in range(histograms.domain):
+        if dense[v] > 0:
+            used += 1
+    values = np.empty(used, np.int32)
+    counts = np.empty(used, np.int64)
+    used = 0
+    for v in range(histograms.domain):
+        if dense[v] > 0:
+            values[used] = v
+            counts[used] = dense[v]
+            used += 1
+            dense[v] = 0
+    sizes = np.full(1, n)
+    start = np.zeros(2, np.int64)
+    start[1] = used
+    figures = np.empty(1)
+    satisfied = np.ones(1, np.bool_)
+    keepable = np.ones(1, np.int64)
+    for r in range(rules.kind.shape[0]):
+        if rules.kind[r] != SIZE:
+            keepable[0] = 1
+            judge_rule(rules, r, 1, sizes, start, values, counts, figures, satisfied, keepable, False)
+            if not satisfied[0]:
+                return False
+    return True
+
+
+@kernel
+def _lowest_common(columns, j, low, high):
+    """The lowest level at which two ranks of a tree column are in one group."""
+    ranks = columns.ranks[j]
+    level = 0
+    at = columns.tree_at[j]
+    while columns.group[at + level * ranks + low] != columns.group[at + level * ranks + high]:
+        level += 1
+    return level
+
+
+@kernel
+def _cut_in_two(
+    data,
+    counts,
+    rows,
+    begin,
+    end,
+    n,
+    j,
+    lowest,
+    highest,
+    rules,
+    histograms,
+    k,
+    split,
+    judged,
+    room,
+    ranks,
+    records,
+    dense,
+):
+    """Cut a part at one value; where the second part begins, or −1.
+
+    MEDIAN: values up to the median | above it. FIRST: the first cut in ascending order that leaves both sides
+    satisfying (distribution-based split).
+    """
+    found = _ranked(data, counts, begin, end, j, lowest, highest, room, ranks, records)
+    left = np.int64(0)
+    for f in range(found - 1):
+        left += records[f]
+        if split == MEDIAN and 2 * left < n:
+            continue
+        if n - left < k:
+            return -1
+        if left >= k:
+            middle = _move(data, counts, rows, begin, end, j, ranks[f])
+            if not judged or (
+                _good(rules, histograms, rows, begin, middle, left, dense)
+                and _good(rules, histograms, rows, middle, end, n - left, dense)
+            ):
+                return middle
+        if split == MEDIAN:
+            return -1
+    return -1
+
+
+@kernel
+def _cut_tree(
+    data,
+    counts,
+    rows,
+    begin,
+    end,
+    j,
+    lowest,
+    highest,
+    columns,
+    rules,
+    histograms,
+    k,
+    judged,
+    room,
+    ranks,
+    records,
+    dense,
+    edges,
+):
+    """Cut a part into the groups below the lowest one that holds it; ``edges`` are where they begin; how many, or 0."""
+    found = _ranked(data, counts, begin, end, j, lowest, highest, room, ranks, records)
+    at = columns.tree_at[j] + (_lowest_common(columns, j, lowest, highest) - 1) * columns.ranks[j]
+    parts = 0
+    size = np.int64(0)
+    for f in range(found):
+        size += records[f]
+        if f + 1 == found or columns.group[at + ranks[f]] != columns.group[at + ranks[f + 1]]:
+            if size < k:
+                return 0
+            records[parts] = size
+            edges[parts] = ranks[f]
+            parts += 1
+            size = 0
+    first = begin
+    for p in range(parts):
+        last = end if p + 1 == parts else _move(data, counts, rows, first, end, j, edges[p])
+        if judged and not _good(rules, histograms, rows, first, last, records[p], dense):
+            return 0
+        edges[p] = first
+        first = last
+    return parts
+
+
+@kernel
+def partition(data, counts, rows, columns, rules, histograms, k, split, rule, begin, end, most, marks):
+    """Cut the rows begin … end until nothing can be cut; ``marks`` gets True where a class begins.
+
+    With ``most`` > 0 the largest part is always cut first, and the parts that are still open are returned as soon
+    as there are so many.
+    """
+    m = data.shape[1]
+    judged = False
+    for r in range(rules.kind.shape[0]):
+        judged |= rules.kind[r] != SIZE
+    widest = np.int64(1)
+    for j in range(m):
+        widest = max(widest, columns.ranks[j])
+    room = np.zeros(widest, np.int64)
+    ranks = np.empty(widest, np.int64)
+    records = np.empty(widest, np.int64)
+    edges = np.empty(widest + 1, np.int64)
+    dense = np.zeros(max(histograms.domain, 1), np.int64)
+    lowest, highest = np.empty(m, np.int64), np.empty(m, np.int64)
+    low, high = np.empty(m, np.int64), np.empty(m, np.int64)
+    total, squares = np.empty(m, np.int64), np.empty(m, np.int64)
+    tried = np.empty(m, np.bool_)
+    stack = np.empty((1024, 2), np.int64)
+    stack[0, 0], stack[0, 1] = begin, end
+    height = 1 if end > begin else 0
+    while height > 0:
+        if most > 0:
+            if height >= most:
+                break
+            largest = 0
+            for s in range(height):
+                if stack[s, 1] - stack[s, 0] > stack[largest, 1] - stack[largest, 0]:
+                    largest = s
+            last = height - 1
+            stack[largest, 0], stack[last, 0] = stack[last, 0], stack[largest, 0]
+            stack[largest, 1], stack[last, 1] = stack[last, 1], stack[largest, 1]
+        height -= 1
+        a, b = stack[height, 0], stack[height, 1]
+        n = np.int64(0)
+        for i in range(a, b):
+            n += counts[i]
+        parts = 0
+        if n >= 2 * k and b - a > 1:
+            _measure(data, counts, a, b, columns, rule, lowest, highest, low, high, total, squares)
+            tried[:] = False
+            for _ in range(m):
+                j = -1
+                for x in range(m):
+                    if not tried[x] and (j < 0 or _wider(columns, rule, n, x, j, low, high, total, squares)):
+                        j = x
+                tried[j] = True
+                if lowest[j] == highest[j]:
+                    continue
+                if columns.kind[j] == TREE:
+                    parts = _cut_tree(
+                        data, counts, rows, a, b, j, lowest[j], highest[j], columns, rules, histograms, k, judged,
+                        room, ranks, records, dense, edges,
+                    )  # fmt: skip
+                else:
+                    middle = _cut_in_two(
+                        data, counts, rows, a, b, n, j, lowest[j], highest[j], rules, histograms, k, split, judged,
+                        room, ranks, records, dense,
+                    )  # fmt: skip
+                    if middle >= 0:
+                        edges[0], edges[1] = a, middle
+                        parts = 2
+                if parts > 0:
+                    break
+        if parts == 0:
+            marks[a] = True
+            continue
+        if height + parts > stack.shape[0]:
+            more = np.empty((2 * (height + parts), 2), np.int64)
+            more[:height] = stack[:height]
+            stack = more
+        edges[parts] = b
+        # The smaller of two parts goes on top: the stack stays low.
+        swapped = parts == 2 and edges[1] - a < b - edges[1]
+        for p in range(parts):
+            q = parts - 1 - p if swapped else p
+            stack[height, 0], stack[height, 1] = edges[q], edges[q + 1]
+            height += 1
+    return stack[:height].copy()

@@ -1,0 +1,73 @@
+"""Columns as Mondrian cuts them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from velado.hierarchies import Hierarchy
+
+WIDEST = 2**31
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A column as it is cut: the leaves in order, and a whole number from 0 on for each.
+
+    ``rank`` is the place of each leaf (equal numbers share one) and ``order`` the leaves by place, ``ends`` where
+    each place ends in it. A column without a scale is a tree: ``groups[level]`` gives the group of each place,
+    contiguous at every level.
+    """
+
+    hierarchy: Hierarchy
+    rank: np.ndarray
+    numbers: np.ndarray
+    groups: np.ndarray
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the column is cut between two values."""
+        return self.hierarchy.scale is not None
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """The leaves by place."""
+        return np.argsort(self.rank, kind="stable")
+
+    @cached_property
+    def ends(self) -> np.ndarray:
+        """Where each place ends among the ordered leaves."""
+        return np.cumsum(np.bincount(self.rank, minlength=len(self.numbers)))
+
+    @classmethod
+    def of(cls, hierarchy: Hierarchy) -> Axis:
+        """Numbers by value (decimals scaled up), missing last; trees by their groups, the highest level first."""
+        h = hierarchy.with_root()
+        if h.scale is None:
+            order = np.lexsort(h.maps)
+            rank = np.empty(len(order), dtype=np.int64)
+            rank[order] = np.arange(len(order))
+            return cls(h, rank, np.arange(len(order)), np.array([m[order] for m in h.maps], dtype=np.int64))
+        different, rank = np.unique(h.scale.numbers, return_inverse=True)
+        return cls(h, rank.reshape(-1), _whole(different), np.zeros((0, 0), dtype=np.int64))
+
+
+def _whole(numbers: np.ndarray) -> np.ndarray:
+    """Ascending numbers as whole ones from 0 on, scaled up if they have decimals; missing ones as the largest.
+
+    They measure widths; numbers without a common step that fits 31 bits are rounded to 2³¹ steps over the range.
+    """
+    known = numbers[~np.isnan(numbers)]
+    if not len(known):
+        return np.zeros(len(numbers), dtype=np.int64)
+    moved = known - known[0]
+    for digits in range(10):
+        scaled = moved * 10.0**digits
+        if scaled[-1] >= WIDEST:
+            break
+        if np.abs(scaled - np.round(scaled)).max() <= 1e-6:
+            return np.append(np.round(scaled), [np.round(scaled[-1])] * (len(numbers) - len(known))).astype(np.int64)
+    steps = np.round(moved / max(moved[-1], 1e-300) * (WIDEST - 1))
+    return np.append(steps, [steps[-1]] * (len(numbers) - len(known))).astype(np.int64)

@@ -1,0 +1,67 @@
+"""Operations on single columns: suppress, substitute, encrypt, pseudonymize, mask, code, round, shift, add noise."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from velado.errors import InputError, suggest
+from velado.operations.base import Given, Operation
+from velado.operations.coding import Bottom, Limits, Top
+from velado.operations.encryption import Encrypt, decrypted
+from velado.operations.keys import SECRETS, create_key, key_in_project, read_key
+from velado.operations.masking import Mask
+from velado.operations.noise import AddNoise
+from velado.operations.pseudonyms import Pseudonymize
+from velado.operations.rounding import Round
+from velado.operations.shifting import Shift
+from velado.operations.substitution import Substitute
+from velado.operations.suppression import Drop, Suppress
+from velado.operations.treatment import Treatment
+from velado.parameters import build
+
+OPERATIONS: dict[str, type[Operation]] = {
+    o.name: o
+    for o in (
+        Suppress, Drop, Substitute, Encrypt, Pseudonymize, Mask, Top, Bottom, Limits, Round, Shift, AddNoise,
+    )
+}  # fmt: skip
+
+
+def operation_from(spec: Any) -> Operation:
+    """An operation from what a project file says: its name, or a mapping from its name to its parameters.
+
+    >>> operation_from({"round": 10}), operation_from("suppress")
+    (Round(to=10), Suppress())
+    """
+    if isinstance(spec, Operation):
+        return spec
+    if isinstance(spec, Mapping) and len(spec) == 1:
+        ((name, arguments),) = spec.items()
+    elif isinstance(spec, str):
+        name, arguments = spec, None
+    else:
+        raise InputError(
+            "bad-operation", "an operation is its name, or a mapping from its name to its parameters",
+            hint="For example suppress, {round: 10} or {mask: {keep: 3}}.",
+        )  # fmt: skip
+    if name not in OPERATIONS:
+        raise InputError("bad-operation", f"unknown operation {name!r}", hint=suggest(str(name), OPERATIONS))
+    kind = OPERATIONS[name]
+    if arguments is not None and not isinstance(arguments, Mapping):
+        if kind.main is None:
+            raise InputError("bad-operation", f"the parameters of {name} must be a mapping")
+        arguments = {kind.main: arguments}
+    if any(str(key).lower() in SECRETS for key in arguments or ()):
+        raise key_in_project()
+    return build(kind, arguments, f"the operation {name}")
+
+
+__all__ = [
+    "OPERATIONS",
+    "Given",
+    "Operation",
+    "Treatment",
+    "create_key",
+    "decrypted",
+    "operation_from",
+    "read_key",
+]

@@ -1,0 +1,105 @@
+"""What an operation on one column is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import Any, ClassVar
+
+from velado.engines import Counts, Table
+from velado.operations.treatment import Replacing, Treatment
+from velado.parameters import Parameter, check
+from velado.values import Text
+
+OPEN = ("quasi-identifier", "sensitive", "insensitive")
+"""Roles of columns whose values an error may show."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """The column that is treated. ``attributes`` tells the attribute of every column of its table."""
+
+    column: str
+    attribute: str
+    role: str = ""
+    format: str | None = None
+    folder: Path = field(default_factory=Path)
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+    def shown(self, values: Sequence[str]) -> Sequence[str]:
+        """The values that an error may show: none of an identifier, or of a column without a role."""
+        return sorted(set(values)) if self.role in OPEN else ()
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Something that is done to the values of a column.
+
+    ``hides``: what is left shows no original value. ``one_to_one``: different values stay different. ``per_record``:
+    equal values may become different ones. ``takes_identifiers``: an identifier may be published after it.
+    ``main`` is the parameter that stands alone in the short form, as 10 in ``{round: 10}``.
+    """
+
+    name: ClassVar[str]
+    parameters: ClassVar[Mapping[str, Parameter]] = {}
+    hides: ClassVar[bool] = False
+    one_to_one: ClassVar[bool] = False
+    per_record: ClassVar[bool] = False
+    takes_identifiers: ClassVar[bool] = False
+    main: ClassVar[str | None] = None
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def spec(self) -> Any:
+        """The operation as a project file writes it; what has its default is left out."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if _differs(self, f)}
+        return {self.name: values} if values else self.name
+
+    def described(self, folder: Path) -> dict[str, Any]:
+        """The parameters for the manifest: no key, and nothing of the data."""
+        return {name: getattr(self, name) for name in self.parameters if getattr(self, name) is not None}
+
+    def files(self, folder: Path) -> dict[str, Path]:
+        """What the operation reads."""
+        return {}
+
+    def ready(self, given: Given) -> None:
+        """Raise if something that the operation needs is not there; called before the table is read."""
+
+    def treat(self, table: Table, given: Given) -> Treatment:
+        """What becomes of the column of a table."""
+        raise AssertionError("every operation defines its treatment")
+
+
+@dataclass(frozen=True)
+class OnValues(Operation):
+    """An operation that maps values: equal ones to equal ones, wherever they stand. Missing values stay missing."""
+
+    def treat(self, table: Table, given: Given) -> Treatment:
+        """Map the values that occur."""
+        return self.treated(table.count([given.column]), given, table.types[given.column])
+
+    def treated(self, counts: Counts, given: Given, kind: str = "VARCHAR") -> Replacing:
+        """The treatment of values that were counted already."""
+        values = counts.dictionaries[0]
+        present = [v for v in values if v is not None]
+        became: dict[Text, Text] = dict(zip(present, self.labels(present, given), strict=True))
+        return Replacing.of(given, self, counts, [became.get(v) for v in values], typed=self.keeps_type(kind))
+
+    def labels(self, values: Sequence[str], given: Given) -> Sequence[str]:
+        """What becomes of each of some different values."""
+        raise AssertionError("every operation on values defines its labels")
+
+    def keeps_type(self, kind: str) -> bool:
+        """Whether the labels of a column of the engine's type ``kind`` are of that type."""
+        return False
+
+
+def _differs(operation: Operation, f: Any) -> bool:
+    default = f.default if f.default_factory is MISSING else f.default_factory()
+    return default is MISSING or getattr(operation, f.name) != default

@@ -1,0 +1,65 @@
+"""Add noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from velado.engines import Noise, Table
+from velado.operations.base import Given, Operation
+from velado.operations.numbers import MOST_DECIMALS, Style, numeric, parse
+from velado.operations.treatment import Adding, Replacing, Treatment
+from velado.parameters import Choice, Number
+
+SMALL: dict[str, Callable[[float], float]] = {
+    "laplace": lambda x: 1 - math.exp(-x),
+    "normal": lambda x: math.erf(x / math.sqrt(2)),
+}
+"""Chance that noise of scale 1 is smaller than x."""
+
+
+@dataclass(frozen=True)
+class AddNoise(Operation):
+    """A random number is added to every number, drawn anew for every record.
+
+    ``scale`` is the scale b of the Laplace distribution (mean deviation b), or the standard deviation of the normal
+    one. The same seed, input and project give the same noise. Whoever knows the seed and the order of the rows can
+    take it off again. Noise on single columns is not differential privacy.
+    """
+
+    scale: float
+    distribution: str = "laplace"
+    seed: int = 0
+    decimals: int | None = None
+    name: ClassVar[str] = "noise"
+    per_record: ClassVar[bool] = True
+    main: ClassVar = "scale"
+    parameters: ClassVar = {
+        "scale": Number("how large the noise is", low=0, low_open=True),
+        "distribution": Choice("how the noise is distributed", tuple(SMALL)),
+        "seed": Number("fixes the noise", low=0, integer=True),
+        "decimals": Number("decimals that are shown", low=0, high=MOST_DECIMALS, integer=True, optional=True),
+    }
+
+    def described(self, folder: Path) -> dict[str, Any]:
+        """All but the seed, with which the noise could be taken off."""
+        return {"scale": self.scale, "distribution": self.distribution}
+
+    def treat(self, table: Table, given: Given) -> Treatment:
+        """Find out which number each text denotes, and how many decimals the column has."""
+        counts = table.count([given.column])
+        values = counts.dictionaries[0]
+        present = [v for v in values if v is not None]
+        numbers = parse(present, given)
+        style = Style.of(present, numbers)
+        decimals = style.decimals if self.decimals is None else int(self.decimals)
+        plain = dict(zip(present, (format(n, "f") for n in numbers), strict=True))
+        kind = table.types[given.column]
+        typed = numeric(kind) and (decimals == 0 or "INT" not in kind)
+        read = Replacing.of(given, self, counts, [None if v is None else plain[v] for v in values], typed)
+        noise = Noise(read.translation, self.distribution, self.scale, str(self.seed), decimals, style.comma)
+        still = SMALL[self.distribution](0.5 * 10.0**-decimals / self.scale)
+        return Adding(given, self, noise, read.records, still)

@@ -1,0 +1,100 @@
+"""Shift dates."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import ClassVar
+
+import numpy as np
+
+from velado.engines import Counts, Table
+from velado.errors import InputError, suggest
+from velado.hierarchies.calendar import ISO
+from velado.operations.base import Given
+from velado.operations.keys import KeyedOnValues, derived, read_key
+from velado.operations.treatment import Replacing, Treatment
+from velado.parameters import ColumnName, KeyPlace, Span
+from velado.values import Text
+
+DATES = ("DATE", "TIMESTAMP")
+MOST_DAYS = 36_525
+
+
+@dataclass(frozen=True)
+class Shift(KeyedOnValues):
+    """Every date moves by some days within ``days``, never by 0: all by as many, or ``by`` a column, person by person.
+
+    How many follows from the key and the value of that column, by HMAC-SHA-256. All dates of a person move alike, in
+    all columns and tables that are shifted by the same attribute and within the same days: intervals stay.
+    """
+
+    days: Sequence[int] = (-30, 30)
+    by: str | None = None
+    name: ClassVar[str] = "shift"
+    parameters: ClassVar = {
+        "key": KeyPlace("where the key is: env:VARIABLE or file:PATH"),
+        "days": Span("fewest and most days that a date moves", MOST_DAYS),
+        "by": ColumnName("column whose values move together; none: all move together", optional=True),
+    }
+
+    def treat(self, table: Table, given: Given) -> Treatment:
+        """Shift the dates, each with the value of the other column that it stands beside."""
+        kind = table.types[given.column]
+        if self.by is None:
+            return super().treat(table, given)
+        if self.by not in table.header:
+            raise InputError(
+                "unknown-column", f"dates are shifted by '{self.by}', and the table has no such column",
+                column=given.column, hint=suggest(self.by, table.header),
+            )  # fmt: skip
+        pairs = table.count([given.column, self.by])
+        values, others = ([d[c] for c in codes] for d, codes in zip(pairs.dictionaries, pairs.codes, strict=True))
+        if any(o is None and v is not None for v, o in zip(values, others, strict=True)):
+            raise InputError(
+                "missing-values", f"dates are shifted by '{self.by}', which has missing values", column=given.column,
+                hint="Clean that column, or shift by another.",
+            )  # fmt: skip
+        there = [i for i, v in enumerate(values) if v is not None]
+        labels = self._shifted([values[i] or "" for i in there], [others[i] or "" for i in there], given)
+        counted = Counts((given.column,), (tuple(values[i] for i in there),), (np.arange(len(there)),), pairs.counts[there])
+        treated = Replacing.of(given, self, counted, labels, typed=self.keeps_type(kind))
+        translation = replace(treated.translation, by=self.by, others=tuple(others[i] for i in there))
+        missing = int(pairs.counts.sum() - counted.counts.sum())
+        records: dict[Text, int] = {**treated.records, **({None: missing} if missing else {})}
+        return replace(treated, translation=translation, records=records)
+
+    def labels(self, values: Sequence[str], given: Given) -> Sequence[str]:
+        """Shift all dates by the same number of days."""
+        return self._shifted(values, [""] * len(values), given)
+
+    def keeps_type(self, kind: str) -> bool:
+        """Dates stay dates."""
+        return kind.startswith(DATES)
+
+    def _shifted(self, values: Sequence[str], others: Sequence[str], given: Given) -> list[str]:
+        format = given.format or ISO
+        key = derived(
+            read_key(self.key, given.folder), "shift", "" if self.by is None else given.attributes.get(self.by, self.by)
+        )
+        low, high = self.days
+        allowed = [d for d in range(low, high + 1) if d]
+        moved: dict[str, timedelta] = {}
+        labels, wrong = [], []
+        for value, other in zip(values, others, strict=True):
+            if other not in moved:
+                drawn = int.from_bytes(hmac.digest(key, other.encode(), "sha256")[:8], "big")
+                moved[other] = timedelta(days=allowed[drawn % len(allowed)])
+            try:
+                labels.append((datetime.strptime(value, format) + moved[other]).strftime(format))
+            except (ValueError, OverflowError):
+                wrong.append(value)
+        if wrong:
+            raise InputError(
+                "not-a-date", f"{len(set(wrong)):,} value(s) do not match the date format '{format}', or leave the calendar",
+                column=given.column, values=given.shown(wrong),
+                hint="Write the column's 'format', for example format: \"%d/%m/%Y\".",
+            )  # fmt: skip
+        return labels

@@ -1,0 +1,99 @@
+"""Substitute values by a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from velado.errors import InputError
+from velado.operations.base import Given, OnValues
+from velado.parameters import Substitutes, Word
+
+
+@dataclass(frozen=True)
+class Substitute(OnValues):
+    """Every value becomes its substitute, from ``map`` or from a file of two columns (value, substitute; no header).
+
+    A value without a substitute is an error, unless there is a ``default``.
+    """
+
+    file: str | None = None
+    delimiter: str = ";"
+    map: Mapping[Any, Any] | None = field(default=None, repr=False)
+    default: str | None = None
+    name: ClassVar[str] = "substitute"
+    takes_identifiers: ClassVar[bool] = True
+    parameters: ClassVar = {
+        "file": Word("file with the table: value, substitute", optional=True),
+        "delimiter": Word("delimiter of that file", characters=1),
+        "map": Substitutes("the table itself"),
+        "default": Word("what values without a substitute become", optional=True),
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.file is None) == (self.map is None):
+            raise InputError(
+                "bad-operation", "substitute needs either a 'file' or a 'map'",
+                hint='For example {substitute: {file: codes.csv, delimiter: ";"}} or {substitute: {map: {a: b}}}.',
+            )  # fmt: skip
+
+        if self.map is not None:
+            object.__setattr__(self, "map", {str(k): str(v) for k, v in self.map.items()})
+
+    def described(self, folder: Path) -> dict[str, Any]:
+        """The name of the file; never the table itself."""
+        shown = {} if self.file is None else {"file": Path(self.file).name}
+        return shown if self.default is None else {**shown, "default": self.default}
+
+    def files(self, folder: Path) -> dict[str, Path]:
+        """The file with the table."""
+        return {} if self.file is None else {"the substitutes": folder / self.file}
+
+    def ready(self, given: Given) -> None:
+        """Read the table."""
+        self._table(given)
+
+    def labels(self, values: Sequence[str], given: Given) -> Sequence[str]:
+        """Look every value up."""
+        table = self._table(given)
+        gaps = [] if self.default is not None else [v for v in values if v not in table]
+        if gaps:
+            raise InputError(
+                "no-substitute", f"{len(gaps):,} value(s) have no substitute", column=given.column,
+                values=given.shown(gaps), hint="Add them to the table, or say what they become with 'default'.",
+            )  # fmt: skip
+        return [table.get(v, self.default or "") for v in values]
+
+    def _table(self, given: Given) -> dict[str, str]:
+        if self.map is not None:
+            return dict(self.map)
+        path = given.folder / str(self.file)
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+            rows = [r for r in csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter, strict=True) if r]
+        except FileNotFoundError:
+            raise InputError("missing-file", "substitution table not found", file=path, column=given.column) from None
+        except (OSError, UnicodeDecodeError, csv.Error):
+            raise InputError(
+                "unreadable-file", "not a readable table in UTF-8", file=path, column=given.column
+            ) from None
+        wrong = [i for i, row in enumerate(rows, start=1) if len(row) != 2 or not row[0] or not row[1]]
+        if wrong or not rows:
+            raise InputError(
+                "bad-substitutes", "every row needs two fields: value and substitute"
+                + (f"; row {wrong[0]} does not have them" if wrong else ", and there is no row"),
+                file=path, column=given.column, hint="Name the delimiter of the file if it is not ';'.",
+            )  # fmt: skip
+        table: dict[str, str] = {}
+        twice = [value for value, substitute in rows if table.setdefault(value, substitute) != substitute]
+        if twice:
+            raise InputError(
+                "bad-substitutes", f"{len(twice):,} value(s) have several substitutes", file=path, column=given.column,
+                values=given.shown(twice),
+            )  # fmt: skip
+        return table

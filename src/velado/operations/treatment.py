@@ -1,0 +1,161 @@
+"""What becomes of one column: what an engine is told, and what the release must show."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from velado.engines import Counts, Noise, Recoded, Translation
+from velado.values import ROOT, Text
+
+CERTAIN = 1e-12
+"""A chance below which something does not happen."""
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """A column under an operation. ``operation`` and ``given`` say which one and how it was described."""
+
+    given: Any
+    operation: Any
+
+    @property
+    def column(self) -> str:
+        """The column."""
+        return self.given.column
+
+    def tell(self, recoded: Recoded) -> Recoded:
+        """What an engine does, with this column."""
+        raise AssertionError("every treatment tells what an engine does")
+
+    def problem(self, written: Mapping[Text, int], complete: bool) -> str | None:
+        """What is wrong with the values of a release and how often they occur; ``complete``: no record is lacking."""
+        return None
+
+    def survivors(self) -> int:
+        """How many original values the release could show as they were."""
+        return 0
+
+    def label_of(self) -> dict[Text, Text] | None:
+        """Value → what it becomes; None where equal values may become different ones or nothing is left of them."""
+        return None
+
+
+@dataclass(frozen=True)
+class Starring(Treatment):
+    """Every cell shows ``*``."""
+
+    def tell(self, recoded: Recoded) -> Recoded:
+        """Set the column to ``*``."""
+        return replace(recoded, starred=(*recoded.starred, self.column))
+
+    def problem(self, written: Mapping[Text, int], complete: bool) -> str | None:
+        """Only ``*`` may be there."""
+        return None if set(written) <= {ROOT} else f"the column '{self.column}' is not fully suppressed"
+
+
+@dataclass(frozen=True)
+class LeavingOut(Treatment):
+    """The column is not there."""
+
+    def tell(self, recoded: Recoded) -> Recoded:
+        """Leave the column out."""
+        return replace(recoded, dropped=(*recoded.dropped, self.column))
+
+
+@dataclass(frozen=True)
+class Replacing(Treatment):
+    """Every value, or every value with the one of another column, becomes another; ``records`` says how often."""
+
+    translation: Translation
+    records: Mapping[Text, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, given: Any, operation: Any, counts: Counts, labels: Sequence[Text], typed: bool = False) -> Replacing:
+        """The treatment of counted values and what becomes of each."""
+        codes = np.arange(len(labels), dtype=np.int64)
+        translation = Translation(counts.names[0], counts.dictionaries[0], codes, tuple(labels), typed=typed)
+        records: Counter[Text] = Counter()
+        for label, n in zip(labels, np.bincount(counts.codes[0], counts.counts, len(labels)), strict=True):
+            records[label] += int(n)
+        return cls(given, operation, translation, records)
+
+    def tell(self, recoded: Recoded) -> Recoded:
+        """Replace the values."""
+        known = tuple(k for k in recoded.known if k[0] != self.column)
+        return replace(recoded, replaced=(*recoded.replaced, self.translation), known=known)
+
+    def problem(self, written: Mapping[Text, int], complete: bool) -> str | None:
+        """Only what values become may be there; all of it, as often as in the table, if no record is lacking."""
+        plain = self._number if self.translation.typed else str
+        expected, found = (_merged(x, plain) for x in (self.records, written))
+        if self.operation.hides and self._originals() & set(written):
+            return f"the column '{self.column}' shows original values"
+        if any(n > expected.get(v, 0) for v, n in found.items()) or (complete and found != expected):
+            return f"the operation {self.operation} was not applied to the column '{self.column}'"
+        return None
+
+    def survivors(self) -> int:
+        """Original values that something becomes."""
+        return len(self._originals() & set(self.translation.labels))
+
+    def label_of(self) -> dict[Text, Text] | None:
+        """Value → what it becomes."""
+        return None if self.translation.by else dict(zip(self.translation.keys, self.translation.labels, strict=True))
+
+    def _originals(self) -> set[Text]:
+        return {v for v in self.translation.keys if v is not None}
+
+    @staticmethod
+    def _number(value: str) -> Any:
+        """A cell of a typed column, whatever way a format writes its numbers."""
+        try:
+            return float(value)
+        except ValueError:
+            return value
+
+
+@dataclass(frozen=True)
+class Adding(Treatment):
+    """Noise is added to every number; ``records`` counts the numbers as they were, ``still`` is the chance that a
+    cell stays as it was."""
+
+    noise: Noise
+    records: Mapping[Text, int] = field(default_factory=dict)
+    still: float = 0.0
+
+    def tell(self, recoded: Recoded) -> Recoded:
+        """Add the noise."""
+        return replace(recoded, noise=(*recoded.noise, self.noise))
+
+    def problem(self, written: Mapping[Text, int], complete: bool) -> str | None:
+        """Numbers and missing values as many as there were, and not all numbers the same as they were."""
+        broken = f"the operation {self.operation} was not applied to the column '{self.column}'"
+        try:
+            found = _merged(written, _decimal)
+        except ValueError:
+            return broken
+        if not complete:
+            return None
+        before = _merged(self.records, _decimal)
+        cells = sum(n for v, n in before.items() if v is not None)
+        same = found == before and cells * math.log(max(self.still, CERTAIN)) < math.log(CERTAIN)
+        lost = sum(found.values()) != sum(before.values()) or found.get(None) != before.get(None)
+        return broken if same or lost else None
+
+
+def _decimal(value: str) -> float:
+    return float(value.replace(",", "."))
+
+
+def _merged(records: Mapping[Text, int], plain: Any) -> dict[Any, int]:
+    merged: Counter[Any] = Counter()
+    for value, n in records.items():
+        if n:
+            merged[None if value is None else plain(value)] += n
+    return dict(merged)

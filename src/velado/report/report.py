@@ -1,0 +1,239 @@
+"""Write the report of a release: HTML, PDF and XLSX from one content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import Future
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from velado.engines import Source, open_table
+from velado.errors import InputError, suggest
+from velado.evaluation import MEASURES, Comparison, Evaluation, Pair, Wanted
+from velado.evaluation import evaluate as evaluate_pair
+from velado.i18n import Language
+from velado.i18n import language as language_of
+from velado.methods import Progress, silent
+from velado.models import judge_classes
+from velado.project import Project, compare
+from velado.project.evaluation import read_pair
+from velado.project.writing import published
+from velado.report import costs, sections, workbook
+from velado.report.content import ClassList, Content
+from velado.report.drawing import Drawn, Studio
+from velado.report.html import html
+from velado.report.pdf import pdf
+from velado.report.subject import About, Subject, clean
+from velado.report.verdict import verdict
+from velado.schema import Schema
+
+FORMATS = ("html", "pdf", "xlsx")
+MOST_CLASSES = 100_000
+
+
+def write_report(
+    project: Project | str | Path,
+    output: str | Path | None = None,
+    *,
+    language: str | Language = "en",
+    formats: Collection[str] = FORMATS,
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    attacks: Sequence[Any] = (),
+    progress: Progress = silent,
+) -> list[Path]:
+    """Write the report of a project's release, which must be there and unchanged; the files written.
+
+    ``output`` is a folder, or a file whose name the other formats take over; beside the release if None. ``grid`` asks
+    for a comparison with other settings, as in `compare`. The release is read back and measured anew. No value of the
+    original that belongs to a small group is in a report.
+    """
+    words = language_of(language)
+    if not isinstance(project, Project):
+        project = Project.load(project)
+    manifest, release = manifest_of(project)
+    paths = report_paths(Path(output) if output is not None else release.parent, release.stem, formats)
+    _check_paths(project, paths)
+    with Studio(pdf="pdf" in formats) as studio:
+        progress(0.0, "reading")
+        pair, about = _read(project, manifest, release)
+        comparison = None if grid is None else compare(project, grid, measures=(), progress=progress)
+        progress(0.0, "measuring")
+        _, verdicts = judge_classes(project.models, pair.released.frequency.sensitive, pair.released)
+        # What the charts show is measured at once; they are drawn while the rest is being measured.
+        first = evaluate_pair(pair, project.models, verdicts, Wanted(("privacy",)))
+        draft = content_of(Subject(pair, first, about, words, comparison, attacks))
+        studio.draw(p.chart for p in draft.pictures)
+        evaluation = evaluate_pair(pair, project.models, verdicts, Wanted(MEASURES))
+        progress(0.0, "writing the report")
+        render(paths, pair, evaluation, about, words, studio, comparison, attacks)
+    return paths
+
+
+def render(
+    paths: Sequence[Path],
+    pair: Pair,
+    evaluation: Evaluation,
+    about: About,
+    language: str | Language = "en",
+    studio: Studio | None = None,
+    comparison: Comparison | None = None,
+    attacks: Sequence[Any] = (),
+) -> None:
+    """Write the report of any pair of tables, in the formats that the suffixes say; all files or none."""
+    subject = Subject(pair, evaluation, about, language_of(language), comparison, attacks)
+    content = content_of(subject)
+    studio = studio or Studio(pdf=any(p.suffix == ".pdf" for p in paths))
+    wanted = {path.suffix.lower(): i for i, path in enumerate(paths)}
+    with studio, published(paths) as temporary:
+        drawing = studio.draw([p.chart for p in content.pictures]) if wanted.keys() - {".xlsx"} else []
+        if ".xlsx" in wanted:
+            workbook.report(temporary[wanted[".xlsx"]], content)
+        drawn = _finished(drawing)
+        if ".html" in wanted:
+            temporary[wanted[".html"]].write_text(html(content, drawn), encoding="utf-8")
+        if ".pdf" in wanted:
+            temporary[wanted[".pdf"]].write_bytes(pdf(content, drawn))
+
+
+def _finished(drawing: Sequence[Future[Drawn]]) -> list[Drawn]:
+    return [future.result() for future in drawing]
+
+
+def content_of(subject: Subject) -> Content:
+    """All that the report says."""
+    about, words = subject.about, subject.words
+    chapters = (
+        sections.release(subject),
+        sections.classes(subject),
+        sections.privacy(subject) if subject.evaluation.after else None,
+        sections.risk(subject),
+        costs.utility(subject),
+        costs.answers(subject),
+        costs.trade_off(subject),
+        sections.attacks(subject),
+        sections.method(subject),
+        sections.glossary(subject),
+    )
+    return Content(
+        language=words,
+        name=clean(about.name),
+        subtitle="" if about.created is None else words.text("report.subtitle", date=words.date(about.created)),
+        verdict=verdict(subject),
+        sections=tuple(c for c in chapters if c is not None),
+        classes=_classes(subject),
+        footer=words.text("report.made-by", version=version("velado")),
+        created="" if about.manifest is None else str(about.part("created")),
+    )
+
+
+def _classes(subject: Subject) -> ClassList:
+    """The largest classes with their labels; labels of small classes are not listed unless the models allow them."""
+    pair = subject.pair
+    order = np.argsort(-pair.sizes, kind="stable")[:MOST_CLASSES]
+    hidden = [subject.words.text("hidden")] * len(pair.columns)
+    labels = [
+        [subject.label(x) for x in texts] if pair.sizes[c] >= subject.limits.listed else hidden
+        for c, texts in zip(order, pair.texts(order), strict=True)
+    ]
+    columns = tuple(clean(c) for c in pair.columns)
+    return ClassList(columns, labels, pair.sizes[order].tolist(), len(pair.sizes))
+
+
+def report_paths(output: Path, stem: str, formats: Collection[str]) -> list[Path]:
+    """The files to write: in a folder, or beside the file that was named; a folder that does not exist is made."""
+    if not formats:
+        raise InputError("unknown-report-format", "say at least one format", hint="Choose among: " + ", ".join(FORMATS))
+    for name in formats:
+        if name not in FORMATS:
+            raise InputError(
+                "unknown-report-format", f"there is no report format '{name}'", hint=suggest(name, FORMATS)
+            )
+    if output.suffix.lower().removeprefix(".") in FORMATS and not output.is_dir():
+        base = output.with_suffix("")
+        if not base.parent.is_dir():
+            raise InputError("unwritable-output", "the output folder does not exist", file=base.parent)
+    else:
+        try:
+            output.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError("unwritable-output", f"cannot create the folder: {error.strerror}", file=output) from None
+        base = output / f"{stem}_report"
+    return [base.with_name(f"{base.name}.{name}") for name in FORMATS if name in formats]
+
+
+def _check_paths(project: Project, paths: Sequence[Path]) -> None:
+    """A report replaces none of the files that it is made from."""
+    release, source = project.output.path, Source.of(project.source, project.folder).path
+    beside = None if release is None else manifest_path(release)
+    read = {p.resolve() for p in (release, beside, source, project.file, project.output.recoding) if p is not None}
+    for path in paths:
+        if path.resolve() in read:
+            raise InputError(
+                "output-is-input",
+                "the report would replace a file of the project",
+                file=path,
+                hint="Choose another path.",
+            )
+
+
+def manifest_path(release: Path) -> Path:
+    """Where the manifest of a release is."""
+    return release.with_name(release.name + ".manifest.json")
+
+
+def manifest_of(project: Project) -> tuple[dict[str, Any], Path]:
+    """The manifest of a project's release, and the release; an error if one is not there or does not fit."""
+    path = project.output.path
+    if path is None or not path.exists():
+        raise InputError(
+            "no-release", "the project's release is not there", file=path or project.file,
+            hint="velado run PROJECT writes it.",
+        )  # fmt: skip
+    beside = manifest_path(path)
+    try:
+        manifest: dict[str, Any] = json.loads(beside.read_text(encoding="utf-8"))
+        digest, made_by = manifest["output"]["sha256"], manifest["project"]["sha256"]
+    except FileNotFoundError:
+        raise InputError(
+            "no-manifest",
+            "the manifest of the release is not there",
+            file=beside,
+            hint="Run the project again: velado run.",
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(
+            "no-manifest",
+            "this is not the manifest of a release",
+            file=beside,
+            hint="Run the project again: velado run.",
+        ) from None
+    with open(path, "rb") as stream:
+        if hashlib.file_digest(stream, "sha256").hexdigest() != digest:
+            raise _stale("the release is not the one that the manifest describes", path)
+    if made_by != project.digest():
+        raise _stale("the project has changed since the release was made", project.file or path)
+    return manifest, path
+
+
+def _read(project: Project, manifest: Mapping[str, Any], release: Path) -> tuple[Pair, About]:
+    with open_table(project.source, project.folder) as table:
+        digest = table.fingerprint()
+        if digest is not None and digest != manifest["input"]["sha256"]:
+            raise _stale("the input has changed since the release was made", Path(table.source.name))
+        schema = Schema(project.columns).fitted(table.header, project.rest, table.source.name)
+        judged = Schema(c for c in project.columns if c.role in ("quasi-identifier", "sensitive"))
+        tabs = "\t" if release.suffix.lower() in (".tsv", ".tab") else None
+        delimiter = project.output.delimiter or tabs or (table.dialect.delimiter if table.dialect else ",")
+        written = Source(path=release, delimiter=delimiter, encoding="utf-8", quote='"')
+        pair = read_pair(table, written, judged, project.models, project.folder)
+    about = About(project.name, manifest["input"]["name"], release.name, tuple(schema.values()), manifest)
+    return pair, about
+
+
+def _stale(message: str, file: Path) -> InputError:
+    return InputError("stale-release", message, file=file, hint="Run the project again: velado run.")

@@ -1,0 +1,372 @@
+"""Mondrian against a plain implementation that cuts record by record."""
+
+import os
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracle
+from tables import model_strategy, random_hierarchy, velado_model
+from velado import Column, Hierarchy, InputError, KAnonymity, Mondrian, NoSolution, TCloseness, anonymize
+from velado.engines import open_table
+from velado.evaluation import Pair, Wanted, evaluate
+from velado.frequency import FrequencyTable
+from velado.project import count_table
+from velado.schema import Schema
+
+DATA = Path(os.environ.get("VELADO_DATA", Path(__file__).parent.parent.parent / "shared" / "data"))
+ADULT = DATA / "adult-uci" / "adult.csv"
+needs_data = pytest.mark.skipif(not ADULT.exists(), reason="the Adult data are not there (VELADO_DATA)")
+NUMERIC = ("age", "capital-gain", "capital-loss", "hours-per-week")
+
+
+# The plain implementation
+
+
+class Plain:
+    """Records as dictionaries; a column is numeric, or has a tree (rows ``leaf, level 1, …, root``)."""
+
+    def __init__(
+        self, rows: list[dict], qi: list[str], trees: dict[str, list[list[str]]], sensitive_trees: dict
+    ) -> None:
+        self.rows, self.qi, self.trees, self.sensitive_trees = rows, qi, trees, sensitive_trees
+        self.place = {}
+        for c, tree in trees.items():
+            ordered = sorted(
+                tree, key=lambda row: [self._first(tree, level, row) for level in range(len(row) - 1, -1, -1)]
+            )
+            self.place[c] = {row[0]: i for i, row in enumerate(ordered)}
+
+    @staticmethod
+    def _first(tree: list[list[str]], level: int, row: list[str]) -> int:
+        """Groups in order of their first leaf."""
+        return next(i for i, other in enumerate(tree) if other[level] == row[level])
+
+    def number(self, record: dict, c: str) -> int:
+        return self.place[c][record[c]] if c in self.trees else int(record[c])
+
+    def width(self, part: list[dict], c: str, rule: str, weight: float) -> Any:
+        numbers = [self.number(r, c) for r in part]
+        reach = max(numbers) - min(numbers)
+        if not reach:
+            return Fraction(0)
+        if rule == "range":
+            everybody = [self.number(r, c) for r in self.rows]
+            if c in self.trees:
+                everybody = list(self.place[c].values())
+            return Fraction(reach, max(everybody) - min(everybody)) * Fraction(weight)
+        n = len(numbers)
+        return Fraction(reach * reach, n * sum(x * x for x in numbers) - sum(numbers) ** 2) * Fraction(weight) ** 2
+
+    def satisfied(self, part: list[dict], models: list[dict]) -> bool:
+        return all(oracle.satisfies(m, part, self.rows, self.sensitive_trees) for m in models)
+
+    def cuts(self, part: list[dict], c: str, split: str) -> list[list[list[dict]]]:
+        """The cuts of a column that may be tried, in order."""
+        if len({self.number(r, c) for r in part}) == 1:
+            return []
+        if c in self.trees:
+            paths = {row[0]: row for row in self.trees[c]}
+            level = next(x for x in range(len(self.trees[c][0])) if len({paths[r[c]][x] for r in part}) == 1)
+            groups: dict[str, list[dict]] = {}
+            for r in part:
+                groups.setdefault(paths[r[c]][level - 1], []).append(r)
+            return [list(groups.values())]
+        numbers = sorted(self.number(r, c) for r in part)
+        at = [numbers[(len(numbers) - 1) // 2]] if split == "median" else sorted(set(numbers))
+        both = [[[r for r in part if self.number(r, c) <= x], [r for r in part if self.number(r, c) > x]] for x in at]
+        return [cut for cut in both if cut[1]]
+
+    def leaves(self, models: list[dict], split: str, rule: str, weights: dict[str, float]) -> list[list[dict]]:
+        done, todo = [], [self.rows]
+        while todo:
+            part = todo.pop()
+            by_width = sorted(self.qi, key=lambda c: (-self.width(part, c, rule, weights.get(c, 1)), self.qi.index(c)))
+            for c in by_width:
+                good = next((x for x in self.cuts(part, c, split) if all(self.satisfied(p, models) for p in x)), None)
+                if good is not None:
+                    todo += good
+                    break
+            else:
+                done.append(part)
+        return done
+
+
+@st.composite
+def mixed_tables(draw: st.DrawFn) -> Plain:
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n = draw(st.integers(2, 40))
+    qi = [f"q{j}" for j in range(draw(st.integers(1, 3)))]
+    trees = {
+        c: random_hierarchy(rng, c, int(rng.integers(1, 7)), int(rng.integers(1, 4)), True)
+        for c in qi
+        if rng.random() < 0.4
+    }
+    sensitive = {"s0": random_hierarchy(rng, "s0", int(rng.integers(1, 5)), 2, True)}
+    highest = int(rng.integers(1, 30))
+
+    def cell(c: str) -> str:
+        if c in trees:
+            return trees[c][int(rng.integers(len(trees[c])))][0]
+        return str(int(highest * rng.random() ** 2))
+
+    rows = [
+        {**{c: cell(c) for c in qi}, "s0": sensitive["s0"][int(rng.integers(len(sensitive["s0"])))][0]}
+        for _ in range(n)
+    ]
+    return Plain(rows, qi, trees, sensitive)
+
+
+def frequency_of(plain: Plain, models: Any = ()) -> FrequencyTable:
+    columns = [
+        Column(c, "quasi-identifier", hierarchy=Hierarchy.from_rows(c, plain.trees[c]))
+        if c in plain.trees
+        else Column(c, "quasi-identifier", type="integer")
+        for c in plain.qi
+    ]
+    columns.append(Column("s0", "sensitive", hierarchy=Hierarchy.from_rows("s0", plain.sensitive_trees["s0"])))
+    with open_table(pa.table({c: [r[c] for r in plain.rows] for c in [*plain.qi, "s0"]})) as table:
+        return count_table(table, Schema(columns), models)
+
+
+def as_sets(plain: Plain, leaves: list[list[dict]]) -> list[tuple]:
+    return sorted(tuple(sorted(tuple(r[c] for c in plain.qi) for r in leaf)) for leaf in leaves)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    plain=mixed_tables(),
+    models=st.lists(model_strategy(), min_size=1, max_size=2),
+    split=st.sampled_from(["median", "distribution"]),
+    width=st.sampled_from(["range", "std"]),
+    heavy=st.booleans(),
+)
+def test_equals_cutting_record_by_record(plain: Plain, models: list[dict], split: str, width: str, heavy: bool) -> None:
+    weights = {plain.qi[-1]: 2} if heavy else {}
+    ours = [velado_model(m) for m in models]
+    frequency = frequency_of(plain, ours)
+    method = Mondrian(split=split, width=width, weights=weights)
+    if not plain.satisfied(plain.rows, models):
+        with pytest.raises(NoSolution):
+            method.search(frequency, ours)
+        return
+    found = method.search(frequency, ours)
+    leaves = plain.leaves(models, split, width, weights)
+    texts = [tuple(h.leaves[x] for h, x in zip(frequency.hierarchies, row, strict=True)) for row in frequency.codes]
+    obtained: dict[int, list[tuple]] = {}
+    for text, c, count in zip(texts, found.classes.class_of, frequency.counts, strict=True):
+        obtained.setdefault(int(c), []).extend([text] * int(count))
+    assert sorted(tuple(sorted(x)) for x in obtained.values()) == as_sets(plain, leaves)
+    assert found.kept.all()
+    for leaf in leaves:
+        assert plain.satisfied(leaf, models)
+        for c in plain.qi:
+            assert not any(all(plain.satisfied(p, models) for p in cut) for cut in plain.cuts(leaf, c, split))
+
+
+@settings(max_examples=60, deadline=None)
+@given(plain=mixed_tables(), represent=st.sampled_from(["interval", "mode", "mean", "median"]))
+def test_labels_say_what_the_class_holds(plain: Plain, represent: str) -> None:
+    frequency = frequency_of(plain)
+    found = Mondrian(represent=represent).search(frequency, [KAnonymity(2)]) if len(plain.rows) > 1 else None
+    if found is None:
+        return
+    for c in range(found.classes.count):
+        rows = np.flatnonzero(found.classes.class_of == c)
+        for j, name in enumerate(plain.qi):
+            cover = found.covers[j]
+            label = cover.labels[found.labels[c, j]]
+            under = {cover.hierarchy.leaves[x] for x in cover.under(found.labels[c, j])}
+            values = [cover.hierarchy.leaves[x] for x in np.repeat(frequency.codes[rows, j], frequency.counts[rows])]
+            assert set(values) <= under
+            if name in plain.trees:
+                assert label == oracle_ancestor(plain.trees[name], values)
+                continue
+            numbers = sorted(map(int, values))
+            assert under == {v for v in frequency.hierarchies[j].leaves if numbers[0] <= int(v) <= numbers[-1]}
+            assert label == expected_label(numbers, represent)
+
+
+def oracle_ancestor(tree: list[list[str]], values: list[str]) -> str:
+    paths = {row[0]: row for row in tree}
+    return next(paths[values[0]][x] for x in range(len(tree[0])) if len({paths[v][x] for v in values}) == 1)
+
+
+def expected_label(numbers: list[int], represent: str) -> str:
+    if numbers[0] == numbers[-1]:
+        return str(numbers[0])
+    if represent == "interval":
+        return f"{numbers[0]}-{numbers[-1]}"
+    n = len(numbers)
+    median = (numbers[(n - 1) // 2] + numbers[n // 2]) / 2
+    if represent == "mean":
+        return str(int(Fraction(sum(numbers), n)))
+    if represent == "mode":
+        most = Counter(numbers).most_common(2)
+        if len(most) == 1 or most[0][1] > most[1][1]:
+            return str(most[0][0])
+    return str(int(median))
+
+
+# Published figures
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("split", "leaves", "numerators"),
+    [("distribution", 3546, [67, 79, 12, 54]), ("median", 2051, [555, 72, 41, 3718])],
+)
+def test_tables_6_and_9_of_the_thesis(split: str, leaves: int, numerators: list[int]) -> None:
+    columns = [Column(c, "quasi-identifier", type="integer") for c in NUMERIC]
+    method = Mondrian(split=split, width="std", represent="mode")
+    release = anonymize(str(ADULT), columns, [KAnonymity(2)], method, rest="drop")
+    assert release.evaluation.risk.singled_out_before == 3811
+    assert release.evaluation.risk.singled_out_after == 0
+    assert release.found.classes.count == leaves
+    found = release.found
+    evaluation = evaluate(Pair.of(found.classes, found.kept, found.covers, found.labels), wanted=Wanted(("ks",)))
+    assert evaluation.ks is not None
+    assert [round(evaluation.ks[c].statistic * 32561) for c in NUMERIC] == numerators
+    assert all(evaluation.ks[c].kept for c in NUMERIC) is (split == "distribution")
+
+
+# End to end
+
+
+PEOPLE = pa.table(
+    {
+        "born": [f"{1950 + i % 40}-0{1 + i % 9}-1{i % 10}" for i in range(200)],
+        "income": [f"{(i * 37) % 90 / 2:g}" for i in range(200)],
+        "size": [("S", "M", "L", "XL")[i * i % 4] for i in range(200)],
+        "zip": [f"0{8000 + i * 7 % 90}" for i in range(200)],
+        "ill": [("flu", "asthma", "gout")[i % 3] for i in range(200)],
+    }
+)
+COLUMNS = [
+    Column("born", "quasi-identifier", type="date"),
+    Column("income", "quasi-identifier", type="number"),
+    Column("size", "quasi-identifier", hierarchy={"order": ["S", "M", "L", "XL"]}),
+    Column("zip", "quasi-identifier", hierarchy={"mask": "right"}),
+    Column("ill", "sensitive"),
+]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".xlsx"])
+@pytest.mark.parametrize("represent", ["interval", "mode"])
+def test_a_release_of_dates_decimals_orders_and_codes(tmp_path: Path, suffix: str, represent: str) -> None:
+    path = tmp_path / f"release{suffix}"
+    release = anonymize(PEOPLE, COLUMNS, [KAnonymity(3)], Mondrian(represent=represent), output=path)
+    assert release.evaluation.released == 200
+    assert release.evaluation.class_size["min"] >= 3
+    assert release.levels == {}
+    with open_table(path) as written:
+        assert written.rows() == 200
+        shown = written.count(["born", "income", "size", "zip"])
+    for j, name in enumerate(shown.names):
+        expected = {str(x) for x in release.found.covers[j].labels}
+        assert {plain_number(x) for x in shown.dictionaries[j]} <= {plain_number(x) for x in expected}, name
+
+
+def plain_number(text: str | None) -> str:
+    try:
+        return f"{float(str(text)):g}"
+    except ValueError:
+        return str(text)
+
+
+def test_intervals_are_read_back_by_the_evaluation(tmp_path: Path) -> None:
+    from velado import evaluate as evaluate_tables
+
+    release = anonymize(PEOPLE, COLUMNS, [KAnonymity(3)], Mondrian(), output=tmp_path / "release.csv")
+    again = evaluate_tables(
+        PEOPLE, tmp_path / "release.csv", ["born", "income", "size", "zip"], ["ill"], measures=[],
+        hierarchies={"born": {"dates": ["year"]}, "zip": {"mask": "right"}, "size": {"order": ["S", "M", "L", "XL"]}},
+    )  # fmt: skip
+    assert again.utility.loss == pytest.approx(release.evaluation.utility.loss)
+    assert again.risk == release.evaluation.risk
+
+
+def test_the_recoding_is_saved_and_applied(tmp_path: Path) -> None:
+    from velado import Recoding
+
+    release = anonymize(PEOPLE, COLUMNS, [KAnonymity(3)], Mondrian())
+    release.recoding.save(tmp_path / "recoding.json")
+    loaded = Recoding.load(tmp_path / "recoding.json")
+    assert loaded.digest == release.recoding.digest
+    applied = loaded.apply(PEOPLE)
+    assert applied.kept == 200
+    assert sorted(map(str, applied.table.to_pylist())) == sorted(map(str, release.table.to_pylist()))
+    other = PEOPLE.set_column(0, "born", pa.array(["1900-01-01"] * 200))
+    assert loaded.apply(other).suppressed == 200
+
+
+def test_missing_numbers_are_a_category(tmp_path: Path) -> None:
+    ages = pa.table({"age": [None, None, None, "3", "4", "5", "50", "51", None, "52"]})
+    release = anonymize(ages, [Column("age", "quasi-identifier", type="integer")], [KAnonymity(2)], Mondrian())
+    shown = Counter(release.table.column("age").to_pylist())
+    assert sum(shown.values()) == 10
+    assert all(n >= 2 for n in shown.values())
+    assert shown[None] + shown["*"] >= 4
+
+
+def test_models_are_conditions_of_every_cut() -> None:
+    models = [KAnonymity(3), TCloseness(0.2, "ill")]
+    release = anonymize(PEOPLE, COLUMNS, models, Mondrian(split="distribution"))
+    assert all(v.satisfied for v in release.evaluation.models)
+    loose = anonymize(PEOPLE, COLUMNS, models[:1], Mondrian(split="distribution"))
+    assert release.evaluation.classes < loose.evaluation.classes
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"split": "thirds"}, "bad-parameter"),
+        ({"represent": "max"}, "bad-parameter"),
+        ({"width": "area"}, "bad-parameter"),
+        ({"weights": {"age": 0}}, "bad-parameter"),
+        ({"weights": {"age": -1}}, "bad-parameter"),
+        ({"weights": [1]}, "bad-parameter"),
+        ({"weights": {"nobody": 2}}, "unknown-column"),
+    ],
+)
+def test_bad_parameters(changes: dict, code: str) -> None:
+    with pytest.raises(InputError) as caught:
+        anonymize(PEOPLE, COLUMNS, [KAnonymity(2)], Mondrian(**changes))
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize("bad", ["abc", "inf", "NaN", "1e999"])
+def test_a_number_that_is_none(bad: str) -> None:
+    table = pa.table({"age": ["1", "2", bad, "4"]})
+    with pytest.raises(InputError) as caught:
+        anonymize(table, [Column("age", "quasi-identifier", type="integer")], [KAnonymity(2)], Mondrian())
+    assert caught.value.code == "not-a-number"
+    assert caught.value.column == "age"
+    assert bad in caught.value.values
+
+
+def test_constant_columns_and_too_large_k() -> None:
+    table = pa.table({"age": ["7"] * 5})
+    column = Column("age", "quasi-identifier", type="integer")
+    release = anonymize(table, [column], [KAnonymity(2)], Mondrian())
+    assert release.table.column("age").to_pylist() == ["7"] * 5
+    with pytest.raises(NoSolution) as caught:
+        anonymize(table, [column], [KAnonymity(6)], Mondrian())
+    assert caught.value.code == "table-too-small"
+
+
+def test_large_and_uneven_numbers() -> None:
+    """Numbers without a common step, and larger than 32 bits, are still cut in order."""
+    numbers = [1e15, 1e15 + 3, 0.1, 1 / 3, 2**40, -5.5, 7.25, 1e-9]
+    table = pa.table({"x": [repr(x) for x in numbers]})
+    release = anonymize(table, [Column("x", "quasi-identifier", type="number")], [KAnonymity(2)], Mondrian())
+    assert release.evaluation.classes == 4
+    assert release.evaluation.class_size["max"] == 2
