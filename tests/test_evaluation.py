@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from scipy.stats import ks_2samp
 
@@ -121,8 +121,7 @@ def test_evaluate_agrees_with_the_run(data: Small, models: list[dict], limit: fl
     assert given_hierarchies.after.k == release.evaluation.class_size["min"]
 
 
-@pytest.mark.xfail(strict=True, reason="rows that are missing or * in every quasi-identifier are taken for suppressed")
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=15, deadline=None, derandomize=True, phases=[Phase.generate])
 @given(data=small_tables(), limit=st.sampled_from([0.1, 0.5]), suppressed=st.sampled_from(["drop", "star"]))
 def test_evaluate_agrees_with_the_run_where_values_are_missing(data: Small, limit: float, suppressed: str) -> None:
     """Missing is a value of its own, not a suppressed record."""
@@ -158,7 +157,6 @@ def test_evaluate_reads_what_a_project_wrote(
         assert getattr(without.utility, name) == close(getattr(release.evaluation.utility, name)), name
 
 
-@pytest.mark.xfail(strict=True, reason="min(initial=1) makes 1 of the smallest class")
 def test_c_avg_without_models_is_relative_to_the_smallest_class() -> None:
     found = velado.evaluate(one(x=list("aaabb")), one(x=list("aaabb")), ["x"])
     assert found.utility.c_avg == pytest.approx(5 / 2 / 2)
@@ -530,7 +528,7 @@ def compare_queries(r: Released, found: Evaluation, watched: Watched) -> None:
     assert found.queries.median == close(float(np.median(errors)))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_every_figure_of_any_release(seed: int) -> None:
     """Global recoding, Mondrian and suppressed cells; numbers, codes, sets, paths and dates in many notations."""
@@ -565,7 +563,7 @@ BUILT: dict[str, Any] = {
 }
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 2**32), suppressed=st.sampled_from(["drop", "star"]))
 def test_labels_of_built_hierarchies_are_read_back(seed: int, suppressed: str) -> None:
     """At any level: with the project, and, where labels say what they stand for, without it."""
@@ -737,7 +735,6 @@ def test_what_is_no_number_and_no_interval(text: str) -> None:
     assert interval_of(text) is None
 
 
-@pytest.mark.xfail(strict=True, reason="brackets around a dashed interval are read as closed whatever they are")
 @pytest.mark.parametrize(("label", "expected"), [("[20-40)", ["20", "29", "30", "39"]), ("(20-30]", ["29", "30"])])
 def test_open_brackets_around_a_dash(label: str, expected: list[str]) -> None:
     hierarchy = build("x", None, AGES)
@@ -754,7 +751,6 @@ def test_labels_found_in_a_hierarchy_go_before_what_they_say() -> None:
     assert found.utility.precision == pytest.approx(0.5)
 
 
-@pytest.mark.xfail(strict=True, reason="a label that several levels have is looked up at the lowest level only")
 @pytest.mark.parametrize(
     ("values", "hierarchy", "released"),
     [
@@ -774,7 +770,6 @@ def test_a_label_of_several_levels(values: list[str], hierarchy: Any, released: 
     same_evaluation(found, run.evaluation, models=False)
 
 
-@pytest.mark.xfail(strict=True, reason="with the apostrophe of a guarded label a numeric column is no longer numeric")
 def test_the_apostrophe_that_guards_a_label_changes_no_figure(tmp_path: Path) -> None:
     data = one(x=["-5", "-4", "-2", "3", "4", "1"], s=list("ababab"))
     columns = [Column("x", "quasi-identifier", hierarchy={"intervals": [5]}), Column("s", "sensitive")]
@@ -989,7 +984,6 @@ def test_a_fraction_out_of_range(fraction: float) -> None:
     refused("bad-parameter", SAMPLE, ANSWER, ["age", "job"], fraction=fraction)
 
 
-@pytest.mark.xfail(strict=True, reason="the fraction is used before it is checked")
 @pytest.mark.filterwarnings("error")
 def test_a_fraction_of_nothing_is_refused_before_it_divides() -> None:
     refused("bad-parameter", SAMPLE, ANSWER, ["age", "job"], fraction=0)
@@ -1013,7 +1007,6 @@ def test_a_fraction_gives_individual_risk_and_population_uniqueness() -> None:
     assert velado.evaluate(one(x=values), one(x=shown), ["x"], measures=[]).uniqueness is None
 
 
-@pytest.mark.xfail(strict=True, reason="sums of weights that differ in the last bit make equal risks unequal")
 def test_equal_risks_are_not_higher_than_one_another() -> None:
     """20 classes of 7 records each, of different original values: nobody is at higher risk than the main part."""
     rng = random.Random(1)
@@ -1067,7 +1060,7 @@ def test_learning_is_the_same_for_the_same_seed(lessons: tuple[pa.Table, pa.Tabl
     first = learned(1)
     assert first.original == first.released  # the release is the original
     assert asdict(learned(1, shuffled(data))) == asdict(first)
-    assert learned(2).original != first.original
+    assert learned(2).original != first.original  # other folds
     assert 0.3 < first.original["random forest"].accuracy < 0.7
 
 
@@ -1124,7 +1117,6 @@ def test_measures_that_do_not_exist_or_do_not_apply() -> None:
     assert velado.evaluate(SAMPLE, ANSWER, ["job"]).ks == {}
 
 
-@pytest.mark.xfail(strict=True, reason="not checked")
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(
     "option", [{"queries": 0}, {"queries": -1}, {"queries": 1.5}, {"seed": -1}, {"seed": 1.5}, {"fraction": "x"}]
@@ -1134,9 +1126,6 @@ def test_parameters_out_of_range(option: dict[str, Any]) -> None:
         velado.evaluate(SAMPLE, ANSWER, ["age"], **option)
 
 
-@pytest.mark.xfail(
-    strict=True, raises=ValueError, reason="no original value is a number, though the hierarchy has some"
-)
 def test_a_numeric_hierarchy_of_a_column_that_is_all_missing() -> None:
     data = one(a=[None, None], b=["x", "y"])
     found = velado.evaluate(data, data, ["a", "b"], hierarchies={"a": {"rows": [["1", "*"], ["2", "*"]]}})
@@ -1158,6 +1147,12 @@ def test_a_release_with_more_records_than_the_original() -> None:
 def test_a_class_with_more_records_than_the_original_has_for_it() -> None:
     error = refused("not-corresponding", AGED, one(age=["30-39"] * 3 + ["50-59"]), ["age"])
     assert "(30-39) 3 released, 2 in the original" in error.message
+
+
+def test_overlapping_classes_that_share_too_few_records() -> None:
+    """Four records fit 1-2 or 2-3; six cannot have been released from them."""
+    data = one(x=["1", "2", "2", "3", "9", "9"])
+    refused("not-corresponding", data, one(x=["1-2"] * 3 + ["2-3"] * 3), ["x"])
 
 
 def test_sensitive_values_that_the_original_does_not_have() -> None:
@@ -1268,14 +1263,12 @@ def test_bad_input_of_the_command(files: Path, main: Command, arguments: str, co
     assert all(text.strip("'") in json.dumps(ended.json, ensure_ascii=False) for text in named)
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="seed is not checked")
 def test_a_negative_seed_is_refused(files: Path, main: Command) -> None:
     ended = main("evaluate", "original.csv", "release.csv", "--qi", "age", "--seed", "-1")
     assert ended.code == 2
     assert "seed" in ended.err
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="an infinite figure of a model that fails is not JSON")
 def test_a_model_that_fails_without_bound_is_null(files: Path, main: Command) -> None:
     write_csv(files / "release.csv", one(age=["30-39", "30-39", "50-59"], ill=["a", "b", "b"]))
     ended = main("evaluate", "--project", "strict.yaml", "--json")

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -279,6 +280,10 @@ def test_no_value_of_a_small_group_is_shown(subject: Subject, written: dict[str,
         released = {value for row in csv.DictReader(stream) for value in row.values()}
     secret = {row[c] for row in rows for c in ("name", "national_id", "birth_date")} - released
     secret |= set(PLANTED.values()) - {PLANTED["age"]}
+    diagnoses = Counter(row["diagnosis"] for row in rows)
+    rare = {name for name, count in diagnoses.items() if count < 10}
+    assert rare & released
+    secret |= rare
     assert len(secret) > 1000
     page = written[".html"].read_text(encoding="utf-8")
     sheets = "\n".join(str(cell.value) for cell in sheet_texts(written[".xlsx"]))
@@ -286,7 +291,6 @@ def test_no_value_of_a_small_group_is_shown(subject: Subject, written: dict[str,
     if shutil.which("pdftotext"):
         document += subprocess.run(["pdftotext", written[".pdf"], "-"], capture_output=True, encoding="utf-8").stdout
     for text in (page, sheets, document):
-        # Words are looked up whole, so that a long text is read once.
         assert [s for s in secret if s in text] == []
         assert not re.search(rf"(?<![\w.,]){PLANTED['age']}(?![\w.,])", re.sub(r"[0-9a-f]{64}|<svg.*?</svg>", "", text))
 
@@ -296,6 +300,9 @@ def test_the_planted_age_is_shown_by_its_label_only(subject: Subject) -> None:
     table = next(t for t in answers if "age" in t.title)
     maximum = next(row for row in table.rows if row[0].text == "maximum")
     assert maximum[1].text.startswith(("in ", "not shown"))
+    # One record was suppressed: the exact mean would tell its age.
+    assert subject.evaluation.suppressed == 1
+    assert next(row for row in table.rows if row[0].text.startswith("mean"))[1].text == "not shown (small group)"
 
 
 def test_formula_like_labels_are_inert(written: dict[str, Path]) -> None:
@@ -373,6 +380,19 @@ def test_distributions_have_released_labels_only() -> None:
     assert [s.before for s in shares] == [30, 10, 0, 0]
     nothing_lost = disclosure.distribution(pair_of(["a"] * 31 + ["b"] * 12, [0]), 0, LIMITS)
     assert [(s.before, s.after) for s in nothing_lost] == [(31, 31), (12, 12)]
+
+
+def test_rare_sensitive_values_are_joined() -> None:
+    from velado.engines import open_table
+    from velado.schema import Column, Schema
+
+    people = pa.table({"x": ["a"] * 40 + ["b"], "ill": ["flu"] * 30 + ["cold"] * 8 + ["rare"] * 2 + ["secret"]})
+    with open_table(people) as table:
+        frequency = count_table(table, Schema([Column("x", "quasi-identifier"), Column("ill", "sensitive")]))
+    classes = Classes.at_levels(frequency, [0])
+    pair = Pair.at_levels(classes, [0], classes.sizes >= 2)
+    shares = disclosure.sensitive_distribution(pair, frequency.sensitive[0], LIMITS)
+    assert [(s.label, s.before, s.after) for s in shares] == [("flu", 30, 30), (None, 10, 10), (None, 0, 1)]
 
 
 def test_many_labels_are_joined() -> None:
@@ -514,6 +534,19 @@ def test_chart_files(tmp_path: Path) -> None:
     assert (tmp_path / "b.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_charts_are_valid_vega_lite(subject: Subject) -> None:
+    import altair
+    import jsonschema
+
+    settings = [Setting({"k": k}, subject.evaluation) for k in (2, 5)]
+    content = in_language(subject, "en", comparison=Comparison.of(("k",), settings))
+    assert len(content.pictures) >= 15
+    for picture in content.pictures:
+        altair.Chart.from_dict(picture.chart.themed)
+    with pytest.raises(jsonschema.ValidationError):
+        altair.Chart.from_dict({"mark": "bar", "encoding": {"x": {"feild": "a"}}})
+
+
 def test_charts_use_large_letters() -> None:
     sizes = re.findall(r'"(\w*[fF]ontSize)": (\d+)', json.dumps(drawing.THEME))
     assert sizes
@@ -634,10 +667,11 @@ def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_command(folder: Path, main: Command) -> None:
     ended = main(
-        "report", folder / "project.yaml", "-o", folder / "by_command", "--format", "html", "--language", "pt", "--k", "3,8", "--json"
+        "report", folder / "project.yaml", "-o", folder / "by_command", "--format", "html", "--language", "pt", "--k", "3,8", "--attacks", "--json"
     )  # fmt: skip
     assert ended.code == 0
     assert [Path(f).name for f in ended.json["files"]] == ["out_report.html"]
     page = (folder / "by_command" / "out_report.html").read_text(encoding="utf-8")
     assert "Compromisso: outras configurações" in page
+    assert "Ataques testados" in page
     assert main("report", folder / "project.yaml", "--format", "odt").code == 2

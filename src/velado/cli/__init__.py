@@ -14,11 +14,13 @@ from velado.cli import (
     balance,
     check,
     compare,
+    decrypt,
     demo,
     evaluate,
     hierarchy,
     init,
     inspect,
+    key,
     report,
     run,
     signals,
@@ -55,6 +57,8 @@ app.command("report")(report.command)
 app.command("inspect")(inspect.command)
 app.command("init")(init.command)
 app.command("hierarchy")(hierarchy.command)
+app.command("key")(key.command)
+app.command("decrypt")(decrypt.command)
 app.command("demo")(demo.command)
 app.command("study")(study.command)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from velado import write_report
+from velado import attack, write_report
 from velado.cli.grid import SUPPRESSION, K, L, T, grid
 from velado.cli.terminal import JSON, LANGUAGE, names, plain, print_json, progress, say
 
@@ -26,13 +26,20 @@ def command(
     l: L = None,  # noqa: E741
     t: T = None,
     suppression: SUPPRESSION = None,
+    attacks: Annotated[bool, typer.Option("--attacks", help="Attack the release and tell what comes of it.")] = False,
     json: JSON = False,
 ) -> None:
     """Write the report of a release as HTML, PDF and XLSX; values of k, ℓ, t add a comparison with other settings."""
     tried = grid(k=k, l=l, t=t, suppression=suppression)
     with progress() as shown:
         files = write_report(
-            project, output, language=language, formats=names(format), grid=tried or None, progress=shown
+            project,
+            output,
+            language=language,
+            formats=names(format),
+            grid=tried or None,
+            attacks=attack(project=project) if attacks else (),
+            progress=shown,
         )
     if json:
         print_json({"project": str(project), "language": language, "files": [str(f) for f in files]})

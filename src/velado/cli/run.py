@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from velado import InputError, Project, run
-from velado.cli import summary
+from velado.cli import results
 from velado.cli.terminal import JSON, print_json, progress
 
 
@@ -18,13 +18,15 @@ def command(
 ) -> None:
     """Run a project: find the best recoding, write the release, verify it."""
     described = Project.load(project)
-    if described.output.path is None:
+    silent = [name for name, p in (described.tables or {"": described}).items() if p.output.path is None]
+    if silent:
+        what = f"table '{silent[0]}'" if silent[0] else "project"
         raise InputError(
-            "no-output", "the project says no output path", file=project, hint="output: {path: release.csv}"
+            "no-output", f"the {what} says no output path", file=project, hint="output: {path: release.csv}"
         )
     with progress() as report:
         release = run(described, report)
     if json:
         print_json(release.as_dict())
     else:
-        summary.show(release)
+        results.show(release)

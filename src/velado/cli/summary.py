@@ -36,8 +36,8 @@ def show(release: Release) -> None:
         example = next((x for x in column.labels if x is not None), "")
         levels.add_row(
             plain(column.name),
-            str(column.level),
-            str(hierarchy.height),
+            "–" if column.level is None else str(column.level),
+            "–" if column.level is None else str(hierarchy.height),
             plain(example),
             f"{e.utility.columns[column.name]:.3f}",
         )
@@ -68,7 +68,8 @@ def show(release: Release) -> None:
     )
     cost.add_row("highest risk of being re-identified", f"{r.highest:.2%}  (average {r.average:.2%})")
     cost.add_row("information lost (0 = none, 1 = all)", f"{u.loss:.4f}")
-    cost.add_row("precision (1 = nothing generalized)", f"{u.precision:.4f}")
+    if u.precision is not None:
+        cost.add_row("precision (1 = nothing generalized)", f"{u.precision:.4f}")
     cost.add_row("classes, average size", f"{e.classes:,}, {u.average_class_size:,.1f}")
     out.print(cost)
     if release.output is not None:

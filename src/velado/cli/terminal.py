@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -136,6 +137,8 @@ def progress() -> Iterator[Any]:
 def figure(value: Any) -> str:
     """A number for people."""
     if value is None:
+        return "–"
+    if isinstance(value, float) and not math.isfinite(value):
         return "–"
     if isinstance(value, float):
         return f"{value:,.4f}".rstrip("0").rstrip(".") if abs(value) < 1e6 else f"{value:,.0f}"

@@ -4,4 +4,15 @@ from velado.engines.base import Counts, Noise, Recoded, Selection, Table, Target
 from velado.engines.duckdb import DuckDBTable, open_table
 from velado.engines.source import Source
 
-__all__ = ["Counts", "DuckDBTable", "Noise", "Recoded", "Selection", "Source", "Table", "Target", "Translation", "open_table"]
+__all__ = [
+    "Counts",
+    "DuckDBTable",
+    "Noise",
+    "Recoded",
+    "Selection",
+    "Source",
+    "Table",
+    "Target",
+    "Translation",
+    "open_table",
+]

@@ -85,7 +85,7 @@ class DuckDBTable:
 
     def count(self, columns: Sequence[str]) -> Counts:
         """How often each combination of the columns' values (as text) occurs."""
-        cells = ", ".join(f"CAST({self._inner[c]} AS VARCHAR) AS k{i}" for i, c in enumerate(columns))
+        cells = ", ".join(f"{self._inner[c]} AS k{i}" for i, c in enumerate(columns))
         keys = ", ".join(f"k{i}" for i in range(len(columns)))
         table = self._arrow(
             f"SELECT {keys}, count(*) AS n FROM (SELECT {cells} FROM {self._relation}) GROUP BY {keys}"
@@ -95,10 +95,21 @@ class DuckDBTable:
         dictionaries, codes = [], []
         for i in range(len(columns)):
             encoded = table.column(i).combine_chunks().dictionary_encode(null_encoding="encode")
-            dictionaries.append(tuple(encoded.dictionary.to_pylist()))
+            dictionaries.append(self._texts(encoded.dictionary))
             codes.append(encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32))
         counts = table.column(len(columns)).to_numpy().astype(np.int64)
         return Counts(tuple(columns), tuple(dictionaries), tuple(codes), counts)
+
+    def _texts(self, values: Any) -> tuple[Text, ...]:
+        """The values of a dictionary as the engine writes them."""
+        import pyarrow as pa
+
+        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+            return tuple(values.to_pylist())
+        name = self._register(pa.table({"place": pa.array(range(len(values))), "value": values}))
+        return tuple(
+            row[0] for row in self._run(f"SELECT CAST(value AS VARCHAR) FROM {name} ORDER BY place").fetchall()
+        )
 
     def unseen(self, recoded: Recoded) -> dict[str, list[str]]:
         """Per translated column, up to five values that its translation does not know."""

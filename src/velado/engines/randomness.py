@@ -29,9 +29,7 @@ def _laplace(noise: Noise, row: str) -> str:
 
 def _normal(noise: Noise, row: str) -> str:
     """Box and Muller 1958."""
-    return (
-        f"({noise.scale!r} * sqrt(-2 * ln({_uniform(noise, row, 0)})) * cos(2 * pi() * {_uniform(noise, row, 1)}))"
-    )
+    return f"({noise.scale!r} * sqrt(-2 * ln({_uniform(noise, row, 0)})) * cos(2 * pi() * {_uniform(noise, row, 1)}))"
 
 
 DRAWN = {"laplace": _laplace, "normal": _normal}

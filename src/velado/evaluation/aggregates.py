@@ -57,6 +57,8 @@ def aggregates(pair: Pair, j: int) -> Aggregates | None:
         return None
     records = pair.original.leaf_records[j]
     known = ~np.isnan(cover.numbers) & (records > 0)
+    if not known.any():
+        return None
     numbers, counts = cover.numbers[known], records[known]
     order = np.lexsort((numbers, -counts))
     before = Answers(

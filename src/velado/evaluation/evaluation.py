@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -58,7 +59,16 @@ class Evaluation:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready; parts that were not asked for are left out."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        return {name: finite(value) for name, value in asdict(self).items() if value is not None}
+
+
+def finite(value: Any) -> Any:
+    """The same with None for numbers that JSON does not have."""
+    if isinstance(value, dict):
+        return {k: finite(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(v) for v in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @dataclass(frozen=True)
@@ -66,8 +76,8 @@ class Wanted:
     """Which parts of an evaluation are computed, and with what.
 
     ``measures`` are names of `MEASURES`; ``outcome`` asks for learning utility, ``population`` for the journalist's
-    risk, ``people`` (how many of the population each distinct original row stands for) for individual risk and
-    ``fraction`` (of the population that was sampled) for population uniqueness, both before and after. ``order`` is
+    risk, ``people`` (how many of the population each distinct original row stands for) or ``fraction`` (of the
+    population that was sampled) for individual risk, the latter for population uniqueness, too, before and after. ``order`` is
     the ℓ of the recursive c.
     """
 
@@ -86,7 +96,7 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate a pair; the verdicts come from the verification of what was written."""
     wanted = wanted or Wanted()
-    k = smallest_class(models) if models else int(pair.sizes.min(initial=1))
+    k = smallest_class(models) if models else int(min(pair.sizes, default=1))
     overall, columns = utility(pair, k)
     parts: dict[str, Any] = {}
     if "privacy" in wanted.measures:
@@ -105,6 +115,11 @@ def evaluate(
         parts["journalist"] = journalist(pair, wanted.population)
     if wanted.people is not None:
         parts["individual"] = _individual(pair, wanted.people)
+    elif wanted.fraction is not None:
+        parts["individual"] = {
+            "before": summarize(pair.original.counts, pair.original.counts / wanted.fraction),
+            "after": summarize(pair.sizes, pair.sizes / wanted.fraction),
+        }
     if wanted.fraction is not None:
         parts["uniqueness"] = {
             "before": uniqueness(pair.original.counts, wanted.fraction),

@@ -66,7 +66,9 @@ def higher_risk(risks: np.ndarray, records: np.ndarray, c: float = 2.0) -> tuple
         return 0, 0
     median = _median(risks, records)
     limit = median + c * MAD_SCALE * _median(np.abs(risks - median), records)
-    return int(records[risks > limit].sum()), int(records[(risks > limit) & (risks > THRESHOLD)].sum())
+    # Equal risks may differ in their last bits.
+    higher = risks > limit * (1 + 1e-9)
+    return int(records[higher].sum()), int(records[higher & (risks > THRESHOLD + 1e-12)].sum())
 
 
 def _median(values: np.ndarray, times: np.ndarray) -> float:

@@ -61,7 +61,8 @@ class Pair:
                 file=file, hint="Is the first table the original, and the second its release?",
             )  # fmt: skip
         covers = tuple(
-            Cover.of_labels(h, r.leaves, file) for h, r in zip(original.hierarchies, release.hierarchies, strict=True)
+            Cover.of_labels(h, r.leaves, file, records=(release.leaf_records[j], original.leaf_records[j]))
+            for j, (h, r) in enumerate(zip(original.hierarchies, release.hierarchies, strict=True))
         )
         released = Classes.from_ids(release, np.arange(release.rows), release.rows)
         labels = release.codes.astype(np.int64)
@@ -77,7 +78,10 @@ class Pair:
                 f"{released.sizes[c]:,} released, {available[c]:,} in the original",
                 file=file, hint="Check that the release was made from this original.",
             )  # fmt: skip
-        exact = len(np.unique(rows)) == len(rows) and (available == released.sizes).all()
+        disjoint = len(np.unique(rows)) == len(rows)
+        if not disjoint:
+            _check_overlapping(original.counts, released.sizes, rows, classes, file)
+        exact = disjoint and (available == released.sizes).all()
         class_of = None
         if exact:
             class_of = np.full(original.rows, -1, dtype=np.int64)
@@ -120,3 +124,24 @@ class Pair:
     def texts(self, classes: Sequence[int] | np.ndarray) -> list[tuple[Text, ...]]:
         """The released labels of some classes."""
         return [tuple(c.labels[x] for c, x in zip(self.covers, self.labels[i], strict=True)) for i in classes]
+
+
+def _check_overlapping(
+    counts: np.ndarray, sizes: np.ndarray, rows: np.ndarray, classes: np.ndarray, file: str | None
+) -> None:
+    """Classes that share original rows, directly or through others, have no more records together than those rows."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n, m = len(counts), len(sizes)
+    links = coo_array((np.ones(len(rows), dtype=bool), (rows, n + classes)), shape=(n + m, n + m))
+    _, part = connected_components(links, directed=False)
+    there = np.bincount(part[:n], weights=counts, minlength=part.max() + 1)
+    released = np.bincount(part[n:], weights=sizes, minlength=part.max() + 1)
+    if (released > there).any():
+        over = int(np.argmax(released - there))
+        raise InputError(
+            "not-corresponding",
+            f"overlapping classes have {released[over]:,.0f} records together, but the original has {there[over]:,.0f} for them",
+            file=file, hint="Check that the release was made from this original.",
+        )  # fmt: skip

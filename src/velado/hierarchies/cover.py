@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -41,32 +41,44 @@ class Cover:
 
     @classmethod
     def of_labels(
-        cls, hierarchy: Hierarchy, labels: Sequence[Text], file: str | None = None, strict: bool = True
+        cls,
+        hierarchy: Hierarchy,
+        labels: Sequence[Text],
+        file: str | None = None,
+        strict: bool = True,
+        records: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> Cover:
         """The labels found in a release: looked up in the hierarchy, else read as what they say.
 
-        A label that stands for no leaf is an error if ``strict``.
+        Where several levels have a label, the lowest one counts that has enough records: ``records`` are those of
+        the labels in the release and those of the leaves in the original. A label that stands for no leaf is an error if
+        ``strict``.
         """
+        plain = [_plain(hierarchy, label) for label in labels]
         places = [{label: i for i, label in enumerate(names)} for names in hierarchy.labels]
-        common = [x for x, place in enumerate(places) if all(label in place for label in labels)]
-        if common:
-            whole = cls.at_level(hierarchy, common[0])
-            chosen = [places[common[0]][label] for label in labels]
-            return replace(
-                whole,
-                labels=tuple(labels),
-                first=whole.first[chosen],
-                last=whole.last[chosen],
-                levels=whole.levels[chosen],
-            )
+        enough = _enough(hierarchy, records)
+        common = [x for x, place in enumerate(places) if all(label in place for label in plain)]
+        for level in common:
+            chosen = [places[level][label] for label in plain]
+            if records is None or level == common[-1] or (enough[level][chosen] >= records[0]).all():
+                whole = cls.at_level(hierarchy, level)
+                return cls(
+                    hierarchy, tuple(plain), whole.leaves, whole.first[chosen], whole.last[chosen], whole.levels[chosen]
+                )
         members: list[np.ndarray] = []
         levels: list[int] = []
         numbers = numbers_of(hierarchy.leaves)
         unknown = []
-        for label in labels:
-            found, level = _members(hierarchy, places, label, numbers)
+        for i, label in enumerate(plain):
+            known = [x for x, place in enumerate(places) if label in place]
+            fits = [x for x in known if records is None or enough[x][places[x][label]] >= records[0][i]]
+            if known:
+                level = fits[0] if fits else known[-1]
+                found = np.flatnonzero(hierarchy.maps[level] == places[level][label])
+            else:
+                found, level = _members(hierarchy, label, numbers)
             if not len(found):
-                unknown.append("(missing)" if label is None else label)
+                unknown.append("(missing)" if label is None else labels[i])
             members.append(found)
             levels.append(level)
         if unknown and strict:
@@ -79,7 +91,7 @@ class Cover:
             )  # fmt: skip
         ends = np.cumsum([0, *(len(m) for m in members)])
         leaves = np.concatenate(members) if members else np.zeros(0, dtype=np.int64)
-        return cls(hierarchy, tuple(labels), leaves, ends[:-1], ends[1:], np.array(levels, dtype=np.int64))
+        return cls(hierarchy, tuple(plain), leaves, ends[:-1], ends[1:], np.array(levels, dtype=np.int64))
 
     @property
     def column(self) -> str:
@@ -160,20 +172,29 @@ class Cover:
         return limits
 
 
-def _members(
-    hierarchy: Hierarchy, places: Sequence[Mapping[Text, int]], label: Text, numbers: np.ndarray | None
-) -> tuple[np.ndarray, int]:
-    """The leaves under a label and its level (−1: none)."""
-    for level, place in enumerate(places):
-        if label in place:
-            return np.flatnonzero(hierarchy.maps[level] == place[label]), level
+def _plain(hierarchy: Hierarchy, label: Text) -> Text:
+    """A label without the apostrophe that guards spreadsheets from formulas."""
+    if label is None or not label.startswith("'") or any(label in names for names in hierarchy.labels):
+        return label
+    return label[1:]
+
+
+def _enough(hierarchy: Hierarchy, records: tuple[np.ndarray, np.ndarray] | None) -> list[np.ndarray]:
+    """Per level, the original records of each group."""
+    if records is None:
+        return []
+    return [
+        np.bincount(hierarchy.maps[x], weights=records[1], minlength=len(hierarchy.labels[x]))
+        for x in range(hierarchy.levels)
+    ]
+
+
+def _members(hierarchy: Hierarchy, label: Text, numbers: np.ndarray | None) -> tuple[np.ndarray, int]:
+    """The leaves under a label that the hierarchy does not have, and its level (−1: none)."""
     if label is None or label == ROOT:
         return np.arange(len(hierarchy.leaves)), hierarchy.height
     limits = hierarchy.scale.limits(label) if hierarchy.scale is not None else None
     if limits is not None and hierarchy.scale is not None:
         days = hierarchy.scale.numbers
         return np.flatnonzero((days >= limits[0]) & (days <= limits[1])), -1
-    found = stands_for(label, hierarchy.leaves, numbers)
-    if not len(found) and label.startswith("'"):
-        return _members(hierarchy, places, label[1:], numbers)
-    return found, -1
+    return stands_for(label, hierarchy.leaves, numbers), -1

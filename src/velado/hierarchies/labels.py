@@ -12,7 +12,7 @@ from velado.hierarchies.numbers import parse_number
 from velado.values import ROOT, Text
 
 NUMBER = r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?"
-DASHED = re.compile(rf"^[\[(]?\s*({NUMBER})\s*(?:-|–|\.\.|~)\s*({NUMBER})\s*[\])]?$")
+DASHED = re.compile(rf"^([\[(]?)\s*({NUMBER})\s*(?:-|–|\.\.|~)\s*({NUMBER})\s*([\])]?)$")
 BRACKETED = re.compile(r"^([\[(\]])\s*([^,;\s]+)\s*[,;]\s*([^,;\s]+)\s*([\])\[])$")
 ONE_SIDED = re.compile(rf"^(<=|>=|<|>|≤|≥)\s*({NUMBER})$")
 AND_MORE = re.compile(rf"^({NUMBER})\s*\+$")
@@ -61,8 +61,8 @@ def interval_of(label: Text) -> Interval | None:
     if number is not None:
         return Interval(number, number)
     if found := DASHED.match(label):
-        low, high = parse_number(found[1]), parse_number(found[2])
-        return Interval(low, high) if low <= high else None
+        low, high = parse_number(found[2]), parse_number(found[3])
+        return Interval(low, high, found[1] != "(", found[4] != ")") if low <= high else None
     if found := BRACKETED.match(label):
         limits = _limit(found[2]), _limit(found[3])
         if limits[0] is None or limits[1] is None or limits[0] > limits[1]:

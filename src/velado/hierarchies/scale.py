@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from functools import cached_property
 
 import numpy as np
 
@@ -21,7 +22,7 @@ class Scale:
     kind: str = "number"
     format: str = "%Y-%m-%d"
 
-    @property
+    @cached_property
     def whole(self) -> bool:
         """Whether all positions are whole numbers."""
         known = self.numbers[~np.isnan(self.numbers)]

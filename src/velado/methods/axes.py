@@ -37,6 +37,12 @@ class Axis:
         return np.argsort(self.rank, kind="stable")
 
     @cached_property
+    def values(self) -> np.ndarray:
+        """The number at each place of a scale, NaN last for missing values."""
+        assert self.hierarchy.scale is not None
+        return np.unique(self.hierarchy.scale.numbers)
+
+    @cached_property
     def ends(self) -> np.ndarray:
         """Where each place ends among the ordered leaves."""
         return np.cumsum(np.bincount(self.rank, minlength=len(self.numbers)))

@@ -9,14 +9,13 @@ import numpy as np
 
 from velado.frequency import Classes
 from velado.hierarchies import Cover
-from velado.hierarchies.scale import Scale
 from velado.methods.axes import Axis
 from velado.values import ROOT, Text
 
 
 @dataclass(frozen=True)
 class Spread:
-    """How the records of each class lie on one column: its places, ascending within a class, and their records."""
+    """How the records of each class lie on one column: the places, ascending within a class, and their records."""
 
     start: np.ndarray
     places: np.ndarray
@@ -31,16 +30,6 @@ class Spread:
         records = np.bincount(number.reshape(-1), weights=classes.frequency.counts).astype(np.int64)
         start = np.searchsorted(different, np.arange(classes.count + 1) * places)
         return cls(start, different % places, records)
-
-    @property
-    def low(self) -> np.ndarray:
-        """The first place of each class."""
-        return self.places[self.start[:-1]]
-
-    @property
-    def high(self) -> np.ndarray:
-        """The last place of each class."""
-        return self.places[self.start[1:] - 1]
 
     def at(self, position: np.ndarray) -> np.ndarray:
         """The place of each class's record number ``position``, records being sorted."""
@@ -79,58 +68,76 @@ REPRESENTATIVES: dict[str, Callable[[Spread, np.ndarray], np.ndarray] | None] = 
 def labels_of(classes: Classes, axes: Sequence[Axis], represent: str) -> tuple[tuple[Cover, ...], np.ndarray]:
     """Per column the labels of the classes with what they stand for, and the label of each class."""
     covers, labels = [], np.empty((classes.count, len(axes)), dtype=np.int64)
+    order = np.argsort(classes.class_of, kind="stable")
+    start = np.searchsorted(classes.class_of[order], np.arange(classes.count))
     for j, axis in enumerate(axes):
-        spread = Spread.of(classes, axis, j)
-        if axis.ordered:
-            cover, labels[:, j] = _on_scale(axis, spread, REPRESENTATIVES[represent])
+        places = axis.rank[classes.frequency.codes[order, j]]
+        low, high = np.minimum.reduceat(places, start), np.maximum.reduceat(places, start)
+        if not axis.ordered:
+            cover, labels[:, j] = _in_tree(axis, low, high)
+        elif REPRESENTATIVES[represent] is None or _is_order(axis):
+            cover, labels[:, j] = _intervals(axis, low, high)
         else:
-            cover, labels[:, j] = _in_tree(axis, spread)
+            cover, labels[:, j] = _centres(axis, low, high, Spread.of(classes, axis, j), represent)
         covers.append(cover)
     return tuple(covers), labels
 
 
-def _in_tree(axis: Axis, spread: Spread) -> tuple[Cover, np.ndarray]:
+def _is_order(axis: Axis) -> bool:
+    return axis.hierarchy.scale is not None and axis.hierarchy.scale.kind == "order"
+
+
+def _in_tree(axis: Axis, low: np.ndarray, high: np.ndarray) -> tuple[Cover, np.ndarray]:
     """The lowest group that holds a class."""
     h = axis.hierarchy
-    level = np.argmax([groups[spread.low] == groups[spread.high] for groups in axis.groups], axis=0)
-    group = axis.groups[level, spread.low]
-    pairs, number = np.unique(np.column_stack([level, group]), axis=0, return_inverse=True)
-    first = [int(np.searchsorted(np.cumsum(axis.groups[x] == g), 1)) for x, g in pairs]
-    last = [f + int((axis.groups[x] == g).sum()) for f, (x, g) in zip(first, pairs, strict=True)]
-    texts = tuple(h.labels[x][g] for x, g in pairs)
-    return Cover(h, texts, axis.order, np.array(first), np.array(last), pairs[:, 0]), number.reshape(-1)
+    level = np.argmax([groups[low] == groups[high] for groups in axis.groups], axis=0)
+    widest = int(axis.groups.max()) + 1
+    pairs, number = np.unique(level * widest + axis.groups[level, low], return_inverse=True)
+    levels, groups = pairs // widest, pairs % widest
+    first = [int(np.argmax(axis.groups[x] == g)) for x, g in zip(levels, groups, strict=True)]
+    sizes = [int((axis.groups[x] == g).sum()) for x, g in zip(levels, groups, strict=True)]
+    texts = tuple(h.labels[x][g] for x, g in zip(levels, groups, strict=True))
+    return Cover(h, texts, axis.order, np.array(first), np.add(first, sizes), levels), number
 
 
-def _on_scale(
-    axis: Axis, spread: Spread, centre: Callable[[Spread, np.ndarray], np.ndarray] | None
-) -> tuple[Cover, np.ndarray]:
-    """The interval from the lowest to the highest value of a class, or one number in its place.
+def _intervals(axis: Axis, low: np.ndarray, high: np.ndarray) -> tuple[Cover, np.ndarray]:
+    """From the lowest to the highest value of a class."""
+    places = len(axis.numbers)
+    pairs, number = np.unique(low * places + high, return_inverse=True)
+    low, high = pairs // places, pairs % places
+    texts = tuple(_interval(axis, a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True))
+    return _cover(axis, texts, low, high), number
 
-    A class with missing values only shows a missing value; one that mixes them with others shows ``*``.
-    """
-    h, scale = axis.hierarchy, axis.hierarchy.scale
+
+def _centres(axis: Axis, low: np.ndarray, high: np.ndarray, spread: Spread, represent: str) -> tuple[Cover, np.ndarray]:
+    """One number for each class; labels with the same number stand for what their own classes hold."""
+    scale, centre = axis.hierarchy.scale, REPRESENTATIVES[represent]
     assert scale is not None
-    numbers = np.unique(scale.numbers)
-    low, high = spread.low, spread.high
-    shown = np.zeros(len(low)) if centre is None or scale.kind == "order" else centre(spread, numbers)
+    assert centre is not None
+    shown = centre(spread, axis.values)
     shown = np.trunc(shown) if scale.whole else shown
     key, number = np.unique(np.column_stack([low, high, np.nan_to_num(shown, nan=-1.0)]), axis=0, return_inverse=True)
+    low, high = key[:, 0].astype(np.int64), key[:, 1].astype(np.int64)
     texts = tuple(
-        _text(axis, scale, numbers, int(a), int(b), None if centre is None or scale.kind == "order" else x)
-        for a, b, x in key
+        _interval(axis, a, b) if a == b or np.isnan(axis.values[b]) else scale.text(x)
+        for a, b, x in zip(low.tolist(), high.tolist(), key[:, 2].tolist(), strict=True)
     )
-    first = np.concatenate([[0], axis.ends])[key[:, 0].astype(np.int64)]
-    last = axis.ends[key[:, 1].astype(np.int64)]
-    levels = np.where(key[:, 0] == key[:, 1], 0, -1)
-    return Cover(h, texts, axis.order, first, last, levels), number.reshape(-1)
+    return _cover(axis, texts, low, high), number.reshape(-1)
 
 
-def _text(axis: Axis, scale: Scale, numbers: np.ndarray, low: int, high: int, centre: float | None) -> Text:
-    leaves = axis.hierarchy.leaves
-    if np.isnan(numbers[high]):
+def _cover(axis: Axis, texts: tuple[Text, ...], low: np.ndarray, high: np.ndarray) -> Cover:
+    first = np.concatenate([[0], axis.ends])[low]
+    return Cover(axis.hierarchy, texts, axis.order, first, axis.ends[high], np.where(low == high, 0, -1))
+
+
+def _interval(axis: Axis, low: int, high: int) -> Text:
+    """The label of the places low … high: missing values only show a missing value, mixed with others ``*``."""
+    leaves, scale = axis.hierarchy.leaves, axis.hierarchy.scale
+    assert scale is not None
+    if np.isnan(axis.values[high]):
         return None if low == high else ROOT
     if low == high:
         return leaves[axis.order[axis.ends[low] - 1]]
     if scale.kind == "order":
         return "{" + ", ".join(str(leaves[i]) for i in axis.order[axis.ends[low] - 1 : axis.ends[high]]) + "}"
-    return scale.interval(numbers[low], numbers[high]) if centre is None else scale.text(centre)
+    return scale.interval(axis.values[low], axis.values[high])

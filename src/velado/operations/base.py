@@ -15,6 +15,9 @@ from velado.values import Text
 OPEN = ("quasi-identifier", "sensitive", "insensitive")
 """Roles of columns whose values an error may show."""
 
+EXACT = ("DATE", "TINYINT", "SMALLINT", "INTEGER", "BIGINT")
+"""Types of which every value is written in one way: what a model counts before must be what is read back."""
+
 
 @dataclass(frozen=True)
 class Given:
@@ -36,16 +39,15 @@ class Given:
 class Operation:
     """Something that is done to the values of a column.
 
-    ``hides``: what is left shows no original value. ``one_to_one``: different values stay different. ``per_record``:
-    equal values may become different ones. ``takes_identifiers``: an identifier may be published after it.
+    ``hides``: what is left shows no original value. ``erases``: nothing is left to tell values apart.
+    ``takes_identifiers``: an identifier may be published after it.
     ``main`` is the parameter that stands alone in the short form, as 10 in ``{round: 10}``.
     """
 
     name: ClassVar[str]
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     hides: ClassVar[bool] = False
-    one_to_one: ClassVar[bool] = False
-    per_record: ClassVar[bool] = False
+    erases: ClassVar[bool] = False
     takes_identifiers: ClassVar[bool] = False
     main: ClassVar[str | None] = None
 
@@ -54,6 +56,11 @@ class Operation:
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def per_record(self) -> bool:
+        """Whether equal values may become different ones."""
+        return False
 
     def spec(self) -> Any:
         """The operation as a project file writes it; what has its default is left out."""
@@ -89,7 +96,8 @@ class OnValues(Operation):
         values = counts.dictionaries[0]
         present = [v for v in values if v is not None]
         became: dict[Text, Text] = dict(zip(present, self.labels(present, given), strict=True))
-        return Replacing.of(given, self, counts, [became.get(v) for v in values], typed=self.keeps_type(kind))
+        typed = self.keeps_type(kind) and (given.role != "sensitive" or kind in EXACT)
+        return Replacing.of(given, self, counts, [became.get(v) for v in values], typed)
 
     def labels(self, values: Sequence[str], given: Given) -> Sequence[str]:
         """What becomes of each of some different values."""

@@ -27,7 +27,6 @@ class Encrypt(KeyedOnValues):
 
     name: ClassVar[str] = "encrypt"
     hides: ClassVar[bool] = True
-    one_to_one: ClassVar[bool] = True
     takes_identifiers: ClassVar[bool] = True
     main: ClassVar = "key"
     parameters: ClassVar = {"key": KeyPlace("where the key is: env:VARIABLE or file:PATH")}

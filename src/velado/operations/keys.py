@@ -28,7 +28,7 @@ SECRETS = ("password", "passphrase", "secret", "passwort", "contraseña", "senha
 def check_place(place: Any) -> None:
     """Refuse a key or password where only its place may stand; the message does not repeat it."""
     scheme, _, where = place.partition(":") if isinstance(place, str) else ("", "", "")
-    named = scheme == "file" and where or scheme == "env" and VARIABLE.fullmatch(where)
+    named = (scheme == "file" and where) or (scheme == "env" and VARIABLE.fullmatch(where))
     if not named or LIKE_A_KEY.fullmatch(where):
         raise key_in_project()
 

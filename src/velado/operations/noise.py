@@ -35,7 +35,6 @@ class AddNoise(Operation):
     seed: int = 0
     decimals: int | None = None
     name: ClassVar[str] = "noise"
-    per_record: ClassVar[bool] = True
     main: ClassVar = "scale"
     parameters: ClassVar = {
         "scale": Number("how large the noise is", low=0, low_open=True),
@@ -43,6 +42,11 @@ class AddNoise(Operation):
         "seed": Number("fixes the noise", low=0, integer=True),
         "decimals": Number("decimals that are shown", low=0, high=MOST_DECIMALS, integer=True, optional=True),
     }
+
+    @property
+    def per_record(self) -> bool:
+        """Every record has noise of its own."""
+        return True
 
     def described(self, folder: Path) -> dict[str, Any]:
         """All but the seed, with which the noise could be taken off."""

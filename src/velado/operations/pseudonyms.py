@@ -28,7 +28,6 @@ class Pseudonymize(KeyedOnValues):
     length: int = 16
     name: ClassVar[str] = "pseudonymize"
     hides: ClassVar[bool] = True
-    one_to_one: ClassVar[bool] = True
     takes_identifiers: ClassVar[bool] = True
     main: ClassVar = "key"
     parameters: ClassVar = {

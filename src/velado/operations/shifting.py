@@ -40,6 +40,15 @@ class Shift(KeyedOnValues):
         "by": ColumnName("column whose values move together; none: all move together", optional=True),
     }
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "days", tuple(self.days))
+
+    @property
+    def per_record(self) -> bool:
+        """A date moves with its person."""
+        return self.by is not None
+
     def treat(self, table: Table, given: Given) -> Treatment:
         """Shift the dates, each with the value of the other column that it stands beside."""
         kind = table.types[given.column]
@@ -59,7 +68,9 @@ class Shift(KeyedOnValues):
             )  # fmt: skip
         there = [i for i, v in enumerate(values) if v is not None]
         labels = self._shifted([values[i] or "" for i in there], [others[i] or "" for i in there], given)
-        counted = Counts((given.column,), (tuple(values[i] for i in there),), (np.arange(len(there)),), pairs.counts[there])
+        counted = Counts(
+            (given.column,), (tuple(values[i] for i in there),), (np.arange(len(there)),), pairs.counts[there]
+        )
         treated = Replacing.of(given, self, counted, labels, typed=self.keeps_type(kind))
         translation = replace(treated.translation, by=self.by, others=tuple(others[i] for i in there))
         missing = int(pairs.counts.sum() - counted.counts.sum())

@@ -16,6 +16,7 @@ class Suppress(Operation):
 
     name: ClassVar[str] = "suppress"
     hides: ClassVar[bool] = True
+    erases: ClassVar[bool] = True
     takes_identifiers: ClassVar[bool] = True
 
     def treat(self, table: Table, given: Given) -> Treatment:
@@ -29,6 +30,7 @@ class Drop(Operation):
 
     name: ClassVar[str] = "drop"
     hides: ClassVar[bool] = True
+    erases: ClassVar[bool] = True
     takes_identifiers: ClassVar[bool] = True
 
     def treat(self, table: Table, given: Given) -> Treatment:

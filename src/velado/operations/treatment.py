@@ -41,8 +41,8 @@ class Treatment:
         """How many original values the release could show as they were."""
         return 0
 
-    def label_of(self) -> dict[Text, Text] | None:
-        """Value → what it becomes; None where equal values may become different ones or nothing is left of them."""
+    def becomes(self, values: Sequence[Text]) -> list[Text] | None:
+        """What becomes of values of the column; None where that is nothing, or depends on the record."""
         return None
 
 
@@ -57,6 +57,10 @@ class Starring(Treatment):
     def problem(self, written: Mapping[Text, int], complete: bool) -> str | None:
         """Only ``*`` may be there."""
         return None if set(written) <= {ROOT} else f"the column '{self.column}' is not fully suppressed"
+
+    def becomes(self, values: Sequence[Text]) -> list[Text] | None:
+        """``*``."""
+        return [ROOT for _ in values]
 
 
 @dataclass(frozen=True)
@@ -104,12 +108,15 @@ class Replacing(Treatment):
         """Original values that something becomes."""
         return len(self._originals() & set(self.translation.labels))
 
-    def label_of(self) -> dict[Text, Text] | None:
-        """Value → what it becomes."""
-        return None if self.translation.by else dict(zip(self.translation.keys, self.translation.labels, strict=True))
+    def becomes(self, values: Sequence[Text]) -> list[Text] | None:
+        """What becomes of values of the column."""
+        if self.translation.by:
+            return None
+        label_of = dict(zip(self.translation.keys, self.translation.labels, strict=True))
+        return [label_of[v] for v in values]
 
     def _originals(self) -> set[Text]:
-        return {v for v in self.translation.keys if v is not None}
+        return {v for v in self.translation.keys if v is not None and v.strip(ROOT)}
 
     @staticmethod
     def _number(value: str) -> Any:

@@ -4,23 +4,28 @@ from velado.project.attack import attack
 from velado.project.check import check
 from velado.project.comparison import balance, compare
 from velado.project.counting import count_table, project_hierarchy
+from velado.project.decryption import Decrypted, decrypt
 from velado.project.document import Output, Project
 from velado.project.evaluation import evaluate
 from velado.project.inspection import Inspection, inspect_table
-from velado.project.release import Release
+from velado.project.release import LightRelease, Release, Releases
 from velado.project.run import anonymize, run
 
 __all__ = [
+    "Decrypted",
     "Inspection",
+    "LightRelease",
     "Output",
     "Project",
     "Release",
+    "Releases",
     "anonymize",
     "attack",
     "balance",
     "check",
     "compare",
     "count_table",
+    "decrypt",
     "evaluate",
     "inspect_table",
     "project_hierarchy",

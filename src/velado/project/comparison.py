@@ -21,7 +21,7 @@ from velado.methods import Method, Progress, method_from, silent
 from velado.models import KAnonymity, PrivacyModel, judge_classes
 from velado.project.counting import count_table
 from velado.project.document import Project
-from velado.project.run import check_described, check_size
+from velado.project.modelled import check_described, check_size
 from velado.schema import Schema
 
 GRID = (*STRONGER, "suppression", "method")

@@ -20,6 +20,7 @@ from velado.hierarchies.scale import Scale
 from velado.models import PrivacyModel
 from velado.models.base import OnSensitive
 from velado.project.document import Project
+from velado.project.treating import as_released
 from velado.schema import Column, Schema
 from velado.values import Text
 
@@ -27,13 +28,17 @@ from velado.values import Text
 def count_table(
     table: Table, schema: Schema, models: Sequence[PrivacyModel] = (), folder: Path | None = None
 ) -> FrequencyTable:
-    """One GROUP BY per sensitive attribute (one alone without any); hierarchies built and checked."""
+    """One GROUP BY per sensitive attribute (one alone without any); hierarchies built and checked.
+
+    Sensitive columns are counted as they will be published, after their operations.
+    """
+    table = as_released(table, schema, folder)
     quasi = schema.names("quasi-identifier")
     groups = _attributes(schema, models)
     counted = [table.count([*quasi, *columns]) for columns in groups] or [table.count(quasi)]
     if not counted[0].counts.sum():
         raise InputError("no-rows", "the table has a header but no rows", file=table.source.name)
-    hierarchies = [_hierarchy(schema[name], _values(counted, name), folder) for name in quasi]
+    hierarchies = [column_hierarchy(schema[name], _values(counted, name), folder) for name in quasi]
     sensitive = [_sensitive(schema, columns, c, folder) for columns, c in zip(groups, counted, strict=False)]
     return FrequencyTable.build(hierarchies, counted, sensitive)
 
@@ -61,7 +66,8 @@ def _values(counted: Sequence[Counts], name: str) -> list[Text]:
     return sorted(found, key=lambda v: (v is None, v or ""))
 
 
-def _hierarchy(column: Column, values: Sequence[Text], folder: Path | None) -> Hierarchy:
+def column_hierarchy(column: Column, values: Sequence[Text], folder: Path | None) -> Hierarchy:
+    """The hierarchy of a column for the values that occur."""
     _check_type(column, [v for v in values if v is not None])
     hierarchy = build(
         column.name, column.hierarchy, values, format=column.format, missing=column.missing, folder=folder
@@ -109,7 +115,7 @@ def _sensitive(schema: Schema, columns: tuple[str, ...], counts: Counts, folder:
     column = schema[name]
     if column.missing == "reject" and None in labels[name]:
         raise missing_values(name)
-    tree = None if column.hierarchy is None else _hierarchy(column, labels[name], folder)
+    tree = None if column.hierarchy is None else column_hierarchy(column, labels[name], folder)
     return Sensitive(name, labels[name], tree, tuple(others), tuple(labels[c] for c in others))
 
 
@@ -135,4 +141,4 @@ def project_hierarchy(project: Project | str | Path, column: str) -> Hierarchy:
             )
         if schema[column].role == "identifier":
             raise InputError("identifier", "identifiers are not generalized and not shown", column=column)
-        return _hierarchy(schema[column], _values([table.count([column])], column), project.folder)
+        return column_hierarchy(schema[column], _values([table.count([column])], column), project.folder)

@@ -21,8 +21,13 @@ from velado.models import PrivacyModel, model_from
 from velado.schema import REST, Column
 
 VERSION = 1
-KEYS = ("velado", "name", "source", "columns", "rest", "models", "method", "output")
-COLUMN_KEYS = ("role", "type", "hierarchy", "format", "missing", "operation")
+KEYS = (
+    "velado", "name", "anonymization", "source", "columns", "rest", "models", "method", "output",
+    "tables", "attributes", "joinable",
+)  # fmt: skip
+TABLE_KEYS = ("anonymization", "source", "columns", "rest", "models", "method", "output")
+COLUMN_KEYS = ("role", "type", "hierarchy", "format", "missing", "operation", "attribute")
+ANONYMIZATIONS = ("models", "light")
 OUTPUT_KEYS = ("path", "delimiter", "order", "suppressed", "guard", "recoding")
 
 
@@ -69,18 +74,49 @@ class Output:
 
 
 @dataclass(frozen=True)
+class Several(Source):
+    """In the place of the source of a project of several tables, which has none itself."""
+
+    def kind(self) -> str:
+        """The first thing that an engine asks."""
+        raise InputError(
+            "several-tables", "this project describes several tables, and one is needed here",
+            hint="'velado run' takes it as a whole; in Python, project.tables[NAME] is the project of one table.",
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
 class Project:
-    """A release described once: source, columns, models, method, output. Paths are relative to ``folder``."""
+    """A release described once: source, columns, models, method, output. Paths are relative to ``folder``.
+
+    ``anonymization``: models (default), or light: only the operations of the columns are applied, and no model is
+    checked. A project of several ``tables`` has a project for each, and nothing of a single one; its ``joinable``
+    attributes must match after the run as they did before.
+    """
 
     source: Any
     columns: tuple[Column, ...]
-    models: tuple[PrivacyModel, ...]
+    models: tuple[PrivacyModel, ...] = ()
     method: Method = field(default_factory=Lattice)
     output: Output = field(default_factory=Output)
     rest: str | None = None
     name: str = "release"
     folder: Path = field(default_factory=Path)
     file: Path | None = None
+    anonymization: str = "models"
+    tables: Mapping[str, Project] = field(default_factory=dict)
+    joinable: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.anonymization not in ANONYMIZATIONS:
+            raise InputError(
+                "bad-anonymization", f"'anonymization' must be models or light, got {self.anonymization!r}"
+            )
+
+    @property
+    def light(self) -> bool:
+        """Whether only operations are applied."""
+        return self.anonymization == "light"
 
     @classmethod
     def load(cls, path: str | Path) -> Project:
@@ -117,38 +153,105 @@ class Project:
             raise InputError(
                 "bad-version", f"this Velado reads project files of version {VERSION}, not {data['velado']!r}"
             )
-        for key in ("source", "columns", "models"):
+        if "tables" in data:
+            return cls._of_tables(data, Path(folder), file)
+        for key in ("attributes", "joinable"):
+            if key in data:
+                raise InputError("bad-project", f"'{key}' is for projects of several tables", hint="See 'tables'.")
+        return cls._of_table(data, Path(folder), file, str(data.get("name", "release")), {})
+
+    @classmethod
+    def _of_table(
+        cls, data: Mapping[str, Any], folder: Path, file: Path | None, name: str, attributes: Mapping[str, Any]
+    ) -> Project:
+        light = data.get("anonymization") == "light"
+        for key in ("source", "columns", *(() if light else ("models",))):
             if not data.get(key):
-                raise InputError("missing-key", f"the project has no '{key}'")
+                hint = "Or write 'anonymization: light' to apply operations only." if key == "models" else ""
+                raise InputError("missing-key", f"the project has no '{key}'", hint=hint)
+        for key in ("models", "method"):
+            if light and key in data:
+                raise InputError(
+                    "light-project", f"'anonymization: light' checks no model, and there is '{key}'",
+                    hint=f"Leave out '{key}', or leave out 'anonymization: light'.",
+                )  # fmt: skip
         if data.get("rest") not in (None, *REST):
             raise InputError("bad-rest", f"'rest' must be drop or insensitive, got {data['rest']!r}")
-        folder = Path(folder)
         source = data["source"]
         source = Source.of(source, folder) if isinstance(source, (str, Mapping)) else source
+        columns = _mapping(data["columns"], "columns").items()
         return cls(
             source=source,
-            columns=tuple(_column(name, spec) for name, spec in _mapping(data["columns"], "columns").items()),
-            models=tuple(_one(spec, "models", model_from) for spec in _list(data["models"], "models")),
+            columns=tuple(_column(column, spec, light, attributes) for column, spec in columns),
+            models=tuple(_one(spec, "models", model_from) for spec in _list(data.get("models") or (), "models")),
             method=_one(data["method"], "method", method_from) if data.get("method") else Lattice(),
             output=_output(data.get("output") or {}, folder),
             rest=data.get("rest"),
-            name=str(data.get("name", "release")),
+            name=name,
             folder=folder,
             file=file,
+            anonymization=data.get("anonymization", "models"),
         )
+
+    @classmethod
+    def _of_tables(cls, data: Mapping[str, Any], folder: Path, file: Path | None) -> Project:
+        """Every table takes what it does not say itself from the top of the file."""
+        for key in ("source", "columns", "rest", "output"):
+            if key in data:
+                raise InputError("bad-project", f"'{key}' stands in each table where there are 'tables'")
+        name = str(data.get("name", "release"))
+        attributes = _mapping(data.get("attributes") or {}, "attributes")
+        for attribute, spec in attributes.items():
+            _mapping(spec, f"the attribute '{attribute}'", [k for k in COLUMN_KEYS if k != "attribute"])
+        shared = {key: data[key] for key in ("anonymization", "models", "method") if key in data}
+        tables = {}
+        for table, spec in _mapping(data["tables"], "tables").items():
+            own = _mapping(spec, f"the table '{table}'", TABLE_KEYS)
+            light = own.get("anonymization") == "light"
+            inherited = {k: v for k, v in shared.items() if not light}
+            try:
+                tables[str(table)] = cls._of_table({**inherited, **own}, folder, file, f"{name}/{table}", attributes)
+            except InputError as error:
+                error.message = f"table '{table}': {error.message}"
+                error.args = (str(error),)
+                raise
+        joinable = data.get("joinable") or ()
+        if isinstance(joinable, str) or not isinstance(joinable, Sequence):
+            raise InputError("bad-project", "'joinable' is a list of attributes")
+        return cls.of_tables(tables, tuple(map(str, joinable)), name, folder, file)
+
+    @classmethod
+    def of_tables(
+        cls, tables: Mapping[str, Project], joinable: Sequence[str] = (), name: str = "release",
+        folder: Path | str = ".", file: Path | None = None,
+    ) -> Project:  # fmt: skip
+        """A project of several tables; attributes that they share must be described alike."""
+        from velado.project.attributes import check_attributes
+
+        check_attributes(tables, joinable)
+        return cls(Several(), (), name=name, folder=Path(folder), file=file, tables=tables, joinable=tuple(joinable))
 
     def as_dict(self) -> dict[str, Any]:
         """The mapping that a project file holds; what has its default is left out."""
+        top: dict[str, Any] = {"velado": VERSION, "name": self.name}
+        if self.tables:
+            tables = {name: table._as_table() for name, table in self.tables.items()}
+            return {**top, "tables": tables, **({"joinable": list(self.joinable)} if self.joinable else {})}
+        return {**top, **self._as_table()}
+
+    def _as_table(self) -> dict[str, Any]:
         source = Source.of(self.source)
         columns = {}
         for c in self.columns:
-            shown: dict[str, Any] = {"role": c.role}
+            shown: dict[str, Any] = {"role": c.role} if c.role else {}
+            if c.operation is not None and (c.operation.name, c.role) != ("suppress", "identifier"):
+                shown["operation"] = c.operation.spec()
             for key, default in (
                 ("type", "text"),
                 ("hierarchy", None),
                 ("format", None),
                 ("missing", "own-category"),
-                ("operation", "suppress"),
+                ("attribute", c.name),
             ):
                 value = getattr(c, key)
                 if isinstance(value, Hierarchy):
@@ -168,14 +271,14 @@ class Project:
             options["missing"] = list(source.missing)
         output = {k: getattr(self.output, k) for k in OUTPUT_KEYS if getattr(self.output, k) != getattr(Output(), k)}
         data: dict[str, Any] = {
-            "velado": VERSION,
-            "name": self.name,
             "source": options,
             "columns": columns,
             "models": [{m.name: m.required()} for m in self.models],
             "method": {self.method.name: {k: getattr(self.method, k) for k in self.method.parameters}},
             "output": {k: self._relative(v) if isinstance(v, Path) else v for k, v in output.items()},
         }
+        if self.light:
+            data = {"anonymization": "light", **{k: v for k, v in data.items() if k not in ("models", "method")}}
         if self.rest:
             data["rest"] = self.rest
         return data
@@ -244,12 +347,14 @@ def _one(spec: Any, what: str, make: Any) -> Any:
     return make(str(name), arguments)
 
 
-def _column(name: Any, spec: Any) -> Column:
+def _column(name: Any, spec: Any, light: bool, attributes: Mapping[str, Any]) -> Column:
+    """A column; what it does not say itself comes from its attribute."""
     name = str(name)
-    options = {"role": spec} if isinstance(spec, str) else _mapping(spec, f"the column '{name}'", COLUMN_KEYS)
-    if "role" not in options:
+    options = {"role": spec} if isinstance(spec, str) else _mapping(spec or {}, f"the column '{name}'", COLUMN_KEYS)
+    options = {**attributes.get(options.get("attribute", name), {}), **options}
+    if "role" not in options and not (light and "operation" in options):
         raise InputError(
-            "column-without-role", "the column has no role", column=name,
+            "column-without-role", "the column has no role" + (" and no operation" if light else ""), column=name,
             hint="Choose one of: identifier, quasi-identifier, sensitive, insensitive.",
         )  # fmt: skip
     return Column(name, **options)

@@ -16,6 +16,7 @@ from velado.evaluation import evaluate as evaluate_pair
 from velado.frequency import FrequencyTable, Sensitive
 from velado.hierarchies.numbers import parse_all
 from velado.models import PrivacyModel, judge_classes
+from velado.parameters import Number
 from velado.project.counting import count_table, ordered
 from velado.project.document import Project
 from velado.project.released import count_release, readable, release_frequency, showing, without
@@ -64,6 +65,7 @@ def evaluate(
         release = written_release(project) if release is None else release
     if original is None or release is None:
         raise InputError("no-table", "two tables are needed: the original and its release")
+    _check_numbers(queries=queries, seed=seed, fraction=fraction)
     for name in measures or ():
         if name not in MEASURES:
             raise InputError("unknown-measure", f"there is no measure '{name}'", hint=suggest(name, MEASURES))
@@ -76,10 +78,23 @@ def evaluate(
             wanted = replace(wanted, outcome=_outcome(table, pair, target))
         if population is not None:
             wanted = replace(wanted, population=_population(population, schema, folder))
-        if weights is not None or fraction is not None:
-            wanted = replace(wanted, people=_people(table, pair, weights, fraction), fraction=fraction)
+        wanted = replace(wanted, fraction=fraction)
+        if weights is not None:
+            wanted = replace(wanted, people=_people(table, pair, weights))
     _, verdicts = judge_classes(models, pair.released.frequency.sensitive, pair.released)
     return evaluate_pair(pair, models, verdicts, wanted)
+
+
+def _check_numbers(queries: Any, seed: Any, fraction: Any) -> None:
+    """The numbers are in their ranges."""
+    for name, value, parameter in (
+        ("queries", queries, Number("", low=1, high=10_000_000, integer=True)),
+        ("seed", seed, Number("", low=0, high=2**32 - 1, integer=True)),
+        ("fraction", fraction, Number("", low=0, high=1, low_open=True, optional=True)),
+    ):
+        problem = parameter.problem(value)
+        if problem:
+            raise InputError("bad-parameter", f"{name} {problem}, got {value!r}")
 
 
 def described(
@@ -131,7 +146,8 @@ def read_pair(
         check_header(written, [*frequency.columns, *(s.column for s in frequency.sensitive)])
         counted = [readable(c, frequency.sensitive) for c in count_release(written, frequency)]
         name = written.source.name
-    counted, starred = without_suppressed(counted, frequency.columns, name)
+    complete = [h.column for j, h in enumerate(frequency.hierarchies) if not _has_missing(frequency, j)]
+    counted, starred = without_suppressed(counted, frequency.columns, name, complete)
     try:
         released = release_frequency(frequency, counted)
     except InputError as error:
@@ -144,6 +160,11 @@ def read_pair(
     return Pair.between(frequency, released, starred, name)
 
 
+def _has_missing(frequency: FrequencyTable, j: int) -> bool:
+    place = frequency.hierarchies[j].code.get(None)
+    return place is not None and bool(frequency.leaf_records[j][place])
+
+
 def check_header(written: Table, columns: Sequence[str]) -> None:
     """The release has all these columns."""
     for name in columns:
@@ -154,12 +175,20 @@ def check_header(written: Table, columns: Sequence[str]) -> None:
             )  # fmt: skip
 
 
-def without_suppressed(counted: Sequence[Counts], quasi: Sequence[str], file: str) -> tuple[list[Counts], int]:
-    """Take out the rows whose every quasi-identifier is ``*`` or missing, unless these are all there is."""
+def without_suppressed(
+    counted: Sequence[Counts], quasi: Sequence[str], file: str, blank: Sequence[str] = ()
+) -> tuple[list[Counts], int]:
+    """Take out the rows whose every quasi-identifier is ``*``, unless these are all there is.
+
+    In ``blank`` columns a missing value says no more than ``*``: the original has none there.
+    """
     total = int(counted[0].counts.sum())
     if not total:
         raise InputError("empty-release", "the release has no records: there is nothing to evaluate", file=file)
-    hidden = [showing(c, quasi, (ROOT, None)) for c in counted]
+    hidden = [
+        np.logical_and.reduce([showing(c, [q], (ROOT, None) if q in blank else (ROOT,)) for q in quasi])
+        for c in counted
+    ]
     starred = int(counted[0].counts[hidden[0]].sum())
     sensitive = [name for c in counted for name in c.names[len(quasi) :]]
     everything = bool(sensitive) and all(
@@ -202,12 +231,9 @@ def _population(population: Any, schema: Schema, folder: Path) -> FrequencyTable
         return count_table(table, quasi.fitted(table.header, "insensitive", table.source.name), folder=folder)
 
 
-def _people(table: Table, pair: Pair, weights: str | None, fraction: float | None) -> np.ndarray:
+def _people(table: Table, pair: Pair, weights: str) -> np.ndarray:
     """How many people of the population each distinct original row stands for."""
     original = pair.original
-    if weights is None:
-        assert fraction is not None
-        return original.counts / fraction
     if weights not in table.header:
         raise InputError(
             "unknown-column", "the table has no such column", column=weights, file=table.source.name,

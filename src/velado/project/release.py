@@ -1,4 +1,4 @@
-"""A verified release: its output, recoding, evaluation and manifest."""
+"""Verified releases: their outputs, recodings, evaluations and manifests."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import Any
 from velado.evaluation import Evaluation
 from velado.methods import Found, Search
 from velado.recoding import Recoding
+
+LIGHT = "every operation was applied to every record; no privacy model was checked"
+"""What is known of a light release."""
 
 
 @dataclass(frozen=True)
@@ -56,3 +59,55 @@ class Release:
         if self.found.minimal:
             shown["minimal"] = [list(v) for v in self.found.minimal]
         return shown
+
+
+@dataclass(frozen=True)
+class LightRelease:
+    """What a run of ``anonymization: light`` returns: operations were applied, no privacy model was checked.
+
+    ``operations`` are those of the treated columns, ``unchanged`` the columns that were published as they are.
+    """
+
+    project: str
+    rows: int
+    operations: dict[str, Any]
+    unchanged: tuple[str, ...]
+    manifest: dict[str, Any]
+    output: Path | None = None
+    manifest_path: Path | None = None
+    table: Any = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON of ``velado run``."""
+        return {
+            "project": self.project,
+            "anonymization": "light",
+            "verified": LIGHT,
+            "rows": self.rows,
+            "released": self.rows,
+            "operations": self.operations,
+            "unchanged": list(self.unchanged),
+            "models": [],
+            "output": None if self.output is None else str(self.output),
+            "manifest": None if self.manifest_path is None else str(self.manifest_path),
+        }
+
+
+@dataclass(frozen=True)
+class Releases:
+    """What a run of several tables returns: a release per table, and how its joinable attributes match."""
+
+    project: str
+    tables: dict[str, Release | LightRelease]
+    joined: tuple[Any, ...] = ()
+
+    def __getitem__(self, name: str) -> Release | LightRelease:
+        return self.tables[name]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON of ``velado run``."""
+        return {
+            "project": self.project,
+            "tables": {name: release.as_dict() for name, release in self.tables.items()},
+            "joined": [j.as_dict() for j in self.joined],
+        }

@@ -5,6 +5,7 @@ The output is read back and counted anew; nothing of the search is trusted.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +16,9 @@ from velado.engines import Counts, Table, open_table
 from velado.errors import InputError, VerificationError
 from velado.frequency import Classes, FrequencyTable
 from velado.models import PrivacyModel, Verdict, judge_classes
+from velado.operations import Treatment
 from velado.project.released import count_release, readable, release_frequency, showing, without
-from velado.values import ROOT
+from velado.values import ROOT, Text
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Expected:
     """
 
     header: Sequence[str]
-    identifiers: Sequence[str]
+    treatments: Sequence[Treatment]
     original: FrequencyTable
     models: Sequence[PrivacyModel]
     released: int
@@ -42,15 +44,17 @@ def verify(written: Any, expected: Expected) -> list[Verdict]:
         with open_table(written) as table:
             return _judged(table, expected)
     except InputError as error:
-        raise _failed(f"it cannot be read back ({error.code})") from None
+        raise failed(f"it cannot be read back ({error.code})") from None
 
 
 def _judged(table: Table, expected: Expected) -> list[Verdict]:
     if list(table.header) != list(expected.header):
-        raise _failed("its columns are not the expected ones")
-    for name in expected.identifiers:
-        if name in expected.header and table.count([name]).dictionaries[0] not in ((ROOT,), ()):
-            raise _failed(f"the identifier column '{name}' is not fully suppressed")
+        raise failed("its columns are not the expected ones")
+    sensitive = {name for s in expected.original.sensitive for name in s.columns}
+    complete = expected.released == expected.original.records
+    for treatment in expected.treatments:
+        starred = expected.starred if treatment.column in sensitive else 0
+        _check_treated(table, treatment, complete, expected.guarded, starred)
     counted = count_release(table, expected.original)
     if expected.guarded:
         counted = [readable(c) for c in counted]
@@ -58,14 +62,49 @@ def _judged(table: Table, expected: Expected) -> list[Verdict]:
         counted = [_without_starred(c, expected.starred) for c in counted]
     total = int(counted[0].counts.sum())
     if total != expected.released:
-        raise _failed(f"it holds {total} records instead of {expected.released}")
+        raise failed(f"it holds {total} records instead of {expected.released}")
     frequency = release_frequency(expected.original, counted)
     classes = Classes.from_ids(frequency, np.arange(frequency.rows), frequency.rows)
     _, verdicts = judge_classes(expected.models, frequency.sensitive, classes)
     broken = [v.name for v in verdicts if not v.satisfied]
     if broken:
-        raise _failed("it does not satisfy " + ", ".join(broken))
+        raise failed("it does not satisfy " + ", ".join(broken))
     return verdicts
+
+
+def verify_operations(
+    written: Any, header: Sequence[str], rows: int, treatments: Sequence[Treatment], guarded: bool
+) -> None:
+    """Check that a written table has these columns and records, and that every operation was applied."""
+    try:
+        with open_table(written) as table:
+            if list(table.header) != list(header):
+                raise failed("its columns are not the expected ones")
+            if table.rows() != rows:
+                raise failed(f"it holds {table.rows()} records instead of {rows}")
+            for treatment in treatments:
+                _check_treated(table, treatment, complete=True, guarded=guarded)
+    except InputError as error:
+        raise failed(f"it cannot be read back ({error.code})") from None
+
+
+def _check_treated(table: Table, treatment: Treatment, complete: bool, guarded: bool, starred: int = 0) -> None:
+    if treatment.column not in table.header:
+        return
+    problem = treatment.problem(column_records(table, treatment.column, guarded, starred), complete)
+    if problem:
+        raise failed(problem)
+
+
+def column_records(table: Table, column: str, guarded: bool, starred: int = 0) -> dict[Text, int]:
+    """How often each value of a column occurs, beside the ``*`` of suppressed records."""
+    counts = table.count([column])
+    counts = readable(counts) if guarded else counts
+    records: Counter[Text] = Counter()
+    for code, n in zip(counts.codes[0], counts.counts, strict=True):
+        records[counts.dictionaries[0][code]] += int(n)
+    records[ROOT] -= starred
+    return {value: n for value, n in records.items() if n}
 
 
 def _without_starred(counts: Counts, suppressed: int) -> Counts:
@@ -73,11 +112,12 @@ def _without_starred(counts: Counts, suppressed: int) -> Counts:
     starred = showing(counts, counts.names, (ROOT,))
     left = counts.counts - np.where(starred, suppressed, 0)
     if starred.sum() != 1 or (left < 0).any():
-        raise _failed("it does not hold the suppressed records as rows of *")
+        raise failed("it does not hold the suppressed records as rows of *")
     return without(counts, left)
 
 
-def _failed(reason: str) -> VerificationError:
+def failed(reason: str) -> VerificationError:
+    """The error of a release that is not what it should be."""
     return VerificationError(
         "verification-failed", f"the written release did not pass verification: {reason}; it was removed",
         hint="Nothing was published. Please report this as a bug.",

@@ -94,7 +94,7 @@ def _bars(
         "scale": {"domain": [0, top * 1.08 or 1]},
     }
     layers: list[dict[str, Any]] = [{"mark": {"type": "bar", "color": AFTER}, "encoding": {"x": across, "y": up}}]
-    if room >= 6.5 * max(len(words.integer(top)), 2):
+    if room >= 6.5 * max(len(words.integer(top)), 2) + 6:
         text = {"type": "text", "dy": -6, "fontSize": 11, "color": INK}
         layers.append({"mark": text, "encoding": {"x": across, "y": up, "text": {"field": "text"}}})
     names = {"name": "names", "value": list(labels)}

@@ -123,10 +123,12 @@ def _aggregates(subject: Subject, name: str) -> Table:
     def released(number: float | None, hidden: bool) -> Cell:
         return subject.text("hidden") if hidden else subject.figure(number, 2)
 
+    # Where few records were suppressed, exact sums and counts of both tables would give those records away.
+    few = 0 < pair.suppressed < subject.limits.value or b.records < subject.limits.value
     mode = original(b.mode)
-    if original_number(pair, j, b.mode, subject.limits).number is not None:
+    if mode.value is not None and not few:
         mode = Cell(words.text("answers.times", value=mode.text, n=words.integer(b.mode_count)))
-    mean = subject.figure(b.mean, 2) if b.records >= subject.limits.value else subject.text("hidden")
+    mean = subject.text("hidden") if few else subject.figure(b.mean, 2)
     answered = words.text("answers.times", value=subject.label(a.mode), n=words.integer(a.mode_count))
     rows = [
         (subject.text("answers.min"), original(b.min), released(a.min, low_open)),

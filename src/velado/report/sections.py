@@ -309,7 +309,7 @@ def _value(subject: Subject, value: Any) -> str:
         return words.text("none")
     if isinstance(value, (bool, np.bool_)):
         return words.text("yes" if value else "no")
-    return words.number(float(value)) if isinstance(value, (int, float, np.number)) else clean(str(value))
+    return subject.figure(float(value)).text if isinstance(value, (int, float, np.number)) else clean(str(value))
 
 
 def glossary(subject: Subject) -> Section:

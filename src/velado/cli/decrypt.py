@@ -1,0 +1,35 @@
+"""``velado decrypt``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from velado import decrypt
+from velado.cli.terminal import DELIMITER, ENCODING, JSON, MISSING, QUOTE, SHEET, plain, print_json, say, source
+
+
+def command(
+    table: Annotated[Path, typer.Argument(help="Table with encrypted columns.")],
+    column: Annotated[list[str], typer.Option(help="COLUMN, or COLUMN=ATTRIBUTE, to restore; may be repeated.")],
+    key: Annotated[str, typer.Option(help="Where the key is: env:VARIABLE or file:PATH.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
+    delimiter: DELIMITER = None,
+    quote: QUOTE = None,
+    encoding: ENCODING = None,
+    missing: MISSING = None,
+    sheet: SHEET = None,
+    json: JSON = False,
+) -> None:
+    """Restore encrypted columns, with the key."""
+    named = [option.partition("=") for option in column]
+    attributes = {name: attribute if sign else name for name, sign, attribute in named}
+    restored = decrypt(source(table, delimiter, quote, encoding, missing, sheet), attributes, key, output=output)
+    if json:
+        print_json(restored.as_dict())
+        return
+    for name, values in restored.columns.items():
+        say(f"[bold]{plain(name)}[/]: {values:,} different values restored")
+    say(f"Wrote {plain(output)}: {restored.rows:,} records that name people again. Keep it private.")

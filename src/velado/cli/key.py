@@ -1,0 +1,17 @@
+"""``velado key``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from velado import create_key
+from velado.cli.terminal import plain, say
+
+
+def command(file: Annotated[Path, typer.Argument(help="File for the key; it must not exist.")]) -> None:
+    """Make a random key for encrypt, pseudonymize and shift."""
+    create_key(file)
+    say(f"Wrote {plain(file)}. Whoever has it can undo or guess what it protects: keep it private, and keep a copy.")

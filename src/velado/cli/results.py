@@ -1,0 +1,57 @@
+"""What a run gave, whatever it was."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+from velado import LightRelease, Releases
+from velado.cli import summary
+from velado.cli.terminal import plain, say, table
+
+UNCHECKED = (
+    "[bold yellow]No privacy model was checked.[/] People may still be singled out by the columns that are left: "
+    "velado check tells."
+)
+
+
+@singledispatch
+def show(result: Any) -> None:
+    """Print what was done, what holds, and where the files are."""
+    summary.show(result)
+
+
+@show.register
+def _light(release: LightRelease) -> None:
+    done = len(release.operations)
+    say(f"[bold]{plain(release.project)}[/]: {release.rows:,} records released, operations on {done} column(s)")
+    say(UNCHECKED)
+    lines = [(name, *_shown(operation)) for name, operation in release.operations.items()]
+    table("Verified in what was written", lines, ("column", "operation", ""))
+    if release.unchanged:
+        say()
+        say("Published as they are: " + plain(", ".join(release.unchanged)))
+    if release.output is not None:
+        say()
+        say(f"Release:  {plain(release.output)}")
+        say(f"Manifest: {plain(release.manifest_path)}")
+
+
+@show.register
+def _several(releases: Releases) -> None:
+    for release in releases.tables.values():
+        show(release)
+        say()
+        say()
+    if releases.joined:
+        lines = [(j.attribute, " and ".join(j.tables), j.matching) for j in releases.joined]
+        table("Joinable: values in common, as many as before", lines, ("attribute", "tables", "values"))
+        say()
+        say(
+            "Models hold in each table alone. What can be joined can be told apart by the columns of all tables together."
+        )
+
+
+def _shown(operation: dict[str, Any]) -> tuple[str, str]:
+    ((name, parameters),) = operation.items()
+    return name, ", ".join(f"{k}: {v}" for k, v in parameters.items())

@@ -1,0 +1,64 @@
+"""Attributes that several tables share: described alike, treated alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from velado.errors import InputError, suggest
+from velado.hierarchies import Hierarchy
+from velado.schema import Column
+
+if TYPE_CHECKING:
+    from velado.project.document import Project
+
+ALIKE = ("role", "type", "format", "missing", "operation", "hierarchy")
+"""What columns of one attribute must have in common."""
+
+
+def shared_columns(tables: Mapping[str, Project]) -> dict[str, list[tuple[str, Column]]]:
+    """Per attribute that occurs in several tables, its columns with their tables."""
+    found: dict[str, list[tuple[str, Column]]] = {}
+    for name, project in tables.items():
+        for column in project.columns:
+            found.setdefault(column.attribute, []).append((name, column))
+    return {a: columns for a, columns in found.items() if len({table for table, _ in columns}) > 1}
+
+
+def check_attributes(tables: Mapping[str, Project], joinable: Sequence[str]) -> None:
+    """Columns of one attribute are described alike, and joinable attributes occur in several tables."""
+    if not tables:
+        raise InputError("missing-key", "the project has no 'tables'")
+    shared = shared_columns(tables)
+    for attribute, columns in shared.items():
+        first_table, first = columns[0]
+        for table, column in columns[1:]:
+            recoded = first.role == "quasi-identifier" and tables[first_table].light != tables[table].light
+            for part in ("anonymization",) * recoded + ALIKE:
+                if recoded or not _same(getattr(first, part), getattr(column, part)):
+                    raise InputError(
+                        "attribute-differs",
+                        f"the tables '{first_table}' and '{table}' describe the attribute '{attribute}' differently: "
+                        f"its {part} must be the same",
+                        column=column.name,
+                        hint="Describe it once under 'attributes', or give one of the columns another 'attribute'.",
+                    )  # fmt: skip
+    for attribute in joinable:
+        if attribute not in shared:
+            raise InputError(
+                "not-joinable", f"'{attribute}' is to be joinable, but it is not an attribute of several tables",
+                hint=suggest(attribute, shared),
+            )  # fmt: skip
+        table, column = shared[attribute][0]
+        operation = column.operation
+        if operation is not None and (operation.erases or operation.per_record):
+            raise InputError(
+                "not-joinable", f"'{attribute}' is to be joinable, but the operation {operation} does not keep its values apart",
+                column=column.name, hint="Pseudonymize or encrypt it.",
+            )  # fmt: skip
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, Hierarchy) and isinstance(other, Hierarchy):
+        return one.rows() == other.rows()
+    return bool(one == other)

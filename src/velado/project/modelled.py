@@ -1,0 +1,163 @@
+"""Prepare a release that satisfies privacy models: count, search, recode."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from velado.engines import DuckDBTable, Recoded
+from velado.errors import InputError, NoSolution
+from velado.evaluation import Evaluation, Pair, evaluate
+from velado.frequency import FrequencyTable
+from velado.methods import Found, Progress, kernels_ready
+from velado.models import PrivacyModel, smallest_class
+from velado.operations import Treatment
+from velado.project.counting import count_table
+from velado.project.document import Project
+from velado.project.manifest import manifest_of
+from velado.project.publishing import Prepared
+from velado.project.release import Release
+from velado.project.treating import check_operations, told, treatments
+from velado.project.verify import Expected, verify
+from velado.recoding import Others, Recoding
+from velado.schema import Column, Schema
+from velado.values import Text
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A table that was read and counted."""
+
+    project: Project
+    table: DuckDBTable
+    schema: Schema
+    treatments: tuple[Treatment, ...]
+    frequency: FrequencyTable
+
+    @classmethod
+    def of(
+        cls, project: Project, table: DuckDBTable, progress: Progress, columns: Sequence[Column] | None = None
+    ) -> Counted:
+        """Check the description against the table, and count; ``columns`` take the place of the project's."""
+        schema = Schema(columns or project.columns).fitted(table.header, project.rest, table.source.name)
+        check_described(project, schema)
+        progress(0.0, "counting")
+        treated = treatments(table, schema, project.folder)
+        frequency = count_table(table, schema, project.models, project.folder)
+        check_size(frequency, project.models)
+        return cls(project, table, schema, treated, frequency)
+
+    def search(self, progress: Progress) -> Found:
+        """What the project's method finds."""
+        progress(0.0, "searching" if kernels_ready() else "compiling the search, once per installation (half a minute)")
+        return self.project.method.search(self.frequency, self.project.models, progress)
+
+    def prepared(self, found: Found) -> Modelled:
+        """The release of what was found."""
+        done = told(self.treatments)
+        treated = {t.column for t in self.treatments}
+        passed = [*self.schema.names("sensitive"), *self.schema.names("insensitive")]
+        others = (done.starred, done.dropped, tuple(c for c in passed if c not in treated))
+        return Modelled(self.project, self.table, self.treatments, found, _recoding(found, others))
+
+
+@dataclass(frozen=True)
+class Modelled(Prepared):
+    """A release whose every class satisfies every model."""
+
+    found: Found
+    recoding: Recoding
+
+    def recoded(self) -> Recoded:
+        """The recoding, and the operations of columns that it leaves alone."""
+        recoded = self.recoding.recoded(self.project.output.suppressed, self.found.classes.frequency.sensitive)
+        return told(self.treatments, replace(recoded, starred=(), dropped=()))
+
+    @property
+    def starred(self) -> int:
+        """Suppressed records that stay as rows of ``*``."""
+        return self.found.suppressed if self.project.output.suppressed == "star" else 0
+
+    def verify(self, written: Any, guarded: bool) -> Evaluation:
+        """Every model holds in what was written; what that cost."""
+        frequency = self.found.classes.frequency
+        expected = Expected(
+            header=[name for name in self.table.header if name not in self.recoding.dropped],
+            treatments=self.treatments,
+            original=frequency,
+            models=self.project.models,
+            released=frequency.records - self.found.suppressed,
+            starred=self.starred,
+            guarded=guarded,
+        )
+        verdicts = verify(written, expected)
+        pair = Pair.of(self.found.classes, self.found.kept, self.found.covers, self.found.labels, self.starred)
+        return evaluate(pair, self.project.models, verdicts)
+
+    def labels_of(self, column: str) -> dict[Text, Text] | None:
+        """Quasi-identifiers become their labels, where these do not depend on the record."""
+        for c in self.recoding.columns:
+            if c.name == column:
+                return None if c.level is None else {v: c.labels[x] for v, x in zip(c.values, c.codes, strict=True)}
+        return super().labels_of(column)
+
+    def manifest(self, proof: Evaluation, digest: str | None) -> dict[str, Any]:
+        """The manifest."""
+        fingerprint = self.table.fingerprint()
+        return manifest_of(self.project, fingerprint, self.treatments, self.found, self.recoding, proof, digest)
+
+    def release(self, proof: Evaluation, manifest: dict[str, Any], **where: Any) -> Release:
+        """The release."""
+        return Release(self.project.name, self.recoding, proof, self.found.search, manifest, self.found, **where)
+
+    def save(self, path: Path) -> None:
+        """Save the recoding."""
+        self.recoding.save(path)
+
+
+def _recoding(found: Found, others: Others) -> Recoding:
+    if found.levels is None:
+        return Recoding.local(found.classes, found.kept, found.covers, found.labels, others)
+    return Recoding.at_levels(found.classes, found.levels, found.kept, others)
+
+
+def check_described(project: Project, schema: Schema) -> None:
+    """There is something to protect, and a model that says how."""
+    if project.light:
+        raise InputError(
+            "light-project", "'anonymization: light' checks no model, and this needs one",
+            hint="Only 'velado run' takes such a project.",
+        )  # fmt: skip
+    if not project.models:
+        raise InputError(
+            "no-models", "no privacy model is given: nothing would be protected", hint="For example k-anonymity."
+        )
+    if not schema.names("quasi-identifier"):
+        raise InputError(
+            "no-quasi-identifier", "no column has the role quasi-identifier: there is nothing to protect",
+            hint="Give that role to the columns that can be linked with outside knowledge.",
+        )  # fmt: skip
+    check_operations(project, schema)
+
+
+def check_size(frequency: FrequencyTable, models: Sequence[PrivacyModel]) -> None:
+    """Say at once what no recoding can reach."""
+    needed = smallest_class(models)
+    if needed > frequency.records:
+        raise NoSolution(
+            "table-too-small", f"the models need classes of {needed} records, but the table has only {frequency.records}",
+            hint=f"Require at most {frequency.records}, or take a larger table.",
+        )  # fmt: skip
+    for model in models:
+        column = model.sensitive_column
+        wanted = getattr(model, "l", None)
+        if column is None or wanted is None:
+            continue
+        present = len(frequency.sensitive_column(column).labels)
+        if wanted > present:
+            raise NoSolution(
+                "too-few-sensitive-values", f"{model.name} wants {wanted:g} different values, but the column has only {present}",
+                column=column, hint=f"Require at most {present}.",
+            )  # fmt: skip
