@@ -7,6 +7,7 @@ from ``__post_init__``. The registry-driven tests break every parameter of every
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, Protocol
@@ -161,8 +162,34 @@ class KeyPlace:
         return None if scheme in ("env", "file") and place else "must be env:VARIABLE or file:PATH"
 
 
+@dataclass(frozen=True)
+class Size:
+    """An amount of memory, such as ``1GB`` or ``512MB``."""
+
+    help: str
+
+    def problem(self, value: Any) -> str | None:
+        """What is wrong with a value, or None."""
+        return None if value is None or bytes_of(value) else "must be an amount of memory such as 512MB or 2GB"
+
+
+UNITS = {"": 1, "k": 1000, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
+
+
+def bytes_of(value: Any) -> int | None:
+    """The bytes of an amount of memory; None if it is none.
+
+    >>> bytes_of("1GB"), bytes_of("1.5 MB"), bytes_of("much")
+    (1000000000, 1500000, None)
+    """
+    if type(value) not in (str, int):
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kKMGT]?)B?", str(value).strip())
+    return None if found is None else int(float(found[1]) * UNITS[found[2]]) or None
+
+
 FLAG = (False, True)
-Parameter = Number | Choice | ColumnName | Levels | Weights | Word | Span | Substitutes | KeyPlace
+Parameter = Number | Choice | ColumnName | Levels | Weights | Word | Span | Substitutes | KeyPlace | Size
 
 
 def _word(option: Any) -> str:

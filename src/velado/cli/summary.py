@@ -32,7 +32,9 @@ def show(release: Release) -> None:
     levels.add_column("of", justify="right")
     levels.add_column("for example")
     levels.add_column("loss", justify="right")
-    for column, hierarchy in zip(release.recoding.columns, release.found.classes.frequency.hierarchies, strict=True):
+    recoded = () if release.recoding is None or release.found is None else release.recoding.columns
+    hierarchies = () if release.found is None else release.found.classes.frequency.hierarchies
+    for column, hierarchy in zip(recoded, hierarchies, strict=True):
         example = next((x for x in column.labels if x is not None), "")
         levels.add_row(
             plain(column.name),
@@ -76,6 +78,6 @@ def show(release: Release) -> None:
         say()
         say(f"Release:  {plain(release.output)}")
         say(f"Manifest: {plain(release.manifest_path)}")
-    if release.found.minimal:
+    if release.found is not None and release.found.minimal:
         say()
         say("Minimal generalizations: " + "; ".join("(" + ", ".join(map(str, v)) + ")" for v in release.found.minimal))

@@ -122,8 +122,11 @@ class Table(Protocol):
     def rows(self) -> int:
         """Number of rows."""
 
-    def count(self, columns: Sequence[str]) -> Counts:
-        """How often each combination of the columns' values (as text) occurs."""
+    def count(self, columns: Sequence[str], lot: tuple[int, int] = (0, 1), by: Sequence[str] = ()) -> Counts:
+        """How often each combination of the columns' values (as text) occurs; in lot i of n, by a hash of columns."""
+
+    def distinct(self, columns: Sequence[str]) -> int:
+        """About how many combinations of the columns' values there are."""
 
     def unseen(self, recoded: Recoded) -> dict[str, list[str]]:
         """Per translated column, up to five values that its translation does not know."""

@@ -83,12 +83,22 @@ class DuckDBTable:
         """Number of rows."""
         return int(self._run(f"SELECT count(*) FROM {self._relation}").fetchall()[0][0])
 
-    def count(self, columns: Sequence[str]) -> Counts:
-        """How often each combination of the columns' values (as text) occurs."""
+    def distinct(self, columns: Sequence[str]) -> int:
+        """About how many combinations of the columns' values there are."""
+        cells = ", ".join(self._inner[c] for c in columns)
+        found = self._run(f"SELECT approx_count_distinct(hash({cells})) FROM {self._relation}").fetchall()
+        return int(found[0][0])
+
+    def count(self, columns: Sequence[str], lot: tuple[int, int] = (0, 1), by: Sequence[str] = ()) -> Counts:
+        """How often each combination of the columns' values (as text) occurs.
+
+        Of ``lot`` (i, n) only the combinations whose hash of the columns ``by`` is i modulo n.
+        """
         cells = ", ".join(f"{self._inner[c]} AS k{i}" for i, c in enumerate(columns))
         keys = ", ".join(f"k{i}" for i in range(len(columns)))
+        chosen = f"WHERE hash({', '.join(self._inner[c] for c in by)}) % {lot[1]} = {lot[0]}" if lot[1] > 1 else ""
         table = self._arrow(
-            f"SELECT {keys}, count(*) AS n FROM (SELECT {cells} FROM {self._relation}) GROUP BY {keys}"
+            f"SELECT {keys}, count(*) AS n FROM (SELECT {cells} FROM {self._relation} {chosen}) GROUP BY {keys}"
             if columns
             else f"SELECT count(*) AS n FROM {self._relation}"
         )
@@ -200,10 +210,7 @@ class DuckDBTable:
                     cell = f"CAST(p.{column} AS {self._enum(known[name])})"
                     shown = f"CAST({column} AS VARCHAR)"
                 if guard:
-                    shown = (
-                        f"CASE WHEN regexp_matches({shown}, {literal(GUARDED)}) AND NOT regexp_matches({shown}, {literal(NUMBER)}) "
-                        f"THEN chr(39) || {shown} ELSE {shown} END"
-                    )
+                    shown = guarded_cell(shown)
             elif plain and name in known and "INT" not in self.types[name]:
                 shown = f"CAST({column} AS VARCHAR)"
             if star is not None and name in star and recoded.selection.kept is not None:
@@ -313,6 +320,11 @@ class DuckDBTable:
         with open(self.source.path, "rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
 
+    def limit(self, memory: int, folder: Path) -> None:
+        """Use no more memory than this; what does not fit goes to a temporary folder in the one given."""
+        self._run(f"SET memory_limit = '{memory}B'")
+        self._run(f"SET temp_directory = {literal(str(self._folder(folder)))}")
+
     def close(self) -> None:
         """Close the connection and remove temporary files."""
         self.connection.close()
@@ -370,6 +382,12 @@ def _wide(kind: str) -> str:
     if kind.startswith("DECIMAL"):
         return re.sub(r"\(\d+", "(38", kind)
     return "BIGINT" if "INT" in kind and "HUGE" not in kind else kind
+
+
+def guarded_cell(cell: str) -> str:
+    """A text cell in SQL that gets an apostrophe where a spreadsheet would take it for a formula."""
+    risky = f"regexp_matches({cell}, {literal(GUARDED)}) AND NOT regexp_matches({cell}, {literal(NUMBER)})"
+    return f"CASE WHEN {risky} THEN chr(39) || {cell} ELSE {cell} END"
 
 
 def guarded(labels: Sequence[Text], guard: bool) -> list[Text]:

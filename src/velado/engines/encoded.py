@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from velado.engines.base import Translation
-from velado.engines.duckdb import ABSENT, DuckDBTable, guarded, quoted
+from velado.engines.duckdb import DuckDBTable, guarded, guarded_cell, quoted
 from velado.engines.opening import literal
 from velado.values import ROOT, Text
 
@@ -36,7 +36,12 @@ class EncodedTable:
     """The rows of a table with recoded columns as places p0, p1, … and coded columns as s0, s1, …"""
 
     def __init__(
-        self, table: DuckDBTable, places: Sequence[Translation], coded: Sequence[Translation], dropped: Sequence[str], starred: Sequence[str]
+        self,
+        table: DuckDBTable,
+        places: Sequence[Translation],
+        coded: Sequence[Translation],
+        dropped: Sequence[str],
+        starred: Sequence[str],
     ) -> None:
         self._table = table
         self._columns, self._coded = len(places), len(coded)
@@ -59,7 +64,9 @@ class EncodedTable:
         assert not unknown, "every value was counted before"
         self.records = int(self._run("SELECT count(*) FROM parts.t0").fetchall()[0][0])
 
-    def _describe(self, places: Sequence[Translation], dropped: Sequence[str], starred: Sequence[str]) -> dict[str, str | None]:
+    def _describe(
+        self, places: Sequence[Translation], dropped: Sequence[str], starred: Sequence[str]
+    ) -> dict[str, str | None]:
         """The columns of the output: the inner name of those that pass, None for recoded and starred ones."""
         recoded = {t.column for t in places}
         self._place_of = {t.column: i for i, t in enumerate(places)}
@@ -73,9 +80,11 @@ class EncodedTable:
         """The part that is everything."""
         return Part((0,) * self._columns, (2**32 - 1,) * self._columns, "parts.t0", self.records)
 
-    def _where(self, part: Part) -> str:
+    def _where(self, part: Part, table: str = "") -> str:
         limits = [
-            f"p{i} BETWEEN {a} AND {b}" for i, (a, b) in enumerate(zip(part.low, part.high, strict=True)) if a > 0 or b < 2**32 - 1
+            f"{table}p{i} BETWEEN {a} AND {b}"
+            for i, (a, b) in enumerate(zip(part.low, part.high, strict=True))
+            if a > 0 or b < 2**32 - 1
         ]
         return " AND ".join(limits) or "true"
 
@@ -85,7 +94,9 @@ class EncodedTable:
         With coded columns there is one count per (place, code) of each of them, after one another.
         """
         sets = [
-            f"(p{i}, s{s})" if self._coded else f"(p{i})" for i in range(self._columns) for s in range(max(self._coded, 1))
+            f"(p{i}, s{s})" if self._coded else f"(p{i})"
+            for i in range(self._columns)
+            for s in range(max(self._coded, 1))
         ]
         keys = [*(f"p{i}" for i in range(self._columns)), *(f"s{s}" for s in range(self._coded))]
         found = self._table._arrow(
@@ -103,7 +114,9 @@ class EncodedTable:
                 rows = np.flatnonzero(ids == everything - sum(1 << b for b in own))
                 places.append(found.column(f"p{i}").take(rows).to_numpy().astype(np.int64))
                 codes.append(
-                    found.column(f"s{s}").take(rows).to_numpy().astype(np.int64) if self._coded else np.zeros(len(rows), np.int64)
+                    found.column(f"s{s}").take(rows).to_numpy().astype(np.int64)
+                    if self._coded
+                    else np.zeros(len(rows), np.int64)
                 )
                 attributes.append(np.full(len(rows), s, dtype=np.int64))
                 numbers.append(counts[rows])
@@ -133,7 +146,11 @@ class EncodedTable:
                 f"SELECT {listed}, count(*) AS n FROM {part.table} WHERE {self._where(part)} GROUP BY {listed}"
             )
             places = np.column_stack([found.column(i).to_numpy().astype(np.int32) for i in range(self._columns)])
-            codes = found.column(self._columns).to_numpy().astype(np.int64) if self._coded else np.zeros(len(places), np.int64)
+            codes = (
+                found.column(self._columns).to_numpy().astype(np.int64)
+                if self._coded
+                else np.zeros(len(places), np.int64)
+            )
             results.append((places, codes, found.column("n").to_numpy().astype(np.int64)))
         return results
 
@@ -149,7 +166,9 @@ class EncodedTable:
         columns: dict[str, Any] = {f"p{i}": pa.array(rows[:, i].astype(np.int64)) for i in range(self._columns)}
         for i, texts in enumerate(labels):
             codes = pa.array(shown[:, i].astype(np.int32))
-            columns[f"l{i}"] = pa.DictionaryArray.from_arrays(codes, pa.array(guarded(texts, guard), pa.string())).cast(pa.string())
+            columns[f"l{i}"] = pa.DictionaryArray.from_arrays(codes, pa.array(guarded(texts, guard), pa.string())).cast(
+                pa.string()
+            )
         name = self._table._register(pa.table(columns))
         on = " AND ".join(f"d.p{i} = m.p{i}" for i in range(self._columns))
         cells = []
@@ -157,14 +176,20 @@ class EncodedTable:
             if column in self._place_of:
                 cell = f"m.l{self._place_of[column]}"
             else:
-                cell = literal(ROOT) if inner is None else self._table._shown(f"d.{inner}", column, guard)
+                cell = literal(ROOT) if inner is None else self._passed(column, inner, guard)
             cells.append(f"{cell} AS {quoted(column)}")
-        query = f"SELECT {', '.join(cells)} FROM {part.table} AS d JOIN {name} AS m ON {on} WHERE {self._where(part).replace('p', 'd.p')}"
+        query = (
+            f"SELECT {', '.join(cells)} FROM {part.table} AS d JOIN {name} AS m ON {on} WHERE {self._where(part, 'd.')}"
+        )
         query += " ORDER BY random()" if order == "shuffle" else ""
         try:
             yield from self._table._batches(query)
         finally:
             self._table.connection.unregister(name)
+
+    def _passed(self, column: str, inner: str, guard: bool) -> str:
+        text = self._table.types[column] == "VARCHAR"
+        return guarded_cell(f"d.{inner}") if guard and text else f"d.{inner}"
 
     def close(self) -> None:
         """Remove the copy."""
@@ -173,6 +198,3 @@ class EncodedTable:
 
     def _run(self, query: str) -> Any:
         return self._table._run(query)
-
-
-__all__ = ["ABSENT", "EncodedTable", "Part"]

@@ -22,7 +22,8 @@ class Pair:
     ``labels[c, j]`` is the label of class c in column j, a code into ``covers[j].labels``. ``class_of`` gives the
     class of each distinct original row, −1 if it was suppressed; it is None where the release does not tell
     (overlapping labels, or part of a class suppressed). ``starred`` of the suppressed records stand in the
-    release as rows of ``*``. Suppressed records belong to no class.
+    release as rows of ``*``. Suppressed records belong to no class. ``whole`` gives the records of each leaf in the whole
+    table where this pair is only a part of it.
     """
 
     original: FrequencyTable
@@ -31,6 +32,7 @@ class Pair:
     released: Classes
     class_of: np.ndarray | None
     starred: int = 0
+    whole: tuple[np.ndarray, ...] | None = None
 
     @classmethod
     def of(
@@ -112,6 +114,11 @@ class Pair:
     def suppressed(self) -> int:
         """Records that are not released."""
         return self.records - self.kept
+
+    @property
+    def leaf_records(self) -> tuple[np.ndarray, ...]:
+        """Per column, the records of each leaf in the whole table."""
+        return self.original.leaf_records if self.whole is None else self.whole
 
     @cached_property
     def label_records(self) -> tuple[np.ndarray, ...]:

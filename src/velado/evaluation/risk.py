@@ -30,18 +30,21 @@ class Risk:
     singled_out_after: int
 
 
-def risk(sizes: np.ndarray, singled_out_before: int, threshold: float = THRESHOLD) -> Risk:
-    """Risk of classes of the given sizes."""
-    records = int(sizes.sum())
+def risk(
+    sizes: np.ndarray, singled_out_before: int, times: np.ndarray | None = None, threshold: float = THRESHOLD
+) -> Risk:
+    """Risk of classes of the given sizes, each occurring once or so many times."""
+    times = np.ones(len(sizes), dtype=np.int64) if times is None else times
+    records = int((sizes * times).sum())
     if not records:
         return Risk(0.0, 0.0, 0.0, singled_out_before, 0)
-    exposed = int(sizes[1 / sizes > threshold + 1e-12].sum())
+    exposed = 1 / sizes > threshold + 1e-12
     return Risk(
         highest=1 / int(sizes.min()),
-        average=len(sizes) / records,
-        at_risk=exposed / records,
+        average=int(times.sum()) / records,
+        at_risk=int((sizes * times)[exposed].sum()) / records,
         singled_out_before=singled_out_before,
-        singled_out_after=int((sizes == 1).sum()),
+        singled_out_after=int(times[sizes == 1].sum()),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,7 +50,7 @@ class Utility:
 def utility(pair: Pair, k: int | None = None) -> tuple[Utility, dict[str, ColumnUtility]]:
     """All measures, overall and per column."""
     n, suppressed, count = pair.records, pair.suppressed, pair.released.count
-    shares = [_entropy(pair, j) for j in range(len(pair.covers))]
+    shares = [entropy_loss(pair, j) for j in range(len(pair.covers))]
     lost = [s for s in shares if s is not None]
     columns = {
         cover.column: ColumnUtility(
@@ -57,27 +58,41 @@ def utility(pair: Pair, k: int | None = None) -> tuple[Utility, dict[str, Column
             precision=_column_precision(cover, pair.label_records[j], n, suppressed),
             generalized_loss=_generalized_loss(cover, pair.label_records[j], n, suppressed),
             entropy=None if share is None else _ratio(*share),
-            values_before=int((pair.original.leaf_records[j] > 0).sum()),
+            values_before=int((pair.leaf_records[j] > 0).sum()),
             values_after=int((pair.label_records[j] > 0).sum()),
         )
         for j, (cover, share) in enumerate(zip(pair.covers, shares, strict=True))
     }
+    entropy = _ratio(sum(a for a, _ in lost), sum(b for _, b in lost)) if len(lost) == len(shares) else None
+    squares = float((pair.sizes.astype(float) ** 2).sum())
+    return overall(columns, n, pair.kept, count, squares, entropy, k), columns
+
+
+def overall(
+    columns: Mapping[str, ColumnUtility],
+    n: int,
+    kept: int,
+    classes: int,
+    squares: float,
+    entropy: float | None,
+    k: int | None,
+) -> Utility:
+    """The measures of a release from those of its columns and its number of classes and sum of squared sizes."""
     losses = [c.loss for c in columns.values()]
     precisions = [c.precision for c in columns.values() if c.precision is not None]
-    m = len(losses)
-    overall = Utility(
+    m, suppressed = len(losses), n - kept
+    return Utility(
         loss=float(np.prod([1 + x for x in losses]) ** (1 / m) - 1) if m else 0.0,
         loss_mean=float(np.mean(losses)) if m else 0.0,
         precision=(float(np.mean(precisions)) if m else 1.0) if len(precisions) == m else None,
-        discernibility=float((pair.sizes.astype(float) ** 2).sum() + float(n) * suppressed),
-        average_class_size=pair.kept / count if count else 0.0,
-        average_class_size_arx=n / (count + (suppressed > 0)) if count or suppressed else 0.0,
-        c_avg=n / count / k if k and count else None,
+        discernibility=squares + float(n) * suppressed,
+        average_class_size=kept / classes if classes else 0.0,
+        average_class_size_arx=n / (classes + (suppressed > 0)) if classes or suppressed else 0.0,
+        c_avg=n / classes / k if k and classes else None,
         generalized_loss=float(np.mean([c.generalized_loss for c in columns.values()])) if m else 0.0,
-        entropy=_ratio(sum(a for a, _ in lost), sum(b for _, b in lost)) if len(lost) == m else None,
+        entropy=entropy,
         columns={name: c.loss for name, c in columns.items()},
     )
-    return overall, columns
 
 
 def precision(pair: Pair, depth: str = "highest") -> float | None:
@@ -134,15 +149,15 @@ def _generalized_loss(cover: Cover, records: np.ndarray, n: int, suppressed: int
     return (float((cost * records).sum()) + suppressed) / n
 
 
-def _entropy(pair: Pair, j: int) -> tuple[float, float] | None:
+def entropy_loss(pair: Pair, j: int) -> tuple[float, float] | None:
     """Σ −log2 Pr(value | generalized value) and the same at full generalization, where suppressed cells stand."""
     if pair.class_of is None:
         return None
     original, cover = pair.original, pair.covers[j]
-    records = original.leaf_records[j].astype(float)
+    records = pair.leaf_records[j].astype(float)
     codes = original.codes[:, j]
     own = np.log2(records[codes])
-    full = np.log2(pair.records) - own
+    full = np.log2(records.sum()) - own
     under = np.log2(np.maximum(cover.sums(records), 1))
     kept = pair.class_of >= 0
     here = np.append(pair.labels[:, j], 0)[pair.class_of]

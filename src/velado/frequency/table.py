@@ -90,28 +90,35 @@ class FrequencyTable:
             )
             for c in counted
         ]
+        placed, values, first = [], [], 0
+        for attribute, c in zip(sensitive, counted, strict=False):
+            known = replace(attribute, first=first)
+            values.append(known.encode(c) - first)
+            own = np.bincount(values[-1] % known.width, weights=c.counts, minlength=known.width)
+            placed.append(known if len(known.expected) else replace(known, expected=own / max(own.sum(), 1)))
+            first += known.width * known.segments
+        return cls.of_codes(hierarchies, tables, [c.counts for c in counted], values, placed)
+
+    @classmethod
+    def of_codes(
+        cls,
+        hierarchies: Sequence[Hierarchy],
+        tables: Sequence[np.ndarray],
+        counted: Sequence[np.ndarray],
+        values: Sequence[np.ndarray],
+        sensitive: Sequence[Sensitive],
+    ) -> FrequencyTable:
+        """The same from leaf codes (one row per column), counts and sensitive codes, one each per sensitive attribute."""
         codes, row_of = distinct_rows(np.concatenate(tables, axis=1), [len(h.leaves) for h in hierarchies])
         rows = len(codes)
-        sizes = [t.shape[1] for t in tables]
-        parts = np.split(row_of, np.cumsum(sizes)[:-1])
-        counts = np.bincount(parts[0], weights=counted[0].counts, minlength=rows).astype(np.int64)
-        placed, entry_rows, entry_values, entry_counts = [], [], [], []
-        first = 0
-        for attribute, c, row in zip(sensitive, counted, parts, strict=False):
-            known = replace(attribute, first=first)
-            values = known.encode(c)
-            entry_rows.append(row)
-            entry_values.append(values)
-            entry_counts.append(c.counts)
-            own = np.bincount((values - first) % known.width, weights=c.counts, minlength=known.width)
-            if not len(known.expected):
-                known = replace(known, expected=own / max(own.sum(), 1))
-            placed.append(known)
-            first += known.width * known.segments
-        if not placed:
+        parts = np.split(row_of, np.cumsum([t.shape[1] for t in tables])[:-1])
+        counts = np.bincount(parts[0], weights=counted[0], minlength=rows).astype(np.int64)
+        if not sensitive:
             return cls(tuple(hierarchies), codes, counts)
-        start, values, value_counts = _sparse(rows, first, entry_rows, entry_values, entry_counts)
-        return cls(tuple(hierarchies), codes, counts, tuple(placed), start, values, value_counts)
+        placed = [s.first + v for s, v in zip(sensitive, values, strict=True)]
+        domain = sum(s.width * s.segments for s in sensitive)
+        start, entries, entry_counts = _sparse(rows, domain, parts, placed, list(counted))
+        return cls(tuple(hierarchies), codes, counts, tuple(sensitive), start, entries, entry_counts)
 
     @property
     def columns(self) -> tuple[str, ...]:

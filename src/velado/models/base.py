@@ -158,6 +158,44 @@ def compile_rules(models: Sequence[PrivacyModel], sensitive: Sequence[Sensitive]
     )
 
 
+class Judging:
+    """Models judged on classes that may come in several lots; each verdict is over all of them."""
+
+    def __init__(self, models: Sequence[PrivacyModel], sensitive: Sequence[Sensitive]) -> None:
+        self._models = models
+        self._rules = rules_of(models, sensitive)
+        self._compiled = compile_rules(models, sensitive)
+        self._worst: list[float | None] = [None] * len(self._rules)
+        self._satisfied = [True] * len(models)
+
+    def add(self, classes: Classes) -> np.ndarray:
+        """Judge some classes: which of them satisfy all models."""
+        from velado.kernels.measures import at_least, judge
+
+        table, passing = judge(self._compiled, classes.sizes, classes.start, classes.values, classes.value_counts)
+        good = np.ones(classes.count, dtype=bool)
+        for r, ((i, rule), row, passes) in enumerate(zip(self._rules, table, passing, strict=True)):
+            if classes.count:
+                worse = min if at_least(rule.kind) else max
+                here = float(row.min() if at_least(rule.kind) else row.max())
+                before = self._worst[r]
+                self._worst[r] = here if before is None else worse(here, before)
+            self._satisfied[i] &= bool(passes.all())
+            good &= passes
+        return good
+
+    def verdicts(self) -> list[Verdict]:
+        """Each model's verdict."""
+        worst: dict[int, list[float]] = {i: [] for i in range(len(self._models))}
+        for (i, _), figure in zip(self._rules, self._worst, strict=True):
+            if figure is not None:
+                worst[i].append(figure)
+        return [
+            Verdict(m.name, m.required(), m.achieved(worst[i]) if worst[i] else None, self._satisfied[i])
+            for i, m in enumerate(self._models)
+        ]
+
+
 def judge_classes(
     models: Sequence[PrivacyModel], sensitive: Sequence[Sensitive], classes: Classes
 ) -> tuple[np.ndarray, list[Verdict]]:
@@ -165,24 +203,9 @@ def judge_classes(
 
     O(classes × models), plus the number of sensitive values for ordered and hierarchical distances.
     """
-    from velado.kernels.measures import at_least, judge
-
-    numbered = rules_of(models, sensitive)
-    compiled = compile_rules(models, sensitive)
-    table, passing = judge(compiled, classes.sizes, classes.start, classes.values, classes.value_counts)
-    good = np.ones(classes.count, dtype=bool)
-    worst: dict[int, list[float]] = {i: [] for i in range(len(models))}
-    satisfied = [True] * len(models)
-    for (i, rule), row, passes in zip(numbered, table, passing, strict=True):
-        if classes.count:
-            worst[i].append(float(row.min() if at_least(rule.kind) else row.max()))
-        satisfied[i] &= bool(passes.all())
-        good &= passes
-    verdicts = [
-        Verdict(m.name, m.required(), m.achieved(worst[i]) if classes.count else None, satisfied[i])
-        for i, m in enumerate(models)
-    ]
-    return good, verdicts
+    judging = Judging(models, sensitive)
+    good = judging.add(classes)
+    return good, judging.verdicts()
 
 
 def smallest_class(models: Sequence[PrivacyModel]) -> int:

@@ -92,14 +92,18 @@ class Shift(KeyedOnValues):
         )
         low, high = self.days
         allowed = [d for d in range(low, high + 1) if d]
-        moved: dict[str, timedelta] = {}
+        days: dict[str, int] = {}
+        shifted: dict[tuple[str, int], str] = {}
         labels, wrong = [], []
         for value, other in zip(values, others, strict=True):
-            if other not in moved:
+            if other not in days:
                 drawn = int.from_bytes(hmac.digest(key, other.encode(), "sha256")[:8], "big")
-                moved[other] = timedelta(days=allowed[drawn % len(allowed)])
+                days[other] = allowed[drawn % len(allowed)]
+            move = (value, days[other])
             try:
-                labels.append((datetime.strptime(value, format) + moved[other]).strftime(format))
+                if move not in shifted:
+                    shifted[move] = (datetime.strptime(value, format) + timedelta(days=move[1])).strftime(format)
+                labels.append(shifted[move])
             except (ValueError, OverflowError):
                 wrong.append(value)
         if wrong:

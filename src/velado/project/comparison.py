@@ -118,7 +118,7 @@ def _compared(
 
 def _setting(frequency: FrequencyTable, variant: Variant, measures: tuple[str, ...]) -> Setting:
     try:
-        check_size(frequency, variant.models)
+        check_size(frequency.records, frequency.sensitive, variant.models)
         found = variant.method.search(frequency, variant.models)
     except NoSolution as error:
         return Setting(variant.parameters, reason=error.message)

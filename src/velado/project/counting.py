@@ -37,10 +37,38 @@ def count_table(
     groups = _attributes(schema, models)
     counted = [table.count([*quasi, *columns]) for columns in groups] or [table.count(quasi)]
     if not counted[0].counts.sum():
-        raise InputError("no-rows", "the table has a header but no rows", file=table.source.name)
+        raise no_rows(table)
     hierarchies = [column_hierarchy(schema[name], _values(counted, name), folder) for name in quasi]
     sensitive = [_sensitive(schema, columns, c, folder) for columns, c in zip(groups, counted, strict=False)]
     return FrequencyTable.build(hierarchies, counted, sensitive)
+
+
+def count_columns(
+    table: Table, schema: Schema, folder: Path | None = None
+) -> tuple[tuple[Hierarchy, ...], tuple[Sensitive, ...], tuple[np.ndarray, ...]]:
+    """Hierarchies, sensitive columns with their distribution, and records of each leaf, from counts of single columns."""
+    hierarchies, records = [], []
+    for name in schema.names("quasi-identifier"):
+        counts = table.count([name])
+        if not counts.counts.sum():
+            raise no_rows(table)
+        h = column_hierarchy(schema[name], _values([counts], name), folder)
+        hierarchies.append(h)
+        codes = counts.encoded(name, h.encode)
+        records.append(np.bincount(codes, weights=counts.counts, minlength=len(h.leaves)).astype(np.int64))
+    sensitive, first = [], 0
+    for name in schema.names("sensitive"):
+        counts = table.count([name])
+        attribute = replace(_sensitive(schema, (name,), counts, folder), first=first)
+        own = np.bincount(attribute.encode(counts) - first, weights=counts.counts, minlength=attribute.width)
+        sensitive.append(replace(attribute, expected=own / own.sum()))
+        first += attribute.width
+    return tuple(hierarchies), tuple(sensitive), tuple(records)
+
+
+def no_rows(table: Table) -> InputError:
+    """The error for a table without records."""
+    return InputError("no-rows", "the table has a header but no rows", file=table.source.name)
 
 
 def _attributes(schema: Schema, models: Sequence[PrivacyModel]) -> list[tuple[str, ...]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from velado.engines import Source
 from velado.evaluation import Evaluation
-from velado.methods import Found
+from velado.methods import Search
 from velado.operations import Treatment
 from velado.project.document import Project
 from velado.project.release import LIGHT
@@ -24,23 +24,24 @@ def manifest_of(
     project: Project,
     input_digest: str | None,
     treated: Sequence[Treatment],
-    found: Found,
-    recoding: Recoding,
+    search: Search,
+    recoding: Recoding | None,
     evaluation: Evaluation,
     output_digest: str | None,
 ) -> dict[str, Any]:
-    """The manifest of a verified release."""
+    """The manifest of a verified release; without a recoding that of one made part by part, too large to keep it."""
+    kept = {"levels": recoding.levels, "classes": evaluation.classes, "sha256": recoding.digest} if recoding else None
     return {
         **_head(project, input_digest, evaluation.rows),
         "method": {project.method.name: {k: getattr(project.method, k) for k in project.method.parameters}},
         "models": [{m.name: m.required()} for m in project.models],
         "columns": _columns(project, treated),
-        "recoding": {"levels": recoding.levels, "classes": len(recoding.kept), "sha256": recoding.digest},
+        "recoding": kept or {"levels": {}, "classes": evaluation.classes, "sha256": None},
         "search": {
-            "nodes": found.search.nodes,
-            "evaluated": found.search.evaluated,
-            "proven_optimal": found.search.proven_optimal,
-            "gap": found.search.gap,
+            "nodes": search.nodes,
+            "evaluated": search.evaluated,
+            "proven_optimal": search.proven_optimal,
+            "gap": search.gap,
         },
         "evaluation": evaluation.as_dict(),
         "output": {**_output(project, output_digest), "suppressed": project.output.suppressed},

@@ -10,7 +10,7 @@ from typing import Any
 from velado.engines import DuckDBTable, Recoded
 from velado.errors import InputError, NoSolution
 from velado.evaluation import Evaluation, Pair, evaluate
-from velado.frequency import FrequencyTable
+from velado.frequency import FrequencyTable, Sensitive
 from velado.methods import Found, Progress, kernels_ready
 from velado.models import PrivacyModel, smallest_class
 from velado.operations import Treatment
@@ -46,7 +46,7 @@ class Counted:
         progress(0.0, "counting")
         treated = treatments(table, schema, project.folder)
         frequency = count_table(table, schema, project.models, project.folder)
-        check_size(frequency, project.models)
+        check_size(frequency.records, frequency.sensitive, project.models)
         return cls(project, table, schema, treated, frequency)
 
     def search(self, progress: Progress) -> Found:
@@ -106,7 +106,7 @@ class Modelled(Prepared):
     def manifest(self, proof: Evaluation, digest: str | None) -> dict[str, Any]:
         """The manifest."""
         fingerprint = self.table.fingerprint()
-        return manifest_of(self.project, fingerprint, self.treatments, self.found, self.recoding, proof, digest)
+        return manifest_of(self.project, fingerprint, self.treatments, self.found.search, self.recoding, proof, digest)
 
     def release(self, proof: Evaluation, manifest: dict[str, Any], **where: Any) -> Release:
         """The release."""
@@ -142,21 +142,22 @@ def check_described(project: Project, schema: Schema) -> None:
     check_operations(project, schema)
 
 
-def check_size(frequency: FrequencyTable, models: Sequence[PrivacyModel]) -> None:
+def check_size(records: int, sensitive: Sequence[Sensitive], models: Sequence[PrivacyModel]) -> None:
     """Say at once what no recoding can reach."""
     needed = smallest_class(models)
-    if needed > frequency.records:
+    if needed > records:
         raise NoSolution(
-            "table-too-small", f"the models need classes of {needed} records, but the table has only {frequency.records}",
-            hint=f"Require at most {frequency.records}, or take a larger table.",
+            "table-too-small", f"the models need classes of {needed} records, but the table has only {records}",
+            hint=f"Require at most {records}, or take a larger table.",
         )  # fmt: skip
+    known = {s.column: s.width for s in sensitive}
     for model in models:
         column = model.sensitive_column
         wanted = getattr(model, "l", None)
         if column is None or wanted is None:
             continue
-        present = len(frequency.sensitive_column(column).labels)
-        if wanted > present:
+        present = known.get(column, 0)
+        if column in known and wanted > present:
             raise NoSolution(
                 "too-few-sensitive-values", f"{model.name} wants {wanted:g} different values, but the column has only {present}",
                 column=column, hint=f"Require at most {present}.",

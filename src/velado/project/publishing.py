@@ -74,7 +74,7 @@ class Prepared:
         self.table.write(self.recoded(), Target(temporary[-1], written.delimiter or ",", output.order, output.guard))
         progress(0.0, "verifying what was written")
         proof = self.verify(written, output.guard and written.kind() in ("csv", "xlsx"))
-        manifest = self.manifest(proof, _digest(temporary[-1]))
+        manifest = self.manifest(proof, digest_of(temporary[-1]))
         temporary[0].write_text(json.dumps(manifest, ensure_ascii=False, indent=2), encoding="utf-8")
         if output.recoding is not None:
             self.save(temporary[1])
@@ -132,6 +132,7 @@ def _read(project: Project) -> dict[str, Path | None]:
     return read
 
 
-def _digest(path: Path) -> str:
+def digest_of(path: Path) -> str:
+    """SHA-256 of a file."""
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -16,14 +16,17 @@ LIGHT = "every operation was applied to every record; no privacy model was check
 
 @dataclass(frozen=True)
 class Release:
-    """What a run returns. ``table`` holds the released rows where no output path was given."""
+    """What a run returns. ``table`` holds the released rows where no output path was given.
+
+    A release that was made part by part keeps neither its recoding nor its classes.
+    """
 
     project: str
-    recoding: Recoding
+    recoding: Recoding | None
     evaluation: Evaluation
     search: Search
     manifest: dict[str, Any]
-    found: Found
+    found: Found | None
     output: Path | None = None
     manifest_path: Path | None = None
     table: Any = None
@@ -31,7 +34,7 @@ class Release:
     @property
     def levels(self) -> dict[str, int]:
         """Level of each quasi-identifier."""
-        return self.recoding.levels
+        return {} if self.recoding is None else self.recoding.levels
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON of ``velado run``."""
@@ -56,7 +59,7 @@ class Release:
             "output": None if self.output is None else str(self.output),
             "manifest": None if self.manifest_path is None else str(self.manifest_path),
         }
-        if self.found.minimal:
+        if self.found is not None and self.found.minimal:
             shown["minimal"] = [list(v) for v in self.found.minimal]
         return shown
 

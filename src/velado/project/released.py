@@ -17,9 +17,10 @@ from velado.values import Text
 UNGUARDED = re.compile("^'(?='*" + GUARDED.removeprefix("^'*") + ")")
 
 
-def count_release(table: Table, original: FrequencyTable) -> list[Counts]:
-    """One GROUP BY per sensitive attribute of the original, or one alone."""
-    return [table.count([*original.columns, *columns]) for columns in [s.columns for s in original.sensitive] or [()]]
+def count_release(table: Table, original: FrequencyTable, lot: tuple[int, int] = (0, 1)) -> list[Counts]:
+    """One GROUP BY per sensitive attribute of the original, or one alone; of one lot of the classes."""
+    quasi = original.columns
+    return [table.count([*quasi, *columns], lot, quasi) for columns in [s.columns for s in original.sensitive] or [()]]
 
 
 def release_frequency(original: FrequencyTable, counted: Sequence[Counts]) -> FrequencyTable:

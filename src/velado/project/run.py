@@ -6,18 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from velado.engines import open_table
+from velado.engines import DuckDBTable, open_table
 from velado.methods import Lattice, Method, Progress, silent
 from velado.models import PrivacyModel
 from velado.project.document import Output, Project
+from velado.project.estimate import estimate_table
 from velado.project.light import Light
-from velado.project.modelled import Counted
+from velado.project.modelled import Counted, check_described
+from velado.project.parts import InParts
 from velado.project.publishing import Prepared, check_paths
 from velado.project.release import Release
 from velado.project.tables import run_tables
-from velado.project.treating import check_ready
+from velado.project.treating import check_ready, treatments
 from velado.project.writing import published
-from velado.schema import Column
+from velado.schema import Column, Schema
 
 
 def anonymize(
@@ -60,9 +62,25 @@ def run(project: Project | str | Path, progress: Progress = silent) -> Any:
         if project.light:
             prepared: Prepared = Light.of(project, table, progress)
         else:
-            counted = Counted.of(project, table, progress)
-            prepared = counted.prepared(counted.search(progress))
+            prepared = _in_parts(project, table) or _in_memory(project, table, progress)
         if project.output.path is None:
             return prepared.in_memory(progress)
         with published(prepared.paths) as temporary:
             return prepared.on_disk(temporary, progress)
+
+
+def _in_memory(project: Project, table: DuckDBTable, progress: Progress) -> Prepared:
+    counted = Counted.of(project, table, progress)
+    return counted.prepared(counted.search(progress))
+
+
+def _in_parts(project: Project, table: DuckDBTable) -> Prepared | None:
+    """The release of a table that is too large for the memory that its method may use."""
+    if project.output.path is None or "memory" not in project.method.parameters:
+        return None
+    schema = Schema(project.columns).fitted(table.header, project.rest, table.source.name)
+    check_described(project, schema)
+    expected = estimate_table(project, table, schema)
+    if expected.how == "in memory":
+        return None
+    return InParts.of(project, table, treatments(table, schema, project.folder), schema, expected)

@@ -89,7 +89,7 @@ def examples() -> list[Compared]:
     return [*_minimal(), *_attacked(), *_measured()]
 
 
-def table(rows: Sequence[Sequence[str]], names: Sequence[str]) -> Any:
+def table(rows: Sequence[Sequence[str | None]], names: Sequence[str]) -> Any:
     """Rows as an Arrow table."""
     import pyarrow as pa
 
@@ -177,7 +177,9 @@ def _attacked() -> list[Compared]:
     second = [(e, trees["zip"].label_of(1)[z]) for e, z in TABLE_10]
     (order,) = attack(table(first, names), names, other=table(second, names), hierarchies=trees, only=["order"])
     (releases,) = _linked()
-    homogeneity, background = attack(released(TABLE_12), ["age", "zip"], ["problem"], only=["homogeneity", "background"])
+    homogeneity, background = attack(
+        released(TABLE_12), ["age", "zip"], ["problem"], only=["homogeneity", "background"]
+    )
     return [
         compare("table 10", "share of rows joined by position", 1.0, order.figures["in_order"]),
         compare("table 10", "singled out after joining", 12, order.figures["singled_out"]),

@@ -1,0 +1,106 @@
+"""The evaluation of a release that was made part by part: sums of the parts, no class of which is kept in memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from velado.evaluation.evaluation import Evaluation
+from velado.evaluation.pair import Pair
+from velado.evaluation.risk import risk
+from velado.evaluation.utility import ColumnUtility, entropy_loss, overall, utility
+from velado.models import PrivacyModel, Verdict, smallest_class
+from velado.values import Text
+
+
+@dataclass
+class ColumnSums:
+    """Figures of a column times the records of each part; they add up because every measure is a mean over cells."""
+
+    loss: float = 0.0
+    precision: float | None = 0.0
+    generalized_loss: float = 0.0
+    lost: float = 0.0
+    whole: float = 0.0
+    values: set[Text] = field(default_factory=set)
+
+    def add(self, measured: ColumnUtility, n: int, entropy: tuple[float, float], labels: Sequence[Text]) -> None:
+        """Add a part of n records."""
+        self.loss += measured.loss * n
+        unknown = self.precision is None or measured.precision is None
+        self.precision = None if unknown else (self.precision or 0.0) + (measured.precision or 0.0) * n
+        self.generalized_loss += measured.generalized_loss * n
+        self.lost += entropy[0]
+        self.whole += entropy[1]
+        self.values.update(labels)
+
+
+class Merged:
+    """Pairs that are parts of one table, added one by one."""
+
+    def __init__(self) -> None:
+        self.records = 0
+        self.kept = 0
+        self.singled_out = 0
+        self.sizes: Counter[int] = Counter()
+        self.columns: dict[str, ColumnSums] = {}
+        self.values_before: dict[str, int] = {}
+
+    def add(self, pair: Pair) -> None:
+        """Add a part."""
+        _, measured = utility(pair)
+        self.records += pair.records
+        self.kept += pair.kept
+        self.singled_out += pair.original.singled_out
+        sizes, times = np.unique(pair.sizes, return_counts=True)
+        self.sizes.update(dict(zip(sizes.tolist(), times.tolist(), strict=True)))
+        for j, (name, column) in enumerate(measured.items()):
+            entropy = entropy_loss(pair, j)
+            assert entropy is not None
+            labels = [x for x, n in zip(pair.covers[j].labels, pair.label_records[j], strict=True) if n]
+            self.columns.setdefault(name, ColumnSums()).add(column, pair.records, entropy, labels)
+            self.values_before[name] = column.values_before
+
+    def evaluation(self, models: Sequence[PrivacyModel], verdicts: Sequence[Verdict]) -> Evaluation:
+        """The evaluation of everything."""
+        n = max(self.records, 1)
+        columns = {
+            name: ColumnUtility(
+                loss=c.loss / n,
+                precision=None if c.precision is None else c.precision / n,
+                generalized_loss=c.generalized_loss / n,
+                entropy=c.lost / c.whole if c.whole > 0 else 0.0,
+                values_before=self.values_before[name],
+                values_after=len(c.values),
+            )
+            for name, c in self.columns.items()
+        }
+        sizes = np.array(sorted(self.sizes), dtype=np.int64)
+        times = np.array([self.sizes[s] for s in sizes.tolist()], dtype=np.int64)
+        classes = int(times.sum())
+        lost, whole = (sum(getattr(c, name) for c in self.columns.values()) for name in ("lost", "whole"))
+        squares = float((sizes.astype(float) ** 2 * times).sum())
+        measured = overall(
+            columns,
+            self.records,
+            self.kept,
+            classes,
+            squares,
+            lost / whole if whole > 0 else 0.0,
+            smallest_class(models),
+        )
+        return Evaluation(
+            rows=self.records,
+            released=self.kept,
+            suppressed=self.records - self.kept,
+            starred=0,
+            classes=classes,
+            class_size={"min": int(sizes.min()), "max": int(sizes.max()), "mean": self.kept / classes},
+            utility=measured,
+            risk=risk(sizes, self.singled_out, times),
+            models=tuple(verdicts),
+            columns=columns,
+        )

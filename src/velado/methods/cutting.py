@@ -1,0 +1,205 @@
+"""Where Mondrian cuts: the compiled search on a frequency table, and single cuts of parts that are only known by counts."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from velado.frequency import FrequencyTable, Sensitive
+from velado.methods.axes import Axis
+from velado.methods.base import Progress
+from velado.methods.lattice import THREADS
+from velado.models import PrivacyModel, smallest_class
+from velado.models.base import compile_rules
+
+FITS = 2**62
+PARTS = 16
+"""Open parts per thread before the work is dealt out."""
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """How the records of a part lie on one column.
+
+    ``ranks`` ascend, ``records`` counts each; ``histograms[r, v]`` counts the sensitive values with each rank, all
+    sensitive columns side by side.
+    """
+
+    ranks: np.ndarray
+    records: np.ndarray
+    histograms: np.ndarray
+
+
+@dataclass(frozen=True)
+class Cutter:
+    """The rules of all cuts of one table: its columns, the whole number of its records, models, split and width."""
+
+    axes: tuple[Axis, ...]
+    records: int
+    models: tuple[PrivacyModel, ...]
+    sensitive: tuple[Sensitive, ...]
+    first: bool
+    deviation: bool
+    weights: Mapping[str, float]
+
+    @property
+    def k(self) -> int:
+        """No part may be smaller."""
+        return max(smallest_class(self.models), 1)
+
+    @cached_property
+    def _rules(self) -> Any:
+        return compile_rules(self.models, self.sensitive)
+
+    @cached_property
+    def _judged(self) -> bool:
+        from velado.kernels.measures import SIZE
+
+        return bool((self._rules.kind != SIZE).any())
+
+    @cached_property
+    def _columns(self) -> Any:
+        from velado.kernels import mondrian as kernel
+
+        sizes = [len(a.numbers) for a in self.axes]
+        spans = [int(a.numbers.max()) if len(a.numbers) else 0 for a in self.axes]
+        whole = np.int64
+        return kernel.Columns(
+            kind=np.array([kernel.ORDERED if a.ordered else kernel.TREE for a in self.axes], dtype=whole),
+            ranks=np.array(sizes, dtype=whole),
+            number_at=np.cumsum([0, *sizes])[:-1].astype(whole),
+            number=np.concatenate([a.numbers for a in self.axes]).astype(whole),
+            span=np.maximum(spans, 1).astype(whole),
+            weight=np.array([float(self.weights.get(a.hierarchy.column, 1)) for a in self.axes]),
+            tree_at=np.cumsum([0, *(a.groups.size for a in self.axes)])[:-1].astype(whole),
+            group=np.concatenate([a.groups.ravel() for a in self.axes]).astype(whole),
+            exact=all(self.records * span * span < FITS for span in spans),
+        )
+
+    def partition(self, frequency: FrequencyTable, progress: Progress) -> np.ndarray:
+        """Cut a frequency table until nothing can be cut: the class of each row, numbered by its first row."""
+        from velado.kernels import mondrian as kernel
+
+        n = frequency.rows
+        data = np.empty((n, len(self.axes)), dtype=np.int32)
+        for j, axis in enumerate(self.axes):
+            data[:, j] = axis.rank[frequency.codes[:, j]]
+        counts, rows = frequency.counts.copy(), np.arange(n)
+        marks = np.zeros(n, dtype=np.bool_)
+        histograms = kernel.Histograms(
+            frequency.start if frequency.sensitive else np.zeros(n + 1, dtype=np.int64),
+            frequency.values,
+            frequency.value_counts,
+            frequency.histogram_domain,
+        )
+        split = kernel.FIRST if self.first else kernel.MEDIAN
+        width = kernel.STD if self.deviation else kernel.RANGE
+        columns, rules, k = self._columns, self._rules, self.k
+
+        def cut(begin: int, end: int, most: int) -> Any:
+            return kernel.partition(
+                data, counts, rows, columns, rules, histograms, k, split, width, begin, end, most, marks
+            )
+
+        progress(0.0, "cutting")
+        parts = cut(0, n, PARTS * THREADS if THREADS > 1 else 0)
+        with ThreadPoolExecutor(THREADS) as pool:
+            running = [pool.submit(cut, int(a), int(b), 0) for a, b in parts[np.argsort(parts[:, 0] - parts[:, 1])]]
+            try:
+                for i, future in enumerate(running):
+                    progress(i / len(running), "cutting")
+                    future.result()
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+        part_of = np.empty(n, dtype=np.int64)
+        part_of[rows] = np.cumsum(marks) - 1
+        _, first, number = np.unique(part_of, return_index=True, return_inverse=True)
+        return np.argsort(np.argsort(first))[number]
+
+    def cut(self, marginals: Sequence[Marginal]) -> tuple[int, list[Range]] | None:
+        """The cut that `partition` would make first in a part of which only the marginals are known.
+
+        The column, and the ranks (first and last) of the parts; None if nothing can be cut.
+        """
+        n = int(marginals[0].records.sum())
+        if n < 2 * self.k:
+            return None
+        for j in self._by_width(marginals, n):
+            parts = self._parts(j, marginals[j], n)
+            if parts is not None:
+                return j, parts
+        return None
+
+    def _by_width(self, marginals: Sequence[Marginal], n: int) -> list[int]:
+        from velado.kernels import mondrian as kernel
+
+        m = len(marginals)
+        low, high, total, squares = (np.zeros(m, dtype=np.int64) for _ in range(4))
+        for j, (axis, marginal) in enumerate(zip(self.axes, marginals, strict=True)):
+            numbers = axis.numbers[marginal.ranks].astype(np.int64)
+            low[j], high[j] = numbers[0], numbers[-1]
+            if self.deviation:
+                total[j] = (numbers * marginal.records).sum()
+                squares[j] = (numbers * numbers * marginal.records).sum()
+        rule = kernel.STD if self.deviation else kernel.RANGE
+        left, order = list(range(m)), []
+        while left:
+            widest = left[0]
+            for j in left[1:]:
+                if kernel._wider(self._columns, rule, n, j, widest, low, high, total, squares):
+                    widest = j
+            left.remove(widest)
+            order.append(widest)
+        return [j for j in order if len(marginals[j].ranks) > 1]
+
+    def _parts(self, j: int, marginal: Marginal, n: int) -> list[Range] | None:
+        axis = self.axes[j]
+        ranks = marginal.ranks
+        if not axis.ordered:
+            level = next(x for x, g in enumerate(axis.groups) if g[ranks[0]] == g[ranks[-1]]) - 1
+            groups = axis.groups[level][ranks]
+            edges = np.flatnonzero(np.diff(groups)) + 1
+            return self._ranges(marginal, [0, *edges.tolist(), len(ranks)])
+        ends = np.cumsum(marginal.records)
+        if self.first:
+            tried = np.flatnonzero((ends >= self.k) & (n - ends >= self.k))
+        else:
+            tried = np.array([np.searchsorted(2 * ends, n, side="left")])
+        for place in tried:
+            found = self._ranges(marginal, [0, int(place) + 1, len(ranks)])
+            if found is not None:
+                return found
+        return None
+
+    def _ranges(self, marginal: Marginal, edges: Sequence[int]) -> list[Range] | None:
+        """The parts between the edges if all of them satisfy the models."""
+        pieces = [slice(a, b) for a, b in itertools.pairwise(edges)]
+        sizes = np.array([marginal.records[p].sum() for p in pieces], dtype=np.int64)
+        if (sizes < self.k).any():
+            return None
+        if self._judged and not self._good(sizes, np.array([marginal.histograms[p].sum(axis=0) for p in pieces])):
+            return None
+        return [(int(marginal.ranks[p][0]), int(marginal.ranks[p][-1])) for p in pieces]
+
+    def _good(self, sizes: np.ndarray, histograms: np.ndarray) -> bool:
+        from velado.kernels.measures import judge
+
+        classes, values = np.nonzero(histograms)
+        start = np.searchsorted(classes, np.arange(len(sizes) + 1)).astype(np.int64)
+        counts = histograms[classes, values].astype(np.int64)
+        _, passes = judge(self._rules, sizes, start, values.astype(np.int32), counts)
+        return bool(passes.all())
+
+    def satisfied(self, marginals: Sequence[Marginal]) -> bool:
+        """Whether everything together satisfies the models."""
+        whole = marginals[0]
+        return self._ranges(whole, [0, len(whole.ranks)]) is not None

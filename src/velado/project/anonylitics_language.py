@@ -1,0 +1,187 @@
+"""The words of the Anonylitics JSON, parts of a file with their paths, and remarks about them."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from velado.errors import InputError, suggest
+
+ROLES = {
+    "identificador": "identifier",
+    "cuasi-identificador": "quasi-identifier",
+    "pseudo-identificador": "quasi-identifier",
+    "sensible": "sensitive",
+    "comun": "insensitive",
+    "no-sensible": "insensitive",
+}
+TYPES = {"numerico": "number", "categorico": "text"}
+OPERATIONS = {
+    "suprimir": "suppress",
+    "supresion": "suppress",
+    "sustituir": "substitute",
+    "sustitucion": "substitute",
+    "generalizar": "generalize",
+    "generalizacion": "generalize",
+    "cifrar": "encrypt",
+    "ciframiento": "encrypt",
+    "n/a": "none",
+    "": "none",
+}
+TRUTHS = {"true": True, "false": False}
+DATABASE_KEYS = ("_id", "__v")
+HIDDEN = "(not shown)"
+LONGEST = 60
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A part of the original that has no counterpart, or another one, and what to do.
+
+    ``kind``: *unknown* (not in the language), *left-out* (no counterpart), *adapted* (something else took its place),
+    *to-do* (something is lacking).
+    """
+
+    path: str
+    value: str
+    kind: str
+    what: str
+
+    def as_dict(self) -> dict[str, str]:
+        """JSON-ready."""
+        return {"path": self.path, "value": self.value, "kind": self.kind, "what": self.what}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the file: where it stands, what it holds, and where remarks about it go."""
+
+    path: str
+    value: Any
+    remarks: list[Remark]
+    hidden: bool = False
+
+    def at(self, key: str, *, hidden: bool = False) -> Part:
+        """What stands under a key, however its letters are written."""
+        value = self.value.get(self._written(key)) if isinstance(self.value, dict) else None
+        path = f"{self.path}.{key}" if self.path else key
+        return Part(path, value, self.remarks, self.hidden or hidden)
+
+    def _written(self, key: str) -> str:
+        return next((k for k in self.value if k.lower() == key), key)
+
+    def keys(self, known: Sequence[str]) -> dict[str, Any]:
+        """The known keys of an object with what they hold; a remark for every other."""
+        if not isinstance(self.value, dict):
+            raise InputError("not-anonylitics", f"{self.path} must be an object, not {type(self.value).__name__}")
+        found = {}
+        for key, value in self.value.items():
+            if key.lower() in known:
+                found[key.lower()] = value
+            elif key in DATABASE_KEYS:
+                self._under(key).left_out("It is the database's, not the project's.")
+            else:
+                near = suggest(key, known)
+                hint = f" {near}" if near.startswith("Did") else ""
+                self._under(key).unknown(f"The language has no such key; nothing was done with it.{hint}")
+        return found
+
+    def _under(self, key: str) -> Part:
+        path = f"{self.path}.{key}" if self.path else key
+        return Part(path, self.value[key], self.remarks, self.hidden)
+
+    def items(self, what: str) -> list[Part]:
+        """The entries of a list."""
+        if not isinstance(self.value, list) or not self.value:
+            raise InputError("not-anonylitics", f"{self.path} must be a list of {what.split(' ', 1)[1]}s")
+        return [Part(f"{self.path}[{i}]", v, self.remarks, self.hidden) for i, v in enumerate(self.value)]
+
+    def text(self, key: str) -> str:
+        """The text under a key; empty if there is none."""
+        value = self.at(key).value
+        if value is None:
+            return ""
+        if not isinstance(value, (str, int, float)) or isinstance(value, bool):
+            raise InputError("not-anonylitics", f"{self.at(key).path} must be a text")
+        return str(value).strip()
+
+    def unknown(self, what: str, *, once: bool = False) -> None:
+        """Not in the language."""
+        self._say("unknown", what, once)
+
+    def left_out(self, what: str) -> None:
+        """No counterpart."""
+        self._say("left-out", what)
+
+    def adapted(self, what: str) -> None:
+        """Something else took its place."""
+        self._say("adapted", what)
+
+    def to_do(self, what: str, *, once: bool = False) -> None:
+        """Something is lacking."""
+        self._say("to-do", what, once)
+
+    def _say(self, kind: str, what: str, once: bool = False) -> None:
+        remark = Remark(self.path, HIDDEN if self.hidden else shown(self.value), kind, what)
+        if not once or remark not in self.remarks:
+            self.remarks.append(remark)
+
+
+def shown(value: Any) -> str:
+    """A value in a few signs."""
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def fold(value: Any) -> str:
+    """A word of the language without accents, capitals and kinds of blanks."""
+    if not isinstance(value, str):
+        return "" if value is None else json.dumps(value)
+    plain = unicodedata.normalize("NFKD", value.strip().lower())
+    return "-".join("".join(c for c in plain if not unicodedata.combining(c)).replace("_", " ").split())
+
+
+def _number(part: Part) -> float | None:
+    value = part.at("principle_value").value
+    try:
+        return None if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _k_anonymity(part: Part, columns: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    k = _number(part)
+    if k is None or k != int(k) or k < 2:
+        part.at("principle_value").unknown("k must be a whole number of 2 or more.", once=True)
+        return []
+    return [{"k-anonymity": {"k": int(k)}}]
+
+
+def _t_closeness(part: Part, columns: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    t = _number(part)
+    if t is None or not 0 < t <= 1:
+        part.at("principle_value").unknown(
+            "t must lie between 0 and 1 (the language allows whole numbers only): add {t-closeness: {t: …, column: …}}.",
+            once=True,
+        )
+        return []
+    sensitive = {name: spec for name, spec in columns.items() if spec["role"] == "sensitive"}
+    if not sensitive:
+        part.left_out("t-closeness protects sensitive columns, and the table has none.")
+    models = []
+    for name, spec in sensitive.items():
+        distance = "ordered" if spec.get("type") == "number" else "equal"
+        part.adapted(f"The language names no distance: '{distance}' was written for the column '{name}'.")
+        models.append({"t-closeness": {"t": t, "column": name, "distance": distance}})
+    return models
+
+
+PRINCIPLES: dict[str, Callable[[Part, Mapping[str, Mapping[str, Any]]], list[dict[str, Any]]]] = {
+    "k-anonymity": _k_anonymity,
+    "t-closeness": _t_closeness,
+}
