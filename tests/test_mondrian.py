@@ -1,7 +1,12 @@
 """Mondrian against a plain implementation that cuts record by record."""
 
 import os
+import sys
+import tempfile
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,7 +20,21 @@ from hypothesis import strategies as st
 
 import oracle
 from tables import model_strategy, random_hierarchy, velado_model
-from velado import Column, Hierarchy, InputError, KAnonymity, Mondrian, NoSolution, TCloseness, anonymize
+from velado import (
+    Column,
+    Hierarchy,
+    InputError,
+    KAnonymity,
+    Mondrian,
+    NoSolution,
+    Output,
+    Project,
+    TCloseness,
+    VerificationError,
+    anonymize,
+    estimate,
+    run,
+)
 from velado.engines import open_table
 from velado.evaluation import Pair, Wanted, evaluate
 from velado.frequency import FrequencyTable
@@ -370,3 +389,153 @@ def test_large_and_uneven_numbers() -> None:
     release = anonymize(table, [Column("x", "quasi-identifier", type="number")], [KAnonymity(2)], Mondrian())
     assert release.evaluation.classes == 4
     assert release.evaluation.class_size["max"] == 2
+
+
+# In parts
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    plain=mixed_tables(),
+    models=st.lists(model_strategy(), min_size=1, max_size=2),
+    split=st.sampled_from(["median", "distribution"]),
+    width=st.sampled_from(["range", "std"]),
+)
+def test_parts_give_the_same_release(plain: Plain, models: list[dict], split: str, width: str) -> None:
+    """The engine's cuts are those of the kernel: same rows, same evaluation, same verdicts."""
+    ours = [velado_model(m) for m in models]
+    columns = [
+        Column(c, "quasi-identifier", hierarchy=Hierarchy.from_rows(c, plain.trees[c]))
+        if c in plain.trees
+        else Column(c, "quasi-identifier", type="integer")
+        for c in plain.qi
+    ]
+    columns.append(Column("s0", "sensitive", hierarchy=Hierarchy.from_rows("s0", plain.sensitive_trees["s0"])))
+    table = pa.table({c: [r[c] for r in plain.rows] for c in [*plain.qi, "s0"]})
+    method = Mondrian(split=split, width=width, memory="8GB")
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            whole = anonymize(table, columns, ours, method, output=Path(folder) / "whole.csv")
+        except (NoSolution, VerificationError) as error:
+            with in_parts(3), pytest.raises(type(error)):
+                anonymize(table, columns, ours, method, output=Path(folder) / "parts.csv")
+            assert [p.name for p in Path(folder).iterdir()] == []
+            return
+        with in_parts(3):
+            parts = anonymize(table, columns, ours, method, output=Path(folder) / "parts.csv")
+        assert parts.found is None
+        assert rows_of(Path(folder) / "parts.csv") == rows_of(Path(folder) / "whole.csv")
+        same_evaluation(parts.evaluation, whole.evaluation)
+        assert len(list(Path(folder).iterdir())) == 4
+
+
+@contextmanager
+def in_parts(rows: int) -> Iterator[None]:
+    """Every part may have so few distinct rows."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("velado.project.parts.InParts._rows", lambda self: rows)
+        patch.setattr(sys.modules["velado.project.estimate"], "bytes_of", lambda value: 1)
+        yield
+
+
+def rows_of(path: Path) -> list[str]:
+    return sorted(path.read_text(encoding="utf-8").replace('"', "").splitlines())
+
+
+def same_evaluation(a: Any, b: Any) -> None:
+    assert (a.rows, a.released, a.classes, a.class_size, a.risk) == (
+        b.rows,
+        b.released,
+        b.classes,
+        b.class_size,
+        b.risk,
+    )
+    for name in ("loss", "loss_mean", "discernibility", "generalized_loss", "entropy", "c_avg"):
+        assert getattr(a.utility, name) == pytest.approx(getattr(b.utility, name), abs=1e-9), name
+    for column, measured in a.columns.items():
+        other = b.columns[column]
+        assert (measured.values_before, measured.values_after) == (other.values_before, other.values_after)
+        assert measured.precision == (None if other.precision is None else pytest.approx(other.precision))
+    for x, y in zip(a.models, b.models, strict=True):
+        assert (x.name, x.satisfied) == (y.name, y.satisfied)
+        assert x.achieved == pytest.approx(y.achieved)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".arrow"])
+def test_parts_in_every_format(tmp_path: Path, suffix: str) -> None:
+    with in_parts(20):
+        release = anonymize(PEOPLE, COLUMNS, [KAnonymity(3)], Mondrian(), output=tmp_path / f"release{suffix}")
+    whole = anonymize(PEOPLE, COLUMNS, [KAnonymity(3)], Mondrian(), output=tmp_path / "whole.csv")
+    same_evaluation(release.evaluation, whole.evaluation)
+    with open_table(tmp_path / f"release{suffix}") as written:
+        assert written.rows() == 200
+        assert written.header == PEOPLE.column_names
+    assert release.manifest["recoding"]["sha256"] is None
+
+
+def test_sorted_parts_are_reproducible(tmp_path: Path) -> None:
+    digests = set()
+    for i in range(2):
+        path = tmp_path / f"{i}.csv"
+        with in_parts(20):
+            anonymize(PEOPLE, COLUMNS, [KAnonymity(3)], Mondrian(), output=Output(path=path, order="sorted"))
+        digests.add(path.read_bytes())
+    assert len(digests) == 1
+    lines = digests.pop().decode().splitlines()[1:]
+    assert len(lines) == 200
+    assert {p.suffix for p in tmp_path.iterdir()} == {".csv", ".json"}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"output": Output(path=Path("release.csv"), order="keep")},
+        {"output": Output(path=Path("release.xlsx"))},
+        {"output": Output(path=Path("release.csv"), recoding=Path("recoding.json"))},
+        {"models": [TCloseness(0.5, "ill", strict=True)]},
+    ],
+)
+def test_what_cannot_be_done_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = {"models": [KAnonymity(3)], "output": Output(path=Path("release.csv")), **changes}
+    with in_parts(20), pytest.raises(InputError) as caught:
+        anonymize(PEOPLE, COLUMNS, given["models"], Mondrian(), output=given["output"])
+    assert caught.value.code == "not-in-parts"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(share: float, text: str) -> None:
+        if text == "solving parts" and share > 0.3:
+            raise KeyboardInterrupt
+
+    project = Project(PEOPLE, tuple(COLUMNS), (KAnonymity(3),), Mondrian(), Output(path=tmp_path / "release.csv"))
+    with in_parts(20), pytest.raises(KeyboardInterrupt):
+        run(project, stop)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_estimate(tmp_path: Path) -> None:
+    pyarrow.csv.write_csv(PEOPLE, tmp_path / "people.csv")
+    project = Project(
+        tmp_path / "people.csv",
+        tuple(COLUMNS),
+        (KAnonymity(4),),
+        Mondrian(memory="1kB"),
+        Output(path=tmp_path / "x.csv"),
+    )
+    result = estimate(project)
+    assert result.rows == 200
+    assert 150 <= result.distinct <= 200
+    assert result.how == "in parts"
+    assert result.memory == 1000
+    assert result.thesis_levels == pytest.approx(np.log2(200 / 4) + 1)
+    assert result.thesis_size == round((tmp_path / "people.csv").stat().st_size * result.thesis_levels)
+    assert estimate(replace(project, method=Mondrian())).how == "in memory"
+
+
+@pytest.mark.parametrize("memory", ["much", "-1GB", 0, 1.5, "1 XB", True])
+def test_bad_memory(memory: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        Mondrian(memory=memory)
+    assert caught.value.code == "bad-parameter"

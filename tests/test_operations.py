@@ -9,7 +9,7 @@ import os
 import re
 import stat
 from collections import Counter
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -707,8 +707,9 @@ def test_the_output_may_not_replace_a_key_or_a_table_of_substitutes(tmp_path, ma
     assert (tmp_path / "secret.csv").read_text() == before
 
 
-def test_an_empty_table_is_refused(tmp_path):
+def test_a_table_without_rows_or_columns_is_refused():
     refused("no-rows", light, PEOPLE.slice(0, 0), name="suppress")
+    refused("no-columns", light, name="drop", rest="drop")
 
 
 def test_a_light_project_is_only_for_run(tmp_path, main):
@@ -744,7 +745,7 @@ BROKEN_WRITERS = {
     "a token too often": change_file(lambda header, rows: (header, [[rows[0][0], *r[1:]] for r in rows])),
     "an age as it came": with_cell("age", "17"),
     "a city as it came": with_cell("city", "Lima"),
-    "no noise": with_cell("income", "x"),
+    "a text in the place of a number": with_cell("income", "x"),
     "a date as it came": with_cell("seen", "2024-02-28"),
     "an email as it came": with_cell("email", "a@x.org"),
     "a row twice": change_file(lambda header, rows: (header, [*rows, rows[0]])),
@@ -846,7 +847,7 @@ def test_decrypt_in_python(encrypted):
     refused("no-column", velado.decrypt, encrypted, [], "env:VELADO_KEY")
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.lists(st.one_of(st.none(), TEXT.filter(lambda t: t != "*")), min_size=1, max_size=6))
 def test_any_column_comes_back(values):
     os.environ["VELADO_KEY"] = KEY
@@ -976,4 +977,4 @@ def test_the_time_between_dates_is_kept_in_ordinary_projects_too():
     release = velado.anonymize(table, columns, [KAnonymity(2)], output=Output(order="keep"))
     stays = moves(cells(release, "came"), [x or "" for x in cells(release, "left")])
     assert stays[:5] == moves(VISITS.column("came").to_pylist(), VISITS.column("left").to_pylist())[:5]
-    assert timedelta(days=stays[0]) == timedelta(days=3)
+    assert stays[0] == 3

@@ -16,8 +16,10 @@ from velado.cli import (
     compare,
     decrypt,
     demo,
+    estimate,
     evaluate,
     hierarchy,
+    import_,
     init,
     inspect,
     key,
@@ -49,6 +51,7 @@ def _options(
 
 app.command("run")(run.command)
 app.command("check")(check.command)
+app.command("estimate")(estimate.command)
 app.command("evaluate")(evaluate.command)
 app.command("compare")(compare.command)
 app.command("balance")(balance.command)
@@ -61,6 +64,7 @@ app.command("key")(key.command)
 app.command("decrypt")(decrypt.command)
 app.command("demo")(demo.command)
 app.command("study")(study.command)
+app.add_typer(import_.app, name="import")
 
 
 def main() -> None:

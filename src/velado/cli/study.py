@@ -21,16 +21,18 @@ def command(
         Path | None, typer.Option("--output", "-o", help="Folder for the results; default results/NAME.")
     ] = None,
     rows: Annotated[
-        int, typer.Option(min=100, max=5_000_000, help="Records of a synthetic data set (unilab).")
-    ] = 10_000,
-    seed: Annotated[int, typer.Option(help="Seed of a synthetic data set (unilab).")] = 2025,
+        int | None,
+        typer.Option(min=100, max=5_000_000, help="Records of a synthetic data set (unilab, anonylitics)."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of a synthetic data set (unilab, anonylitics).")] = None,
     json: JSON = False,
 ) -> None:
     """Reproduce a published experiment: published and obtained figures side by side."""
     run = study(name)
     folder = output or Path("results") / name
+    given = {k: v for k, v in (("rows", rows), ("seed", seed)) if v is not None}
     with progress() as report:
-        result = run(data_folder(data), folder, report, rows=rows, seed=seed)
+        result = run(data_folder(data), folder, report, **given)
     if json:
         shown = [
             {

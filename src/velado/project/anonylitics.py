@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from velado.errors import InputError
-from velado.project.anonylitics_columns import Converted, converted
-from velado.project.anonylitics_language import PRINCIPLES, Part, Remark, fold
+from velado.project.anonylitics_columns import Converted, converted, operation_part
+from velado.project.anonylitics_language import OPERATIONS, PRINCIPLES, ROLES, Part, Remark, fold
 from velado.project.document import VERSION, Project
 
 MONDRIAN = {"split": "distribution", "width": "std"}
@@ -85,8 +86,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
-    twice = [name for name in names if names.count(name) > 1]
+    twice = [name for name, n in Counter(name for name, _ in pairs).items() if n > 1]
     if twice:
         raise ValueError(f"'{twice[0]}' is written twice in one object")
     return dict(pairs)
@@ -181,10 +181,8 @@ def _columns(parts: Sequence[Part], full: bool) -> dict[str, Converted]:
 
 def _protects(column: Part) -> bool:
     """Whether a column is a quasi-identifier that stays in the table."""
-    operation = column.value.get("operation") if isinstance(column.value, dict) else None
-    name = fold(operation.get("name")) if isinstance(operation, dict) else ""
-    role = fold(column.value.get("attribute_type")) if isinstance(column.value, dict) else ""
-    return role in ("cuasi-identificador", "pseudo-identificador") and name not in ("suprimir", "supresion")
+    operation = OPERATIONS.get(fold(operation_part(column).value))
+    return ROLES.get(fold(column.at("attribute_type").value)) == "quasi-identifier" and operation != "suppress"
 
 
 def _name(part: Part, key: str) -> str:
@@ -203,7 +201,9 @@ def _table(
     top: Part, given: Mapping[str, Any], table: _Table, attributes: Mapping[tuple[str, str], str], tables: Sequence[_Table]
 ) -> dict[str, Any]:  # fmt: skip
     source, output = f"{table.file}.csv", _output(table, tables)
-    table.part.at("table_name").to_do(f"Export the table to {source}, or say in 'source' where it is.")
+    table.part.at("table_name").to_do(
+        f"Export the table to {source} beside the project file, or say in 'source' where it is."
+    )
     columns = {}
     for name, column in table.columns.items():
         own = attributes.get((table.name, name))
@@ -213,9 +213,8 @@ def _table(
     if table.full:
         shown["models"] = _models(top, given, table)
         shown["method"] = {"mondrian": {**MONDRIAN, "represent": _represent(table)}}
-    elif given.get("principles") and fold(given.get("anonymization_type")) == "ligera":
-        if table is tables[0]:
-            top.at("principles").left_out("A light project checks no model; neither did Anonylitics.")
+    elif given.get("principles") and fold(given.get("anonymization_type")) == "ligera" and table is tables[0]:
+        top.at("principles").left_out("A light project checks no model; neither did Anonylitics.")
     return {**shown, "output": {"path": output}}
 
 
@@ -293,7 +292,7 @@ def _attributes(top: Part, given: Mapping[str, Any], tables: Sequence[_Table]) -
         for name in t.columns:
             if (t.name, name) not in found and (everywhere.count(name) > 1 or name in found.values()):
                 found[t.name, name] = f"{t.name}.{name}"
-    return {place: name for place, name in found.items() if name != place[1] or everywhere.count(name) > 1}
+    return {place: name for place, name in found.items() if name != place[1]}
 
 
 def _members(group: Part, tables: Sequence[_Table]) -> list[tuple[str, str]]:

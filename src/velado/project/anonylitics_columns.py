@@ -51,9 +51,10 @@ class _Column:
 
 def converted(part: Part, full: bool) -> Converted:
     """Convert a column, with remarks about what does not fit."""
-    part.keys(COLUMN_KEYS)
-    column = _Column(part, _role(part), _numeric(part), full)
-    name = _operation(part)
+    role = _role(part)
+    replace(part, hidden=role == "identifier").keys(COLUMN_KEYS)
+    column = _Column(part, role, _numeric(part), full)
+    name = _operation(column)
     spec = HANDLERS[name](column)
     return Converted(part, spec, _keep(replace(column, role=spec["role"]), name))
 
@@ -74,24 +75,20 @@ def _numeric(part: Part) -> bool:
     return TYPES.get(fold(given.value)) == "number"
 
 
-def _operation(part: Part) -> str:
+def operation_part(part: Part) -> Part:
+    """Where the name of a column's operation stands: in an object, or alone."""
     given = part.at("operation")
-    if given.value is None or isinstance(given.value, str):
-        name, at = given.value, given
-    elif isinstance(given.value, dict):
-        given.keys(("name", "parametrization"))
-        name, at = given.at("name").value, given.at("name")
-    else:
-        name, at = json_like(given.value), given
-    if fold(name) not in OPERATIONS:
+    return given.at("name") if isinstance(given.value, dict) else given
+
+
+def _operation(column: _Column) -> str:
+    if isinstance(column.part.at("operation").value, dict):
+        replace(column.part.at("operation"), hidden=column.role == "identifier").keys(("name", "parametrization"))
+    at = operation_part(column.part)
+    if fold(at.value) not in OPERATIONS:
         at.unknown(f"The operations are Sustituir, Suprimir, Generalizar and Cifrar. It is not known, {PROTECTED}.")
         return "unknown"
-    return OPERATIONS[fold(name)]
-
-
-def json_like(value: Any) -> str:
-    """Any text that is no operation."""
-    return f"<{type(value).__name__}>"
+    return OPERATIONS[fold(at.value)]
 
 
 def _keep(column: _Column, operation: str) -> bool | None:
@@ -110,7 +107,7 @@ def _keep(column: _Column, operation: str) -> bool | None:
 
 
 def _none(column: _Column) -> dict[str, Any]:
-    at = column.part.at("operation")
+    at = operation_part(column.part)
     if column.role == "identifier" and column.part.at("attribute_type").value:
         at.adapted("Velado never publishes an identifier as it is: it is suppressed.")
     elif column.recoded:
@@ -127,7 +124,7 @@ def _unknown(column: _Column) -> dict[str, Any]:
 def _suppress(column: _Column) -> dict[str, Any]:
     """Suppression removes the column (thesis, 2.4.1)."""
     if column.role != "identifier":
-        column.part.at("operation").adapted(
+        operation_part(column.part).adapted(
             "A suppressed column is left out of the release; for that its role was written as identifier."
         )
     if column.table.value:
@@ -136,7 +133,7 @@ def _suppress(column: _Column) -> dict[str, Any]:
 
 
 def _encrypt(column: _Column) -> dict[str, Any]:
-    at = column.part.at("operation")
+    at = operation_part(column.part)
     if column.recoded:
         at.left_out(
             "Quasi-identifiers are recoded by the method and cannot be encrypted as well: encrypt the column with a light "
@@ -150,7 +147,7 @@ def _encrypt(column: _Column) -> dict[str, Any]:
 
 
 def _substitute(column: _Column) -> dict[str, Any]:
-    at = column.part.at("operation")
+    at = operation_part(column.part)
     if column.recoded:
         at.left_out(
             "Quasi-identifiers are recoded by the method and cannot be substituted as well: substitute the column with a "
@@ -183,7 +180,7 @@ def _pairs(column: _Column) -> dict[str, str]:
 
 def _generalize(column: _Column) -> dict[str, Any]:
     rows = _levels(column)
-    at = column.part.at("operation")
+    at = operation_part(column.part)
     if column.recoded:
         if rows and column.numeric:
             column.table.adapted("Mondrian cuts numbers between values; the hierarchy serves methods with levels only.")

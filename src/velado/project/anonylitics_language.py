@@ -79,7 +79,9 @@ class Part:
             raise InputError("not-anonylitics", f"{self.path} must be an object, not {type(self.value).__name__}")
         found = {}
         for key, value in self.value.items():
-            if key.lower() in known:
+            if key.lower() in found:
+                self._under(key).unknown("The key is written twice; the first one counts.")
+            elif key.lower() in known:
                 found[key.lower()] = value
             elif key in DATABASE_KEYS:
                 self._under(key).left_out("It is the database's, not the project's.")
@@ -112,13 +114,13 @@ class Part:
         """Not in the language."""
         self._say("unknown", what, once)
 
-    def left_out(self, what: str) -> None:
+    def left_out(self, what: str, *, once: bool = False) -> None:
         """No counterpart."""
-        self._say("left-out", what)
+        self._say("left-out", what, once)
 
-    def adapted(self, what: str) -> None:
+    def adapted(self, what: str, *, once: bool = False) -> None:
         """Something else took its place."""
-        self._say("adapted", what)
+        self._say("adapted", what, once)
 
     def to_do(self, what: str, *, once: bool = False) -> None:
         """Something is lacking."""
@@ -172,11 +174,12 @@ def _t_closeness(part: Part, columns: Mapping[str, Mapping[str, Any]]) -> list[d
         return []
     sensitive = {name: spec for name, spec in columns.items() if spec["role"] == "sensitive"}
     if not sensitive:
-        part.left_out("t-closeness protects sensitive columns, and the table has none.")
+        part.left_out("t-closeness protects sensitive columns, and the table has none.", once=True)
     models = []
     for name, spec in sensitive.items():
-        distance = "ordered" if spec.get("type") == "number" else "equal"
-        part.adapted(f"The language names no distance: '{distance}' was written for the column '{name}'.")
+        ordered = spec.get("type") == "number" and "operation" not in spec
+        distance = "ordered" if ordered else "equal"
+        part.adapted(f"The language names no distance: '{distance}' was written for the column '{name}'.", once=True)
         models.append({"t-closeness": {"t": t, "column": name, "distance": distance}})
     return models
 

@@ -108,10 +108,7 @@ class Project:
     joinable: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.anonymization not in ANONYMIZATIONS:
-            raise InputError(
-                "bad-anonymization", f"'anonymization' must be models or light, got {self.anonymization!r}"
-            )
+        _check_anonymization(self.anonymization)
 
     @property
     def light(self) -> bool:
@@ -164,6 +161,7 @@ class Project:
     def _of_table(
         cls, data: Mapping[str, Any], folder: Path, file: Path | None, name: str, attributes: Mapping[str, Any]
     ) -> Project:
+        _check_anonymization(data.get("anonymization", "models"))
         light = data.get("anonymization") == "light"
         for key in ("source", "columns", *(() if light else ("models",))):
             if not data.get(key):
@@ -326,6 +324,11 @@ def _mapping(data: Any, what: str, known: Sequence[str] | None = None) -> Mappin
     return data
 
 
+def _check_anonymization(word: Any) -> None:
+    if word not in ANONYMIZATIONS:
+        raise InputError("bad-anonymization", f"'anonymization' must be models or light, got {word!r}")
+
+
 def _list(data: Any, what: str) -> Sequence[Any]:
     if isinstance(data, Mapping):
         return [{k: v} for k, v in data.items()]
@@ -351,7 +354,7 @@ def _column(name: Any, spec: Any, light: bool, attributes: Mapping[str, Any]) ->
     """A column; what it does not say itself comes from its attribute."""
     name = str(name)
     options = {"role": spec} if isinstance(spec, str) else _mapping(spec or {}, f"the column '{name}'", COLUMN_KEYS)
-    options = {**attributes.get(options.get("attribute", name), {}), **options}
+    options = {**attributes.get(str(options.get("attribute", name)), {}), **options}
     if "role" not in options and not (light and "operation" in options):
         raise InputError(
             "column-without-role", "the column has no role" + (" and no operation" if light else ""), column=name,

@@ -37,7 +37,10 @@ class Light(Prepared):
         rows = table.rows()
         if not rows:
             raise InputError("no-rows", "the table has a header but no rows", file=table.source.name)
-        return cls(project, table, treatments(table, schema, project.folder), rows)
+        light = cls(project, table, treatments(table, schema, project.folder), rows)
+        if not light.header:
+            raise InputError("no-columns", "every column is dropped: nothing would be published")
+        return light
 
     def recoded(self) -> Recoded:
         """The operations."""

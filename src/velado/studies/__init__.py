@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError, suggest
-from velado.studies import ubb, unilab
+from velado.studies import anonylitics, ubb, unilab
 
-STUDIES: dict[str, Callable[..., Any]] = {"ubb": ubb.study, "unilab": unilab.study}
+STUDIES: dict[str, Callable[..., Any]] = {"ubb": ubb.study, "unilab": unilab.study, "anonylitics": anonylitics.study}
 
 
 def data_folder(given: Path | None = None) -> Path:

@@ -1,0 +1,73 @@
+"""``velado import``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import yaml
+
+from velado import InputError, import_anonylitics
+from velado.cli.terminal import JSON, out, plain, print_json, say
+from velado.project.anonylitics import Imported
+
+app = typer.Typer(help="Convert the project file of another tool.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    """Keep the name of the tool, even if there is only one."""
+
+
+@app.command("anonylitics")
+def anonylitics(
+    file: Annotated[Path, typer.Argument(help="Project of Anonylitics (JSON).")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Project file to write.")] = None,
+    force: Annotated[bool, typer.Option(help="Replace an existing project file.")] = False,
+    json: JSON = False,
+) -> None:
+    """Write a Velado project file, and say what has no counterpart."""
+    imported = import_anonylitics(file)
+    target = output or file.with_suffix(".yaml")
+    if target.resolve() == file.resolve():
+        raise InputError("output-is-input", "the project file would replace the file that is read", file=target)
+    if target.exists() and not force:
+        raise InputError("file-exists", "the project file exists already", file=target, hint="Use --force or --output.")
+    try:
+        target.write_text(project_text(imported, file), encoding="utf-8")
+    except OSError as error:
+        raise InputError("unwritable-output", f"cannot write: {error.strerror}", file=target) from None
+    if json:
+        report = [remark.as_dict() for remark in imported.report]
+        print_json({"output": str(target), "project": imported.project, "report": report})
+        return
+    _show(imported)
+    say(f"Wrote {plain(target)}. Read it, then: velado run {plain(target)}")
+
+
+def project_text(imported: Imported, file: Path) -> str:
+    """The project file, with the remarks as a comment."""
+    lines = [f"# Imported from {file.name} (Anonylitics).", "#"]
+    for remark in imported.report:
+        value = f" = {remark.value}" if remark.value else ""
+        lines.append(f"# {_line(remark.path + value)} ({remark.kind}): {_line(remark.what)}")
+    body = yaml.safe_dump(imported.project, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
+    return "\n".join(lines) + "\n\n" + body
+
+
+def _line(text: str) -> str:
+    """A text that stays a comment, whatever signs are in it."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def _show(imported: Imported) -> None:
+    from rich.table import Table
+
+    shown = Table(box=None, pad_edge=False)
+    for name in ("path", "value", "", "what to do"):
+        shown.add_column(name, overflow="fold")
+    for remark in imported.report:
+        shown.add_row(*(plain(_line(x)) for x in (remark.path, remark.value, remark.kind, remark.what)))
+    out.print(shown)
+    say()
