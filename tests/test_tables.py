@@ -188,7 +188,10 @@ def test_attributes_are_those_of_their_names_if_nothing_is_said():
 
 
 def test_several_columns_of_a_table_may_be_of_one_attribute():
-    columns = {"child": {"attribute": "person", "operation": TOKEN}, "mother": {"attribute": "person", "operation": TOKEN}}
+    columns = {
+        "child": {"attribute": "person", "operation": TOKEN},
+        "mother": {"attribute": "person", "operation": TOKEN},
+    }
     spec = {"anonymization": "light", "joinable": ["person"],
             "tables": {"family": {"columns": columns}, "people": {"columns": {"person": {"operation": TOKEN}}}}}  # fmt: skip
     family = pa.table({"child": ["1", "2"], "mother": ["3", "1"]})
@@ -252,7 +255,10 @@ def test_shared_levels_agree_and_models_hold(one, other, method, suppression):
         "joinable": ["age"],
         "tables": {"a": {"columns": quasi}, "b": {"columns": {**quasi, "zip": {**quasi["zip"], "attribute": "other"}}}},
     }
-    tables = {n: pa.table({"age": [r[0] for r in rows], "zip": [r[1] for r in rows]}) for n, rows in (("a", one), ("b", other))}
+    tables = {
+        n: pa.table({"age": [r[0] for r in rows], "zip": [r[1] for r in rows]})
+        for n, rows in (("a", one), ("b", other))
+    }
     try:
         releases = in_memory(spec, **tables)
     except NoSolution:
@@ -262,7 +268,9 @@ def test_shared_levels_agree_and_models_hold(one, other, method, suppression):
     for name, table in tables.items():
         classes = Counter(zip(*releases[name].table.to_pydict().values(), strict=True))
         assert min(classes.values()) >= 2
-        free = velado.run(Project.from_dict({**spec["tables"][name], **{k: spec[k] for k in ("models", "method")}, "source": table}))
+        free = velado.run(
+            Project.from_dict({**spec["tables"][name], **{k: spec[k] for k in ("models", "method")}, "source": table})
+        )
         assert releases[name].levels["age"] >= free.levels["age"] or method == "datafly" or suppression
         assert len(table) - sum(classes.values()) <= suppression * len(table)
 
@@ -312,7 +320,14 @@ def test_an_attribute_must_be_described_alike():
 
 
 def test_a_quasi_identifier_cannot_be_recoded_here_and_published_there():
-    spec = changed("visits", anonymization="light", columns={"patient": {"attribute": "person"}, "years": {"attribute": "age", "role": "quasi-identifier", "hierarchy": None}})
+    spec = changed(
+        "visits",
+        anonymization="light",
+        columns={
+            "patient": {"attribute": "person"},
+            "years": {"attribute": "age", "role": "quasi-identifier", "hierarchy": None},
+        },
+    )
     spec["attributes"]["age"]["hierarchy"] = None
     assert "anonymization" in refused("attribute-differs", spec).message
 

@@ -73,6 +73,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise InputError("unreadable-file", f"cannot read the file: {error}", file=path) from None
     try:
         data = json.loads(text, object_pairs_hook=_unique, parse_constant=_refused)
+        json.dumps(data, ensure_ascii=False).encode()  # half a character cannot be written
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise InputError("bad-json", f"not valid JSON at {where}: {error.msg}", file=path) from None
@@ -131,11 +132,11 @@ def _is_light(top: Part, given: Mapping[str, Any]) -> bool:
 def _connection(top: Part, given: Mapping[str, Any]) -> None:
     if not given.get("connection"):
         return
-    part = top.at("connection")
+    part, secret = top.at("connection"), top.at("connection", hidden=True)
     if not isinstance(part.value, dict):
-        part.unknown("A connection is an object; nothing was done with it.")
+        secret.unknown("A connection is an object; nothing was done with it.")
         return
-    found = part.keys(CONNECTION_KEYS)
+    found = secret.keys(CONNECTION_KEYS)
     for key in CONNECTION_KEYS:
         if key not in found:
             continue

@@ -230,8 +230,7 @@ def _row(at: Part) -> dict[int, str]:
     levels: dict[int, str] = {}
     for part in _entries(at):
         found = part.keys(("level", "value")) if isinstance(part.value, dict) else {}
-        level = found.get("level")
-        number = int(level) if isinstance(level, (int, str)) and str(level).isdecimal() else None
+        number = _whole(found.get("level"))
         if number is None or not _is_value(found.get("value")) or number in levels:
             part.unknown("A level has a number of its own and a value; it was not taken.")
             continue
@@ -253,6 +252,13 @@ def _entries(part: Part) -> list[Part]:
         part.unknown("It must be a list; nothing was done with it.")
         return []
     return part.items("an entry")
+
+
+def _whole(level: Any) -> int | None:
+    """A whole number; some databases write 1.0."""
+    if isinstance(level, float) and level.is_integer():
+        level = int(level)
+    return int(level) if isinstance(level, (int, str)) and str(level).isdecimal() else None
 
 
 def _is_value(value: Any) -> bool:

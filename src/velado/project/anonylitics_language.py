@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from velado.errors import InputError, suggest
+from velado.parameters import LARGEST
 
 ROLES = {
     "identificador": "identifier",
@@ -34,7 +36,7 @@ OPERATIONS = {
 TRUTHS = {"true": True, "false": False}
 DATABASE_KEYS = ("_id", "__v")
 HIDDEN = "(not shown)"
-LONGEST = 60
+MOST_SIGNS = 60
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ def shown(value: Any) -> str:
     if value is None:
         return ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= MOST_SIGNS else text[: MOST_SIGNS - 1] + "…"
 
 
 def fold(value: Any) -> str:
@@ -149,11 +151,13 @@ def fold(value: Any) -> str:
 
 
 def _number(part: Part) -> float | None:
+    """A finite number; k and t are no larger than what models take."""
     value = part.at("principle_value").value
     try:
-        return None if isinstance(value, bool) else float(value)
+        number = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
         return None
+    return number if abs(number) < LARGEST else None
 
 
 def _k_anonymity(part: Part, columns: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -54,6 +54,7 @@ def light_manifest(
     """The manifest of a release to which only operations were applied."""
     return {
         **_head(project, input_digest, rows),
+        "anonymization": "light",
         "models": [],
         "verified": LIGHT,
         "columns": _columns(project, treated),
@@ -67,7 +68,6 @@ def _head(project: Project, input_digest: str | None, rows: int) -> dict[str, An
         "velado-manifest": 1,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "project": {"name": project.name, "sha256": project.digest()},
-        "anonymization": project.anonymization,
         "input": {"name": source.path.name if source.path else source.name, "sha256": input_digest, "rows": rows},
         "versions": {"python": platform.python_version(), **{p: _version(p) for p in PACKAGES}},
     }

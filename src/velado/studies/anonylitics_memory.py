@@ -171,6 +171,7 @@ def told(measured: dict[str, list[Cost]]) -> list[Compared]:
     for way, all_costs in measured.items():
         for cost in all_costs:
             name = f"ours, {cost.records:,} records, {WAYS[way]}"
+            found.append(compare(name, "classes", None, cost.classes))
             found.append(compare(name, "seconds", None, round(cost.seconds, 3)))
             if cost.megabytes is not None:
                 found.append(compare(name, "memory at most, MB", None, round(cost.megabytes, 1)))
