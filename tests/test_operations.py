@@ -203,8 +203,9 @@ def test_a_new_key_is_random_private_and_replaces_nothing(tmp_path, main):
     assert re.fullmatch(r"[0-9a-f]{64}\n", path.read_text())
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     before = path.read_text()
-    ended = main("key", "secret.key", "--json")
+    ended = main("key", "secret.key")
     assert (ended.code, path.read_text()) == (2, before)
+    assert "exists already" in ended.err
     assert velado.create_key(tmp_path / "other.key").read_text() != before
     refused("unwritable-output", velado.create_key, tmp_path / "nowhere" / "secret.key")
 
@@ -656,11 +657,26 @@ def test_a_release_with_models_is_not_called_light():
 
 
 def test_numbers_stay_numbers_where_the_format_has_them(tmp_path):
-    table = pa.table({"whole": pa.array([12, 250, None]), "broken": [1.25, 2.75, 300.0], "half": pa.array([1, 2, 3])})
-    release = light(table, whole={"top": 100}, broken={"round": 0.5}, half={"round": 2.5})
+    columns = {
+        "whole": pa.array([12, 250, None]), "broken": [1.25, 2.75, 300.0], "half": pa.array([1, 2, 3]),
+        "tiny": pa.array([120, 127, 1], pa.int8()), "single": pa.array([0.1, 2.6, 16777216.0], pa.float32()),
+        "money": pa.array(["9.95", "1.20", None]).cast(pa.decimal128(4, 2)),
+        "time": pa.array([0, 10**9, None], pa.timestamp("ms")),
+    }  # fmt: skip
+    spec = {"whole": {"top": 100}, "broken": {"round": 0.5}, "half": {"round": 2.5}, "tiny": {"round": 50},
+            "single": {"round": 0.5}, "money": {"bottom": 100}}  # fmt: skip
+    release = light(pa.table(columns), **spec)
     assert cells(release, "whole") == [12, 100, None]
     assert cells(release, "broken") == [1.0, 3.0, 300.0]
     assert cells(release, "half") == ["0.0", "2.5", "2.5"]
+    assert cells(release, "tiny") == [100, 150, 0]
+    assert cells(release, "single") == [0.0, 2.5, 16777216.0]
+    assert [None if x is None else float(x) for x in cells(release, "money")] == [100.0, 100.0, None]
+    for suffix in ("csv", "parquet", "xlsx", "arrow"):
+        light(pa.table(columns), Output(tmp_path / f"out.{suffix}"), **spec)
+    shift = Column("time", operation={"shift": {"key": "env:VELADO_KEY", "days": [1, 1]}}, format="%Y-%m-%d %H:%M:%S")
+    project = Project(pa.table(columns), (shift,), output=Output(order="keep"), rest="drop", anonymization="light")
+    assert velado.run(project).table.column("time").to_pylist() == ["1970-01-02 00:00:00", "1970-01-13 13:46:40", None]
 
 
 def test_texts_that_look_like_formulas_are_guarded_and_verified(tmp_path):
@@ -887,7 +903,10 @@ PATIENTS = pa.table(
 )
 
 
-def patients(*columns, models=(KAnonymity(2),), output=None):
+TWO = (KAnonymity(2),)
+
+
+def patients(*columns, models=TWO, output=None):
     described = {"id": Column("id", "identifier"), "zone": Column("zone", "quasi-identifier"),
                  "cost": Column("cost", "sensitive"), "note": Column("note", "insensitive")}  # fmt: skip
     described |= {c.name: c for c in columns}

@@ -381,6 +381,8 @@ def _wide(kind: str) -> str:
     """The type for changed values of a column: as wide as its family gets."""
     if kind.startswith("DECIMAL"):
         return re.sub(r"\(\d+", "(38", kind)
+    if kind == "FLOAT":
+        return "DOUBLE"
     return "BIGINT" if "INT" in kind and "HUGE" not in kind else kind
 
 

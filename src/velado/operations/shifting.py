@@ -19,7 +19,6 @@ from velado.operations.treatment import Replacing, Treatment
 from velado.parameters import ColumnName, KeyPlace, Span
 from velado.values import Text
 
-DATES = ("DATE", "TIMESTAMP")
 MOST_DAYS = 36_525
 
 
@@ -82,8 +81,8 @@ class Shift(KeyedOnValues):
         return self._shifted(values, [""] * len(values), given)
 
     def keeps_type(self, kind: str) -> bool:
-        """Dates stay dates."""
-        return kind.startswith(DATES)
+        """Dates stay dates; of times there are many ways to write one."""
+        return kind == "DATE"
 
     def _shifted(self, values: Sequence[str], others: Sequence[str], given: Given) -> list[str]:
         format = given.format or ISO

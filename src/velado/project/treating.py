@@ -81,7 +81,7 @@ def told(treated: Iterable[Treatment], recoded: Recoded | None = None) -> Recode
     return recoded
 
 
-def as_released(table: Table, schema: Schema, folder: Path | None) -> Table:
+def as_released(table: Table, schema: Schema, folder: Path | None) -> Any:
     """The table as models judge it: sensitive columns show what their operations make of them."""
     labels = {}
     for column in schema.values():

@@ -191,6 +191,10 @@ def trade_off_pictures(comparison: Comparison, words: Language, this: Evaluation
             title = words.text(f"figure.{name}")
             chart = charts.lines(points, words.label("parameter", axis), title, words, percent=name in SHARES)
             drawn[name] = Picture(title[:1].upper() + title[1:], chart)
+        tests = _tests(next(iter(shown.values())), words) if len(shown) == 1 else {}
+        if tests:
+            title = words.text("figure.ks")
+            drawn["ks"] = Picture(title, charts.lines(tests, words.label("parameter", axis), "p", words))
     if len(solved) > 1:
         marks = [
             charts.Point(
@@ -205,6 +209,18 @@ def trade_off_pictures(comparison: Comparison, words: Language, this: Evaluation
             marks.append(charts.Point("", this.risk.average, this.utility.loss, "this"))
         drawn["frontier"] = Picture(words.text("chart.frontier"), charts.frontier(marks, words))
     return drawn
+
+
+def _tests(points: list[tuple[float, Evaluation]], words: Language) -> dict[str, list[tuple[float, float]]]:
+    """The p-value of every numeric column that all settings have, and the limit from which a distribution is kept."""
+    common = set.intersection(*(set(e.ks or {}) for _, e in points)) if points else set()
+    found = {clean(c): sorted((x, e.ks[c].p) for x, e in points if e.ks) for c in sorted(common)}
+    ends = [min(x for x, _ in points), max(x for x, _ in points)] if points else []
+    return (
+        {**dict(list(found.items())[: MOST_SERIES - 1]), f"p = {words.number(KEPT)}": [(x, KEPT) for x in ends]}
+        if found
+        else {}
+    )
 
 
 def _numeric(settings: list[Setting], parameter: str) -> bool:

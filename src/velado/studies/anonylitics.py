@@ -329,7 +329,7 @@ def _notes(rows: int, seed: int) -> tuple[str, ...]:
         "The text says that the column with the largest normalized range is cut; the printed figures come out with the "
         "range divided by the standard deviation inside the part (width: std). Both are shown.",
         "The printed p-values are those of SciPy in 2017, kstwobign.sf((e + 0.12 + 0.11/e)·D) with e = √(n/2); ours, as "
-        "SciPy computes it today, differs from the 7th digit on. It is a p-value: 0.95 is a convention of the thesis, not a "
+        "SciPy computes it today, differs a little, most in the far tail. It is a p-value: 0.95 is a convention of the thesis, not a "
         "level of significance or confidence.",
         f"CAOBA is private. Its stand-in is synthetic ({rows:,} records, seed {seed}): figures of tables 5, 7 and 8 and of "
         "figures 22 (b), 24 and 25 stand beside the published ones, but nothing follows from a comparison.",
