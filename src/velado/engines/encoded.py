@@ -52,17 +52,34 @@ class EncodedTable:
         joins, cells = [], []
         for kind, translations in (("p", places), ("s", coded)):
             for i, t in enumerate(translations):
-                name = table._codes(t)
                 # A value that the translation does not know would silently lose its rows in an inner join.
-                joins.append(f"LEFT JOIN {name} AS {kind}{i}t ON {table._key(t)} = {kind}{i}t.key")
-                width = "USMALLINT" if len(t.keys) < 2**16 else "UINTEGER"
-                cells.append(f"CAST({kind}{i}t.code AS {width}) AS {kind}{i}")
+                joins.append(
+                    f"LEFT JOIN {self._numbers(t)} AS {kind}{i}t ON p.{table._inner[t.column]} = {kind}{i}t.key"
+                )
+                missing = [int(c) for k, c in zip(t.keys, t.codes, strict=True) if k is None]
+                known = (
+                    f"CASE WHEN p.{table._inner[t.column]} IS NULL THEN {missing[0]} ELSE {kind}{i}t.code END"
+                    if missing
+                    else f"{kind}{i}t.code"
+                )
+                cells.append(f"CAST({known} AS {'USMALLINT' if len(t.keys) < 2**16 else 'UINTEGER'}) AS {kind}{i}")
         cells += [f"p.{inner} AS {inner}" for inner in self._layout.values() if inner is not None]
         self._run(f"CREATE TABLE parts.t0 AS SELECT {', '.join(cells)} FROM {table._relation} AS p {' '.join(joins)}")
         nulls = [f"{k}{i} IS NULL" for k, n in (("p", self._columns), ("s", self._coded)) for i in range(n)]
         unknown = self._run(f"SELECT count(*) FROM parts.t0 WHERE {' OR '.join(nulls) or 'false'}").fetchall()[0][0]
         assert not unknown, "every value was counted before"
         self.records = int(self._run("SELECT count(*) FROM parts.t0").fetchall()[0][0])
+
+    def _numbers(self, t: Translation) -> str:
+        """A table value → number, values in the column's own type: joining numbers is faster than joining texts."""
+        import pyarrow as pa
+
+        known = [(k, int(c)) for k, c in zip(t.keys, t.codes, strict=True) if k is not None]
+        keys, codes = pa.array([k for k, _ in known], pa.string()), pa.array([c for _, c in known], pa.int64())
+        name = self._table._register(pa.table({"key": keys, "code": codes}))
+        kind = self._table.types[t.column]
+        self._run(f"CREATE TEMP TABLE {name}_numbers AS SELECT TRY_CAST(key AS {kind}) AS key, code FROM {name}")
+        return f"{name}_numbers"
 
     def _describe(
         self, places: Sequence[Translation], dropped: Sequence[str], starred: Sequence[str]

@@ -1,7 +1,7 @@
 """Anonylitics, second scenario: formulas (6) and (7), table 10, and what Mondrian costs here (figures 26, 28, 29).
 
-Started as a program with ``records`` or ``counted`` and Parquet files, it measures one way of holding the data:
-a process of its own, so that its largest memory is that of the measured work.
+Each way of holding the data is measured in a process of its own (`main`), so that its largest memory is that of the
+measured work.
 """
 
 from __future__ import annotations
@@ -124,8 +124,10 @@ def costs(table: pa.Table, columns: Sequence[str]) -> dict[str, list[Cost]]:
 
 
 def _in_a_process(way: str, files: Sequence[str]) -> list[Cost]:
-    command = [sys.executable, "-m", __name__, way, *files]
-    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    program = f"from {__name__} import main; main()"
+    ended = subprocess.run([sys.executable, "-P", "-c", program, way, *files], capture_output=True, text=True)
+    if ended.returncode:
+        raise RuntimeError(f"the measurement failed: {ended.stderr[-500:]}")
     return [Cost(*cost) for cost in json.loads(ended.stdout)]
 
 
@@ -202,5 +204,6 @@ def draw(folder: Path, measured: dict[str, list[Cost]]) -> list[Path]:
     return files
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure one way with the files of the command line, and print the costs."""
     print(json.dumps(measure(sys.argv[1], sys.argv[2:])))
