@@ -596,6 +596,20 @@ def test_levels_may_begin_at_zero(tmp_path: Path) -> None:
     assert found.project == imported(tmp_path, FULL).project
 
 
+def test_the_last_level_is_repeated_where_one_is_lacking(tmp_path: Path) -> None:
+    levels = {"nurse": ["health", "any"], "clerk": ["office"], "none": ["any"]}
+    found = imported(tmp_path, changed("tables.0.columns.2.operation", hierarchy(levels)))
+    rows = [["nurse", "health", "any"], ["clerk", "office", "office"], ["none", "any", "any"]]
+    assert found.project["columns"]["job"]["hierarchy"] == {"rows": rows}
+    assert [r.kind for r in found.report if r.path == "tables[0].columns[2].operation.parametrization"] == ["adapted"]
+
+
+def test_identifiers_are_not_generalized(tmp_path: Path) -> None:
+    mail = column("mail", "Categórico", "Identificador", hierarchy({"a@x": ["x"]}))
+    found = imported(tmp_path, changed("tables.0.columns.4", mail))
+    assert found.project["columns"]["mail"] == {"role": "identifier", "operation": "suppress"}
+
+
 def test_names_of_tables_are_names_of_files_and_nothing_else(tmp_path: Path) -> None:
     data = changed("tables.0.table_name", "../../etc/people list")
     data = changed("tables.0.anonymized_table_name", "/root/out", data)
@@ -688,7 +702,7 @@ def test_the_command_replaces_nothing_unasked(tmp_path: Path, main: Command) -> 
 
 
 def test_remarks_stay_comments(tmp_path: Path, main: Command) -> None:
-    data = changed("user", "eve\noutput: {path: /tmp/x.csv}\u2028rest: insensitive")
+    data = changed("user", "eve\noutput: {path: /tmp/x.csv}\u2028rest: insensitive\x00\x1b[31m")
     (tmp_path / "clinic.json").write_text(json.dumps(data), encoding="utf-8")
     assert main("import", "anonylitics", "clinic.json").code == 0
     project = Project.load(tmp_path / "clinic.yaml")

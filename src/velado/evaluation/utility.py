@@ -59,7 +59,7 @@ def utility(pair: Pair, k: int | None = None) -> tuple[Utility, dict[str, Column
             generalized_loss=_generalized_loss(cover, pair.label_records[j], n, suppressed),
             entropy=None if share is None else _ratio(*share),
             values_before=int((pair.leaf_records[j] > 0).sum()),
-            values_after=int((pair.label_records[j] > 0).sum()),
+            values_after=len({cover.labels[i] for i in np.flatnonzero(pair.label_records[j])}),
         )
         for j, (cover, share) in enumerate(zip(pair.covers, shares, strict=True))
     }

@@ -75,6 +75,11 @@ class Method:
     def __post_init__(self) -> None:
         check(self)
 
+    @property
+    def representative(self) -> bool:
+        """Whether a released value may stand for others than itself, so that it does not say what it stands for."""
+        return False
+
     def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress = silent) -> Found:
         """Find the node; `NoSolution` if there is none."""
         raise AssertionError("every method defines its search")

@@ -51,6 +51,11 @@ class Mondrian(Method):
         "memory": Size("memory above which the table is solved in parts; half of what is free if not given"),
     }
 
+    @property
+    def representative(self) -> bool:
+        """A mode, mean or median does not say for which values it stands."""
+        return self.represent != "interval"
+
     def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress = silent) -> Found:
         """Cut until nothing can be cut."""
         began = time.perf_counter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,13 +16,14 @@ from velado.evaluation import MEASURES, Evaluation, Outcome, Pair, Wanted, check
 from velado.evaluation import evaluate as evaluate_pair
 from velado.frequency import FrequencyTable, Sensitive
 from velado.hierarchies.numbers import parse_all
+from velado.methods import Method
 from velado.models import PrivacyModel, judge_classes
 from velado.parameters import Number
 from velado.project.counting import count_table, ordered
 from velado.project.document import Project
 from velado.project.released import count_release, readable, release_frequency, showing, without
 from velado.schema import Column, Schema
-from velado.values import ROOT
+from velado.values import ROOT, Text
 
 
 def evaluate(
@@ -70,7 +72,7 @@ def evaluate(
         if name not in MEASURES:
             raise InputError("unknown-measure", f"there is no measure '{name}'", hint=suggest(name, MEASURES))
     with open_table(original, folder) as table:
-        pair = read_pair(table, release, schema, models, folder)
+        pair = read_pair(table, release, schema, models, folder, project.method if project is not None else None)
         wanted = Wanted(tuple(MEASURES if measures is None else measures), l, queries, seed)
         if measures is not None and {"ks", "aggregates"} & set(measures):
             check_numeric(pair.covers)
@@ -137,9 +139,18 @@ def written_release(project: Project) -> Path:
 
 
 def read_pair(
-    table: Table, release: Any, schema: Schema, models: Sequence[PrivacyModel] = (), folder: Path | None = None
+    table: Table,
+    release: Any,
+    schema: Schema,
+    models: Sequence[PrivacyModel] = (),
+    folder: Path | None = None,
+    method: Method | None = None,
 ) -> Pair:
-    """Count the original and the release and match them."""
+    """Count the original and the release and match them.
+
+    Released values that may stand for others do not say for which: then the ``method`` that made them is asked again, and
+    what it gives must be what was released.
+    """
     known = Schema(schema.values()).fitted(table.header, "insensitive", table.source.name)
     frequency = count_table(table, known, models, folder)
     with open_table(release, folder) as written:
@@ -157,7 +168,33 @@ def read_pair(
             "not-corresponding", "the release has sensitive values that the original does not have", file=name,
             column=error.column, hint="Check that the release was made from this original.",
         ) from None  # fmt: skip
+    if method is not None and method.representative:
+        return _made_again(frequency, released, models, method, name)
     return Pair.between(frequency, released, starred, name)
+
+
+def _made_again(
+    frequency: FrequencyTable, released: FrequencyTable, models: Sequence[PrivacyModel], method: Method, file: str
+) -> Pair:
+    """The pair of a release that its method makes again, the same record for record."""
+    found = method.search(frequency, models)
+    pair = Pair.of(found.classes, found.kept, found.covers, found.labels)
+    made: Counter[tuple[Text, ...]] = Counter()
+    for texts, size in zip(pair.texts(range(pair.released.count)), pair.sizes.tolist(), strict=True):
+        made[texts] += size
+    labels = [h.leaves for h in released.hierarchies]
+    written = Counter(
+        {
+            tuple(x[c] for x, c in zip(labels, row, strict=True)): n
+            for row, n in zip(released.codes.tolist(), released.counts.tolist(), strict=True)
+        }
+    )
+    if made != written:
+        raise InputError(
+            "not-corresponding", "the release is not what the project's method makes of this original", file=file,
+            hint="Run the project again.",
+        )  # fmt: skip
+    return pair
 
 
 def _has_missing(frequency: FrequencyTable, j: int) -> bool:

@@ -230,7 +230,7 @@ def _read(project: Project, manifest: Mapping[str, Any], release: Path) -> tuple
         tabs = "\t" if release.suffix.lower() in (".tsv", ".tab") else None
         delimiter = project.output.delimiter or tabs or (table.dialect.delimiter if table.dialect else ",")
         written = Source(path=release, delimiter=delimiter, encoding="utf-8", quote='"')
-        pair = read_pair(table, written, judged, project.models, project.folder)
+        pair = read_pair(table, written, judged, project.models, project.folder, project.method)
     about = About(project.name, manifest["input"]["name"], release.name, tuple(schema.values()), manifest)
     return pair, about
 
