@@ -52,7 +52,7 @@ def import_anonylitics(path: str | Path) -> Imported:
     [{'k-anonymity': {'k': 2}}]
     """
     path = Path(path)
-    remarks: list[Remark] = []
+    remarks: dict[Remark, None] = {}
     top = Part("", _read(path), remarks)
     try:
         project = _project(top, path)
@@ -251,12 +251,12 @@ def _models(top: Part, given: Mapping[str, Any], table: _Table) -> list[dict[str
         found = part.keys(("principle_name", "principle_value")) if isinstance(part.value, dict) else {}
         make = PRINCIPLES.get(fold(found.get("principle_name")))
         if make is None:
-            part.unknown("The principles are k-anonymity and t-closeness; add a model of Velado yourself.", once=True)
+            part.unknown("The principles are k-anonymity and t-closeness; add a model of Velado yourself.")
             continue
         models += make(part, {name: c.spec for name, c in table.columns.items()})
     if not models:
         top.at("principles").to_do(
-            "No principle was left: k = 2 was written, the weakest of all. Choose your own models.", once=True
+            "No principle was left: k = 2 was written, the weakest of all. Choose your own models."
         )
         models = [{"k-anonymity": {"k": 2}}]
     return models

@@ -59,11 +59,11 @@ class Remark:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the file: where it stands, what it holds, and where remarks about it go."""
+    """A part of the file: where it stands, what it holds, and where remarks about it go, each once."""
 
     path: str
     value: Any
-    remarks: list[Remark]
+    remarks: dict[Remark, None]
     hidden: bool = False
 
     def at(self, key: str, *, hidden: bool = False) -> Part:
@@ -112,26 +112,25 @@ class Part:
             raise InputError("not-anonylitics", f"{self.at(key).path} must be a text")
         return str(value).strip()
 
-    def unknown(self, what: str, *, once: bool = False) -> None:
+    def unknown(self, what: str) -> None:
         """Not in the language."""
-        self._say("unknown", what, once)
+        self._say("unknown", what)
 
-    def left_out(self, what: str, *, once: bool = False) -> None:
+    def left_out(self, what: str) -> None:
         """No counterpart."""
-        self._say("left-out", what, once)
+        self._say("left-out", what)
 
-    def adapted(self, what: str, *, once: bool = False) -> None:
+    def adapted(self, what: str) -> None:
         """Something else took its place."""
-        self._say("adapted", what, once)
+        self._say("adapted", what)
 
-    def to_do(self, what: str, *, once: bool = False) -> None:
+    def to_do(self, what: str) -> None:
         """Something is lacking."""
-        self._say("to-do", what, once)
+        self._say("to-do", what)
 
-    def _say(self, kind: str, what: str, once: bool = False) -> None:
+    def _say(self, kind: str, what: str) -> None:
         remark = Remark(self.path, HIDDEN if self.hidden else shown(self.value), kind, what)
-        if not once or remark not in self.remarks:
-            self.remarks.append(remark)
+        self.remarks.setdefault(remark)
 
 
 def shown(value: Any) -> str:
@@ -163,7 +162,7 @@ def _number(part: Part) -> float | None:
 def _k_anonymity(part: Part, columns: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     k = _number(part)
     if k is None or k != int(k) or k < 2:
-        part.at("principle_value").unknown("k must be a whole number of 2 or more.", once=True)
+        part.at("principle_value").unknown("k must be a whole number of 2 or more.")
         return []
     return [{"k-anonymity": {"k": int(k)}}]
 
@@ -173,17 +172,16 @@ def _t_closeness(part: Part, columns: Mapping[str, Mapping[str, Any]]) -> list[d
     if t is None or not 0 < t <= 1:
         part.at("principle_value").unknown(
             "t must lie between 0 and 1 (the language allows whole numbers only): add {t-closeness: {t: …, column: …}}.",
-            once=True,
         )
         return []
     sensitive = {name: spec for name, spec in columns.items() if spec["role"] == "sensitive"}
     if not sensitive:
-        part.left_out("t-closeness protects sensitive columns, and the table has none.", once=True)
+        part.left_out("t-closeness protects sensitive columns, and the table has none.")
     models = []
     for name, spec in sensitive.items():
         ordered = spec.get("type") == "number" and "operation" not in spec
         distance = "ordered" if ordered else "equal"
-        part.adapted(f"The language names no distance: '{distance}' was written for the column '{name}'.", once=True)
+        part.adapted(f"The language names no distance: '{distance}' was written for the column '{name}'.")
         models.append({"t-closeness": {"t": t, "column": name, "distance": distance}})
     return models
 

@@ -202,13 +202,13 @@ def _has_missing(frequency: FrequencyTable, j: int) -> bool:
     return place is not None and bool(frequency.leaf_records[j][place])
 
 
-def check_header(written: Table, columns: Sequence[str]) -> None:
-    """The release has all these columns."""
+def check_header(table: Table, columns: Sequence[str], what: str = "release") -> None:
+    """A table has all these columns."""
     for name in columns:
-        if name not in written.header:
+        if name not in table.header:
             raise InputError(
-                "unknown-column", "the release has no such column", file=written.source.name, column=name,
-                hint=suggest(name, written.header),
+                "unknown-column", f"the {what} has no such column", file=table.source.name, column=name,
+                hint=suggest(name, table.header),
             )  # fmt: skip
 
 
@@ -241,11 +241,7 @@ def without_suppressed(
 def _outcome(table: Table, pair: Pair, target: str) -> Outcome:
     """The column to predict, as it occurs with each distinct original row."""
     original = pair.original
-    if target not in table.header:
-        raise InputError(
-            "unknown-column", "the table has no such column", column=target, file=table.source.name,
-            hint=suggest(target, table.header),
-        )  # fmt: skip
+    check_header(table, [target], "table")
     if target in original.columns:
         j = original.columns.index(target)
         if (pair.covers[j].levels != 0).any():
@@ -271,11 +267,7 @@ def _population(population: Any, schema: Schema, folder: Path) -> FrequencyTable
 def _people(table: Table, pair: Pair, weights: str) -> np.ndarray:
     """How many people of the population each distinct original row stands for."""
     original = pair.original
-    if weights not in table.header:
-        raise InputError(
-            "unknown-column", "the table has no such column", column=weights, file=table.source.name,
-            hint=suggest(weights, table.header),
-        )  # fmt: skip
+    check_header(table, [weights], "table")
     counts = table.count([*original.columns, weights])
     values = counts.dictionaries[-1]
     if None in values:

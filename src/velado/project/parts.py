@@ -69,7 +69,7 @@ class InParts(Prepared):
     ) -> InParts:
         """Refuse what cannot be done in parts."""
         done = told(treatments)
-        if done.translations or getattr(done, "noise", ()):
+        if done.replaced or done.noise:
             raise _impossible("operations other than suppress and drop")
         if any(isinstance(m, OnSensitive) and m.strict for m in project.models):
             raise _impossible("models with 'strict: true'")
@@ -83,7 +83,8 @@ class InParts(Prepared):
         """Cut, solve and append part by part; verify what was written."""
         began = time.perf_counter()
         project, output = self.project, self.project.output
-        self.table.limit(max(ENGINE_LEAST, round(self.estimate.memory * ENGINE_SHARE)), temporary[-1].parent)
+        memory = max(ENGINE_LEAST, round(self.estimate.memory * ENGINE_SHARE))
+        self.table.limit(memory, temporary[-1].parent)
         progress(0.0, "counting columns")
         axes = self._axes()
         done = told(self.treatments)
@@ -100,7 +101,8 @@ class InParts(Prepared):
             encoded.close()
         search = Search(0, 0, False, None, time.perf_counter() - began, "greedy cuts, in parts")
         progress(0.0, "verifying what was written")
-        classes = sum(merged.sizes.values())
+        # What is counted is each class with each of its sensitive values.
+        counted = sum(times * min(size, self._values(axes)) for size, times in merged.sizes.items())
         expected = Expected(
             header=[name for name in self.table.header if name not in done.dropped],
             treatments=self.treatments,
@@ -108,7 +110,8 @@ class InParts(Prepared):
             models=project.models,
             released=merged.kept,
             guarded=guarded,
-            passes=max(1, -(-classes // self._rows())),
+            passes=max(1, -(-counted // self._rows())),
+            memory=memory,
         )
         verdicts = verify(written, expected)
         evaluation = merged.evaluation(project.models, verdicts)
@@ -124,6 +127,11 @@ class InParts(Prepared):
         """Distinct rows that a part may have."""
         share = (1 - ENGINE_SHARE) * self.estimate.memory
         return max(1000, int(share * self.estimate.distinct / max(self.estimate.needed, 1)))
+
+    @staticmethod
+    def _values(axes: Axes) -> int:
+        """The most different values that a sensitive column has."""
+        return max((s.width for s in axes.sensitive), default=1)
 
     def _axes(self) -> Axes:
         """Count every column by itself."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,8 @@ class Expected:
     """What a release must hold: its columns, how many records, how many suppressed ones as rows of ``*``.
 
     ``original`` gives the distribution of the whole input; ``guarded``: texts that look like formulas carry an
-    apostrophe. Classes are counted in several ``passes`` where they do not all fit in memory.
+    apostrophe. Classes are counted in several ``passes`` where they do not all fit in memory, and the
+    engine uses no more than ``memory`` bytes.
     """
 
     header: Sequence[str]
@@ -38,12 +40,15 @@ class Expected:
     starred: int = 0
     guarded: bool = False
     passes: int = 1
+    memory: int | None = None
 
 
 def verify(written: Any, expected: Expected) -> list[Verdict]:
     """Check a written table against every model; return the verdicts or raise `VerificationError`."""
     try:
         with open_table(written) as table:
+            if expected.memory is not None:
+                table.limit(expected.memory, Path(table.source.name).parent)
             return _judged(table, expected)
     except InputError as error:
         raise failed(f"it cannot be read back ({error.code})") from None

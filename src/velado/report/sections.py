@@ -112,8 +112,10 @@ def _columns(subject: Subject) -> Table:
 
 def _fate(subject: Subject, column: Column) -> str:
     words = subject.words
+    if column.operation is not None:
+        return words.text(f"operated.{column.operation.name}")
     if column.role == "identifier":
-        return words.text(f"fate.{column.operation}")
+        return words.text("operated.suppress")
     if column.role != "quasi-identifier":
         return words.text("fate.same")
     level, height = subject.levels.get(column.name), subject.heights.get(column.name, 0)

@@ -148,7 +148,7 @@ def _cautions(subject: Subject) -> list[str]:
         found.append(words.text("caution.risk", share=share, threshold=threshold))
     if e.suppressed > MUCH_SUPPRESSED * e.rows:
         found.append(words.text("caution.suppressed", share=words.percent(e.suppressed / e.rows)))
-    same = [clean(c.name) for c in about.columns if c.role == "insensitive"]
+    same = [clean(c.name) for c in about.columns if c.role == "insensitive" and c.operation is None]
     if same:
         found.append(words.text("caution.insensitive", columns=words.listed(same)))
     if about.part("output", "order") == "keep":
