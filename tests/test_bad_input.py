@@ -24,7 +24,7 @@ from conftest import VELADO, Command, Ended
 from velado.errors import MOST_VALUES
 from velado.methods import METHODS, method_from
 from velado.models import MODELS, model_from
-from velado.parameters import FLAG, Choice, ColumnName, Levels, Number
+from velado.parameters import FLAG, Choice, ColumnName, Levels, Number, Size, Weights
 from velado.samples import hospital
 
 QI = "quasi-identifier"
@@ -385,9 +385,8 @@ def good_value(parameter: Any) -> Any:
     """Some value that a parameter allows."""
     if isinstance(parameter, Number):
         return parameter.high if math.isfinite(parameter.high) else int(max(parameter.low, 0)) + 2
-    return {Choice: lambda: parameter.options[0], ColumnName: lambda: "diagnosis", Levels: lambda: {"sex": 1}}[
-        type(parameter)
-    ]()
+    some: dict[type, Any] = {ColumnName: "diagnosis", Levels: {"sex": 1}, Weights: {"sex": 2}, Size: "1GB"}
+    return parameter.options[0] if isinstance(parameter, Choice) else some[type(parameter)]
 
 
 def bad_values(parameter: Any) -> list[Any]:
@@ -403,6 +402,10 @@ def bad_values(parameter: Any) -> list[Any]:
         return ["no-such-word", None, -1, 0.5, []] + ([0, 1, "yes", "true"] if parameter.options == FLAG else [True])
     if isinstance(parameter, ColumnName):
         return ["", None, 5, True, ["diagnosis"]]
+    if isinstance(parameter, Size):
+        return ["much", "-1GB", 0, 1.5, "1 XB", True, []]
+    if isinstance(parameter, Weights):
+        return [None, 3, "sex", ["sex"], {"sex": -1}, {"sex": 0}, {"sex": True}, {"sex": None}, {"sex": math.inf}]
     return [None, 3, "sex", ["sex"], {"sex": -1}, {"sex": 1.5}, {"sex": True}, {"sex": None}]
 
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tables import Small, small_tables
 
+from tables import Small, small_tables
 from velado import (
     Column,
     DistinctDiversity,
@@ -41,11 +41,17 @@ def project(*models: Any, **changes: Any) -> Project:
 
 
 @settings(max_examples=30, deadline=None)
-@given(table=small_tables(), ks=st.sets(st.integers(2, 6), min_size=1), limits=st.sets(st.sampled_from([0.0, 0.3, 1.0]), min_size=1))
+@given(
+    table=small_tables(),
+    ks=st.sets(st.integers(2, 6), min_size=1),
+    limits=st.sets(st.sampled_from([0.0, 0.3, 1.0]), min_size=1),
+)
 def test_every_setting_equals_a_run_of_its_own(table: Small, ks: set[int], limits: set[float]) -> None:
     described = Project(table.arrow(), tuple(table.columns()), (KAnonymity(2),))
     compared = compare(described, {"k": sorted(ks), "suppression": sorted(limits)})
-    assert [tuple(s.parameters.values()) for s in compared.settings] == list(itertools.product(sorted(ks), sorted(limits)))
+    assert [tuple(s.parameters.values()) for s in compared.settings] == list(
+        itertools.product(sorted(ks), sorted(limits))
+    )
     for s in compared.settings:
         k, limit = s.parameters["k"], s.parameters["suppression"]
         try:
@@ -114,7 +120,9 @@ def test_balance_is_the_strongest_that_meets_the_conditions() -> None:
 
 
 def test_balance_of_several_conditions() -> None:
-    result = balance(project(), {"loss": 0.9, "suppressed": 0.0, "precision": 0.3, "query-error": 5.0}, {"k": range(2, 8)})
+    result = balance(
+        project(), {"loss": 0.9, "suppressed": 0.0, "precision": 0.3, "query-error": 5.0}, {"k": range(2, 8)}
+    )
     e = result.chosen.evaluation
     assert e is not None
     assert e.suppressed == 0

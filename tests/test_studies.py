@@ -27,7 +27,9 @@ def test_ubb_comes_out_exactly(tmp_path: Path) -> None:
     assert all(c.agrees for c in rows)
     assert result.unexplained == []
     assert {c.configuration for c in result.differing} == {"table 5", "table 6"}
-    assert {"table 4", "table 9", "table 10", "table 11", "table 12", "table 13"} < {c.configuration for c in result.compared}
+    assert {"table 4", "table 9", "table 10", "table 11", "table 12", "table 13"} < {
+        c.configuration for c in result.compared
+    }
     losses = [c for c in result.compared if c.figure == "loss"]
     assert max(abs(c.published - c.obtained) for c in losses) < 1e-8
     names = {"comparison.csv", "comparison.xlsx", *(f"{name}.png" for name in ubb.CHARTS)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
+import secrets
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from velado.engines.base import Counts, Recoded, Target, Translation
-from velado.engines.leftovers import owned_name, sweep
+from velado.engines.leftovers import owned_name, remove, sweep
 from velado.engines.messages import translated
 from velado.engines.opening import inner_names, literal, open_source
 from velado.engines.randomness import noisy
@@ -329,7 +329,7 @@ class DuckDBTable:
         """Close the connection and remove temporary files."""
         self.connection.close()
         if self._temporary is not None:
-            shutil.rmtree(self._temporary, ignore_errors=True)
+            remove(self._temporary)
             self._temporary = None
 
     def __enter__(self) -> DuckDBTable:
@@ -343,7 +343,9 @@ class DuckDBTable:
             writable = beside is not None and os.access(beside, os.W_OK)
             folder = beside if writable and beside is not None else Path(tempfile.gettempdir())
             sweep(folder, PREFIX)
-            self._temporary = Path(tempfile.mkdtemp(prefix=owned_name(PREFIX, ""), dir=folder))
+            # The name is known before the folder is there: an interruption cannot leave it behind.
+            self._temporary = folder / owned_name(PREFIX, secrets.token_hex(4))
+            self._temporary.mkdir(mode=0o700)
         return self._temporary
 
     def _register(self, table: Any) -> str:
