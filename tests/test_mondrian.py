@@ -95,6 +95,17 @@ class Plain:
         if c in self.trees:
             paths = {row[0]: row for row in self.trees[c]}
             level = next(x for x in range(len(self.trees[c][0])) if len({paths[r[c]][x] for r in part}) == 1)
+            if split == "balanced":
+                ordered = sorted(part, key=lambda r: self.place[c][r[c]])
+                ends = [
+                    i
+                    for i in range(1, len(part))
+                    if paths[ordered[i - 1][c]][level - 1] != paths[ordered[i][c]][level - 1]
+                ]
+                return [
+                    [ordered[:i], ordered[i:]]
+                    for i in sorted(ends, key=lambda i: (abs(2 * i - len(part)), 2 * i < len(part)))
+                ]
             groups: dict[str, list[dict]] = {}
             for r in part:
                 groups.setdefault(paths[r[c]][level - 1], []).append(r)
@@ -102,6 +113,8 @@ class Plain:
         numbers = sorted(self.number(r, c) for r in part)
         at = [numbers[(len(numbers) - 1) // 2]] if split == "median" else sorted(set(numbers))
         both = [[[r for r in part if self.number(r, c) <= x], [r for r in part if self.number(r, c) > x]] for x in at]
+        if split == "balanced":
+            both.sort(key=lambda cut: (abs(len(cut[0]) - len(cut[1])), len(cut[0]) < len(cut[1])))
         return [cut for cut in both if cut[1]]
 
     def leaves(self, models: list[dict], split: str, rule: str, weights: dict[str, float]) -> list[list[dict]]:
@@ -164,7 +177,7 @@ def as_sets(plain: Plain, leaves: list[list[dict]]) -> list[tuple]:
 @given(
     plain=mixed_tables(),
     models=st.lists(model_strategy(), min_size=1, max_size=2),
-    split=st.sampled_from(["median", "distribution"]),
+    split=st.sampled_from(["median", "distribution", "balanced"]),
     width=st.sampled_from(["range", "std"]),
     heavy=st.booleans(),
 )
@@ -398,7 +411,7 @@ def test_large_and_uneven_numbers() -> None:
 @given(
     plain=mixed_tables(),
     models=st.lists(model_strategy(), min_size=1, max_size=2),
-    split=st.sampled_from(["median", "distribution"]),
+    split=st.sampled_from(["median", "distribution", "balanced"]),
     width=st.sampled_from(["range", "std"]),
 )
 def test_parts_give_the_same_release(plain: Plain, models: list[dict], split: str, width: str) -> None:

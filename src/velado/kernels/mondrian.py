@@ -14,7 +14,7 @@ from velado.kernels.compiler import kernel
 from velado.kernels.measures import SIZE, judge_rule
 
 RANGE, STD = 0, 1
-MEDIAN, FIRST = 0, 1
+MEDIAN, FIRST, BALANCED = 0, 1, 2
 ORDERED, TREE = 0, 1
 
 _LOW = np.uint64(0xFFFFFFFF)
@@ -235,48 +235,81 @@ def _lowest_common(columns, j, low, high):
 
 
 @kernel
+def _by_group(columns, j, lowest, highest, found, ranks, records):
+    """Ranks of a tree column summed up to the groups below the lowest one that holds them; how many groups."""
+    at = columns.tree_at[j] + (_lowest_common(columns, j, lowest, highest) - 1) * columns.ranks[j]
+    groups = 0
+    size = np.int64(0)
+    for f in range(found):
+        size += records[f]
+        if f + 1 == found or columns.group[at + ranks[f]] != columns.group[at + ranks[f + 1]]:
+            ranks[groups] = ranks[f]
+            records[groups] = size
+            groups += 1
+            size = 0
+    return groups
+
+
+@kernel
+def _both_good(data, counts, rows, begin, end, n, j, cut, left, rules, histograms, judged, dense):
+    """Move the rows up to a cut to the front; where the others begin if both sides satisfy the rules, else −1."""
+    middle = _move(data, counts, rows, begin, end, j, cut)
+    if judged and not (
+        _good(rules, histograms, rows, begin, middle, left, dense)
+        and _good(rules, histograms, rows, middle, end, n - left, dense)
+    ):
+        return -1
+    return middle
+
+
+@kernel
 def _cut_in_two(
-    data,
-    counts,
-    rows,
-    begin,
-    end,
-    n,
-    j,
-    lowest,
-    highest,
-    rules,
-    histograms,
-    k,
-    split,
-    judged,
-    room,
-    ranks,
-    records,
-    dense,
-):
+    data, counts, rows, begin, end, n, j, lowest, highest, columns, rules, histograms, k, split, judged, room, ranks, records, dense
+):  # fmt: skip
     """Cut a part at one value; where the second part begins, or −1.
 
     MEDIAN: values up to the median | above it. FIRST: the first cut in ascending order that leaves both sides
-    satisfying (distribution-based split).
+    satisfying (distribution-based split). BALANCED: the satisfying cut that leaves the most equal sides; trees are cut
+    between the groups below the lowest one that holds the part.
     """
     found = _ranked(data, counts, begin, end, j, lowest, highest, room, ranks, records)
-    left = np.int64(0)
-    for f in range(found - 1):
-        left += records[f]
-        if split == MEDIAN and 2 * left < n:
-            continue
-        if n - left < k:
+    if columns.kind[j] == TREE:
+        found = _by_group(columns, j, lowest, highest, found, ranks, records)
+    for f in range(1, found):
+        records[f] += records[f - 1]
+    first = 0
+    if split != FIRST:
+        while 2 * records[first] < n:
+            first += 1
+    if split != BALANCED:
+        for f in range(first, found - 1):
+            if n - records[f] < k:
+                return -1
+            if records[f] >= k:
+                middle = _both_good(
+                    data, counts, rows, begin, end, n, j, ranks[f], records[f], rules, histograms, judged, dense
+                )
+                if middle >= 0:
+                    return middle
+            if split == MEDIAN:
+                return -1
+        return -1
+    before, after = first - 1, first
+    while before >= 0 or after < found - 1:
+        if before < 0 or (after < found - 1 and 2 * records[after] - n <= n - 2 * records[before]):
+            f = after
+            after += 1
+        else:
+            f = before
+            before -= 1
+        # The smaller side only gets smaller from here on.
+        if min(records[f], n - records[f]) < k:
             return -1
-        if left >= k:
-            middle = _move(data, counts, rows, begin, end, j, ranks[f])
-            if not judged or (
-                _good(rules, histograms, rows, begin, middle, left, dense)
-                and _good(rules, histograms, rows, middle, end, n - left, dense)
-            ):
-                return middle
-        if split == MEDIAN:
-            return -1
+        middle = _both_good(
+            data, counts, rows, begin, end, n, j, ranks[f], records[f], rules, histograms, judged, dense
+        )
+        if middle >= 0:
+            return middle
     return -1
 
 
@@ -303,18 +336,11 @@ def _cut_tree(
 ):
     """Cut a part into the groups below the lowest one that holds it; ``edges`` are where they begin; how many, or 0."""
     found = _ranked(data, counts, begin, end, j, lowest, highest, room, ranks, records)
-    at = columns.tree_at[j] + (_lowest_common(columns, j, lowest, highest) - 1) * columns.ranks[j]
-    parts = 0
-    size = np.int64(0)
-    for f in range(found):
-        size += records[f]
-        if f + 1 == found or columns.group[at + ranks[f]] != columns.group[at + ranks[f + 1]]:
-            if size < k:
-                return 0
-            records[parts] = size
-            edges[parts] = ranks[f]
-            parts += 1
-            size = 0
+    parts = _by_group(columns, j, lowest, highest, found, ranks, records)
+    for p in range(parts):
+        if records[p] < k:
+            return 0
+        edges[p] = ranks[p]
     first = begin
     for p in range(parts):
         last = end if p + 1 == parts else _move(data, counts, rows, first, end, j, edges[p])
@@ -379,14 +405,14 @@ def partition(data, counts, rows, columns, rules, histograms, k, split, rule, be
                 tried[j] = True
                 if lowest[j] == highest[j]:
                     continue
-                if columns.kind[j] == TREE:
+                if columns.kind[j] == TREE and split != BALANCED:
                     parts = _cut_tree(
                         data, counts, rows, a, b, j, lowest[j], highest[j], columns, rules, histograms, k, judged,
                         room, ranks, records, dense, edges,
                     )  # fmt: skip
                 else:
                     middle = _cut_in_two(
-                        data, counts, rows, a, b, n, j, lowest[j], highest[j], rules, histograms, k, split, judged,
+                        data, counts, rows, a, b, n, j, lowest[j], highest[j], columns, rules, histograms, k, split, judged,
                         room, ranks, records, dense,
                     )  # fmt: skip
                     if middle >= 0:

@@ -46,7 +46,7 @@ class Cutter:
     records: int
     models: tuple[PrivacyModel, ...]
     sensitive: tuple[Sensitive, ...]
-    first: bool
+    split: str
     deviation: bool
     weights: Mapping[str, float]
 
@@ -100,7 +100,7 @@ class Cutter:
             frequency.value_counts,
             frequency.histogram_domain,
         )
-        split = kernel.FIRST if self.first else kernel.MEDIAN
+        split = {"median": kernel.MEDIAN, "distribution": kernel.FIRST, "balanced": kernel.BALANCED}[self.split]
         width = kernel.STD if self.deviation else kernel.RANGE
         columns, rules, k = self._columns, self._rules, self.k
 
@@ -164,18 +164,20 @@ class Cutter:
     def _parts(self, j: int, marginal: Marginal, n: int) -> list[Range] | None:
         axis = self.axes[j]
         ranks = marginal.ranks
+        places = np.arange(1, len(ranks))
         if not axis.ordered:
             level = next(x for x, g in enumerate(axis.groups) if g[ranks[0]] == g[ranks[-1]]) - 1
-            groups = axis.groups[level][ranks]
-            edges = np.flatnonzero(np.diff(groups)) + 1
-            return self._ranges(marginal, [0, *edges.tolist(), len(ranks)])
-        ends = np.cumsum(marginal.records)
-        if self.first:
-            tried = np.flatnonzero((ends >= self.k) & (n - ends >= self.k))
-        else:
-            tried = np.array([np.searchsorted(2 * ends, n, side="left")])
-        for place in tried:
-            found = self._ranges(marginal, [0, int(place) + 1, len(ranks)])
+            places = np.flatnonzero(np.diff(axis.groups[level][ranks])) + 1
+            if self.split != "balanced":
+                return self._ranges(marginal, [0, *places.tolist(), len(ranks)])
+        left = np.cumsum(marginal.records)[places - 1]
+        if self.split == "median":
+            places = places[left >= n - left][:1]
+        elif self.split == "balanced":
+            # Of two cuts that leave equally equal sides the one above the median comes first.
+            places = places[np.lexsort((2 * left < n, np.abs(2 * left - n)))]
+        for place in places:
+            found = self._ranges(marginal, [0, int(place), len(ranks)])
             if found is not None:
                 return found
         return None

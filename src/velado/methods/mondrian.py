@@ -27,7 +27,8 @@ class Mondrian(Method):
     Greedy multidimensional partitioning (LeFevre, DeWitt and Ramakrishnan 2006), strict: equal values stay together.
     Numbers, dates and ordered categories are cut between two values: ``split`` *median*: up to the median | above it;
     *distribution*: the first cut in ascending order that leaves enough on both sides (the Anonylitics thesis's
-    distribution-based split). Other categories are cut into the groups of their hierarchy. A column that cannot be
+    distribution-based split); *balanced*: of all cuts that satisfy, the one that leaves the most equal sides. Other
+    categories are cut into the groups of their hierarchy, by *balanced* between two of them. A column that cannot be
     cut gives way to the next widest. ``width``: *range*, (max − min) relative to the whole table, or *std*, relative to
     the standard deviation inside the part; ``weights`` multiply it; ties go to the first column.
 
@@ -44,7 +45,7 @@ class Mondrian(Method):
     memory: Any = None
     name: ClassVar[str] = "mondrian"
     parameters: ClassVar = {
-        "split": Choice("where a column is cut", ("median", "distribution")),
+        "split": Choice("where a column is cut", ("median", "distribution", "balanced")),
         "represent": Choice("what stands for the values of a class", tuple(REPRESENTATIVES)),
         "width": Choice("how the width of a column is measured", ("range", "std")),
         "weights": Weights("how much more a column's width counts, by column"),
@@ -86,5 +87,5 @@ class Mondrian(Method):
                     hint=suggest(name, columns),
                 )  # fmt: skip
         axes = tuple(Axis.of(h) for h in hierarchies)
-        first, deviation = self.split == "distribution", self.width == "std"
-        return Cutter(axes, records, tuple(models), tuple(sensitive), first, deviation, self.weights)
+        deviation = self.width == "std"
+        return Cutter(axes, records, tuple(models), tuple(sensitive), self.split, deviation, self.weights)
