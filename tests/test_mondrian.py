@@ -83,6 +83,9 @@ class Plain:
                 everybody = list(self.place[c].values())
             return Fraction(reach, max(everybody) - min(everybody)) * Fraction(weight)
         n = len(numbers)
+        if rule == "values":
+            known = len(self.place[c]) if c in self.trees else len({self.number(r, c) for r in self.rows})
+            return Fraction(len(set(numbers)) - 1, known - 1) * Fraction(weight)
         return Fraction(reach * reach, n * sum(x * x for x in numbers) - sum(numbers) ** 2) * Fraction(weight) ** 2
 
     def satisfied(self, part: list[dict], models: list[dict]) -> bool:
@@ -178,7 +181,7 @@ def as_sets(plain: Plain, leaves: list[list[dict]]) -> list[tuple]:
     plain=mixed_tables(),
     models=st.lists(model_strategy(), min_size=1, max_size=2),
     split=st.sampled_from(["median", "distribution", "balanced"]),
-    width=st.sampled_from(["range", "std"]),
+    width=st.sampled_from(["range", "std", "values"]),
     heavy=st.booleans(),
 )
 def test_equals_cutting_record_by_record(plain: Plain, models: list[dict], split: str, width: str, heavy: bool) -> None:
@@ -412,7 +415,7 @@ def test_large_and_uneven_numbers() -> None:
     plain=mixed_tables(),
     models=st.lists(model_strategy(), min_size=1, max_size=2),
     split=st.sampled_from(["median", "distribution", "balanced"]),
-    width=st.sampled_from(["range", "std"]),
+    width=st.sampled_from(["range", "std", "values"]),
 )
 def test_parts_give_the_same_release(plain: Plain, models: list[dict], split: str, width: str) -> None:
     """The engine's cuts are those of the kernel: same rows, same evaluation, same verdicts."""

@@ -13,7 +13,7 @@ import numpy as np
 from velado.kernels.compiler import kernel
 from velado.kernels.measures import SIZE, judge_rule
 
-RANGE, STD = 0, 1
+RANGE, STD, VALUES = 0, 1, 2
 MEDIAN, FIRST, BALANCED = 0, 1, 2
 ORDERED, TREE = 0, 1
 
@@ -85,14 +85,14 @@ def _times(high, low, factor):
 def _wider(columns, rule, n, a, b, low, high, total, squares):
     """Whether column a of a part is wider than column b.
 
-    RANGE: (max − min)/span. STD: (max − min)/standard deviation, compared as (max − min)²/(n·Σx² − (Σx)²) without
+    RANGE: (max − min)/span. VALUES: (different values − 1)/span. STD: (max − min)/standard deviation, compared as (max − min)²/(n·Σx² − (Σx)²) without
     rounding where the sums fit.
     """
     first, second = high[a] - low[a], high[b] - low[b]
     if first == 0 or second == 0:
         return first > 0 and second == 0
     plain = columns.weight[a] == columns.weight[b]
-    if rule == RANGE:
+    if rule != STD:
         if plain:
             return first * columns.span[b] > second * columns.span[a]
         return first / columns.span[a] * columns.weight[a] > second / columns.span[b] * columns.weight[b]
@@ -113,35 +113,6 @@ def _wider(columns, rule, n, a, b, low, high, total, squares):
 def _by_deviation(columns, n, j, width, total, squares):
     mean = total[j] / n
     return width / np.sqrt(max(squares[j] / n - mean * mean, 1e-300)) * columns.weight[j]
-
-
-@kernel
-def _measure(data, counts, begin, end, columns, rule, lowest, highest, low, high, total, squares):
-    """Per column the outermost ranks and values and the sums of a part."""
-    m = data.shape[1]
-    for j in range(m):
-        lowest[j] = data[begin, j]
-        highest[j] = data[begin, j]
-        total[j] = 0
-        squares[j] = 0
-    for i in range(begin, end):
-        for j in range(m):
-            rank = data[i, j]
-            if rank < lowest[j]:
-                lowest[j] = rank
-            if rank > highest[j]:
-                highest[j] = rank
-    if rule == STD:
-        for j in range(m):
-            at = columns.number_at[j]
-            for i in range(begin, end):
-                x = columns.number[at + data[i, j]]
-                total[j] += x * counts[i]
-                squares[j] += x * x * counts[i]
-    for j in range(m):
-        at = columns.number_at[j]
-        low[j] = columns.number[at + lowest[j]]
-        high[j] = columns.number[at + highest[j]]
 
 
 @kernel
@@ -168,6 +139,40 @@ def _ranked(data, counts, begin, end, j, lowest, highest, room, ranks, records):
             found += 1
         records[found - 1] += counts[begin + o]
     return found
+
+
+@kernel
+def _measure(
+    data, counts, begin, end, columns, rule, lowest, highest, low, high, total, squares, room, ranks, records
+):  # fmt: skip
+    """Per column the outermost ranks and values and the sums of a part."""
+    m = data.shape[1]
+    for j in range(m):
+        lowest[j] = data[begin, j]
+        highest[j] = data[begin, j]
+        total[j] = 0
+        squares[j] = 0
+    for i in range(begin, end):
+        for j in range(m):
+            rank = data[i, j]
+            if rank < lowest[j]:
+                lowest[j] = rank
+            if rank > highest[j]:
+                highest[j] = rank
+    if rule == STD:
+        for j in range(m):
+            at = columns.number_at[j]
+            for i in range(begin, end):
+                x = columns.number[at + data[i, j]]
+                total[j] += x * counts[i]
+                squares[j] += x * x * counts[i]
+    for j in range(m):
+        at = columns.number_at[j]
+        low[j] = columns.number[at + lowest[j]]
+        high[j] = columns.number[at + highest[j]]
+        if rule == VALUES:
+            low[j] = 0
+            high[j] = _ranked(data, counts, begin, end, j, lowest[j], highest[j], room, ranks, records) - 1
 
 
 @kernel
@@ -395,7 +400,9 @@ def partition(data, counts, rows, columns, rules, histograms, k, split, rule, be
             n += counts[i]
         parts = 0
         if n >= 2 * k and b - a > 1:
-            _measure(data, counts, a, b, columns, rule, lowest, highest, low, high, total, squares)
+            _measure(
+                data, counts, a, b, columns, rule, lowest, highest, low, high, total, squares, room, ranks, records
+            )  # fmt: skip
             tried[:] = False
             for _ in range(m):
                 j = -1

@@ -47,7 +47,7 @@ class Cutter:
     models: tuple[PrivacyModel, ...]
     sensitive: tuple[Sensitive, ...]
     split: str
-    deviation: bool
+    width: str
     weights: Mapping[str, float]
 
     @property
@@ -65,12 +65,20 @@ class Cutter:
 
         return bool((self._rules.kind != SIZE).any())
 
+    @property
+    def _rule(self) -> int:
+        from velado.kernels import mondrian as kernel
+
+        return {"range": kernel.RANGE, "std": kernel.STD, "values": kernel.VALUES}[self.width]
+
     @cached_property
     def _columns(self) -> Any:
         from velado.kernels import mondrian as kernel
 
         sizes = [len(a.numbers) for a in self.axes]
         spans = [int(a.numbers.max()) if len(a.numbers) else 0 for a in self.axes]
+        if self.width == "values":
+            spans = [len(a.numbers) - 1 for a in self.axes]
         whole = np.int64
         return kernel.Columns(
             kind=np.array([kernel.ORDERED if a.ordered else kernel.TREE for a in self.axes], dtype=whole),
@@ -101,7 +109,7 @@ class Cutter:
             frequency.histogram_domain,
         )
         split = {"median": kernel.MEDIAN, "distribution": kernel.FIRST, "balanced": kernel.BALANCED}[self.split]
-        width = kernel.STD if self.deviation else kernel.RANGE
+        width = self._rule
         columns, rules, k = self._columns, self._rules, self.k
 
         def cut(begin: int, end: int, most: int) -> Any:
@@ -146,16 +154,15 @@ class Cutter:
         low, high, total, squares = (np.zeros(m, dtype=np.int64) for _ in range(4))
         for j, (axis, marginal) in enumerate(zip(self.axes, marginals, strict=True)):
             numbers = axis.numbers[marginal.ranks].astype(np.int64)
-            low[j], high[j] = numbers[0], numbers[-1]
-            if self.deviation:
+            low[j], high[j] = (0, len(numbers) - 1) if self.width == "values" else (numbers[0], numbers[-1])
+            if self.width == "std":
                 total[j] = (numbers * marginal.records).sum()
                 squares[j] = (numbers * numbers * marginal.records).sum()
-        rule = kernel.STD if self.deviation else kernel.RANGE
         left, order = list(range(m)), []
         while left:
             widest = left[0]
             for j in left[1:]:
-                if kernel._wider(self._columns, rule, n, j, widest, low, high, total, squares):
+                if kernel._wider(self._columns, self._rule, n, j, widest, low, high, total, squares):
                     widest = j
             left.remove(widest)
             order.append(widest)

@@ -30,7 +30,7 @@ class Mondrian(Method):
     distribution-based split); *balanced*: of all cuts that satisfy, the one that leaves the most equal sides. Other
     categories are cut into the groups of their hierarchy, by *balanced* between two of them. A column that cannot be
     cut gives way to the next widest. ``width``: *range*, (max − min) relative to the whole table, or *std*, relative to
-    the standard deviation inside the part; ``weights`` multiply it; ties go to the first column.
+    the standard deviation inside the part, or *values*, how many of the column's values are in the part; ``weights`` multiply it; ties go to the first column.
 
     Where the distinct rows would need more than ``memory``, the engine cuts where the data live, by the same rules, until
     each part fits (the thesis's Rothko-D); the result is the same.
@@ -47,7 +47,7 @@ class Mondrian(Method):
     parameters: ClassVar = {
         "split": Choice("where a column is cut", ("median", "distribution", "balanced")),
         "represent": Choice("what stands for the values of a class", tuple(REPRESENTATIVES)),
-        "width": Choice("how the width of a column is measured", ("range", "std")),
+        "width": Choice("how the width of a column is measured", ("range", "std", "values")),
         "weights": Weights("how much more a column's width counts, by column"),
         "memory": Size("memory above which the table is solved in parts; half of what is free if not given"),
     }
@@ -87,5 +87,4 @@ class Mondrian(Method):
                     hint=suggest(name, columns),
                 )  # fmt: skip
         axes = tuple(Axis.of(h) for h in hierarchies)
-        deviation = self.width == "std"
-        return Cutter(axes, records, tuple(models), tuple(sensitive), self.split, deviation, self.weights)
+        return Cutter(axes, records, tuple(models), tuple(sensitive), self.split, self.width, self.weights)
