@@ -1370,3 +1370,35 @@ def test_hierarchy_files_and_delimiters_of_the_command(tmp_path: Path, main: Com
     shares = (2 + 2 + 2 + 1) / 5  # five leaves: four places and the missing one
     assert found["columns"]["place"]["loss"] == pytest.approx((shares - 4 / 5) / (4 - 4 / 5))
     assert found["columns"]["place"]["precision"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("document", "code"),
+    [
+        (
+            {"anonymization": "light", "source": "people.csv", "columns": {"age": {"operation": {"round": 10}}}},
+            "light-project",
+        ),
+        (
+            {
+                "tables": {"a": {"source": "people.csv", "columns": {"age": "quasi-identifier"}}},
+                "models": [{"k-anonymity": {"k": 2}}],
+            },
+            "several-tables",
+        ),
+    ],
+)
+def test_projects_without_one_modelled_table_are_refused(tmp_path: Path, document: dict, code: str) -> None:
+    """No evaluation, attack or report may look as if models had been checked."""
+    (tmp_path / "people.csv").write_text("age\n31\n32\n", encoding="utf-8")
+    project = velado.Project.from_dict(document, tmp_path)
+    for ask in (
+        lambda: velado.evaluate(None, None, project=project),
+        lambda: velado.attack(project=project),
+        lambda: velado.write_report(project),
+        lambda: velado.estimate(project),
+        lambda: velado.compare(project, {"k": [2]}),
+    ):
+        with pytest.raises(velado.InputError) as caught:
+            ask()
+        assert caught.value.code == code

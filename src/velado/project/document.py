@@ -79,10 +79,15 @@ class Several(Source):
 
     def kind(self) -> str:
         """The first thing that an engine asks."""
-        raise InputError(
-            "several-tables", "this project describes several tables, and one is needed here",
-            hint="'velado run' takes it as a whole; in Python, project.tables[NAME] is the project of one table.",
-        )  # fmt: skip
+        raise several_tables()
+
+
+def several_tables() -> InputError:
+    """The error for a project of several tables where one is needed."""
+    return InputError(
+        "several-tables", "this project describes several tables, and one is needed here",
+        hint="'velado run' takes it as a whole; in Python, project.tables[NAME] is the project of one table.",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -228,6 +233,16 @@ class Project:
 
         check_attributes(tables, joinable)
         return cls(Several(), (), name=name, folder=Path(folder), file=file, tables=tables, joinable=tuple(joinable))
+
+    def check_modelled(self) -> None:
+        """This is one table, protected by models: there is something to measure, compare or report."""
+        if self.tables:
+            raise several_tables()
+        if self.light:
+            raise InputError(
+                "light-project", "'anonymization: light' checks no model, and this needs one",
+                hint="Only 'velado run' takes such a project; velado check tells what its release reaches.",
+            )  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:
         """The mapping that a project file holds; what has its default is left out."""

@@ -47,6 +47,7 @@ def estimate(project: Project | str | Path) -> Estimate:
     """Estimate the run of a project without running it."""
     if not isinstance(project, Project):
         project = Project.load(project)
+    project.check_modelled()
     with open_table(project.source, project.folder) as table:
         schema = Schema(project.columns).fitted(table.header, project.rest, table.source.name)
         return estimate_table(project, table, schema)

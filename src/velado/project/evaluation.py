@@ -104,6 +104,7 @@ def described(
 ) -> tuple[Schema, Path, tuple[PrivacyModel, ...]]:
     """Roles, hierarchies, the folder of their files, and models."""
     if project is not None:
+        project.check_modelled()
         if quasi or sensitive or hierarchies:
             raise InputError(
                 "two-descriptions", "the project already says roles and hierarchies; give one or the other"

@@ -125,11 +125,7 @@ def _recoding(found: Found, others: Others) -> Recoding:
 
 def check_described(project: Project, schema: Schema) -> None:
     """There is something to protect, and a model that says how."""
-    if project.light:
-        raise InputError(
-            "light-project", "'anonymization: light' checks no model, and this needs one",
-            hint="Only 'velado run' takes such a project.",
-        )  # fmt: skip
+    project.check_modelled()
     if not project.models:
         raise InputError(
             "no-models", "no privacy model is given: nothing would be protected", hint="For example k-anonymity."

@@ -55,6 +55,7 @@ def write_report(
     words = language_of(language)
     if not isinstance(project, Project):
         project = Project.load(project)
+    project.check_modelled()
     manifest, release = manifest_of(project)
     paths = report_paths(Path(output) if output is not None else release.parent, release.stem, formats)
     _check_paths(project, paths)
