@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import json
 import math
 import os
@@ -319,13 +320,15 @@ def beside(arguments: argparse.Namespace, data: Path, folder: Path) -> None:
             given = [*task, source, taxonomies, score]
             seconds, others, class_of = rival(arguments.mosaicrown, MOSAICROWN, given)
             line(name, seconds, None, others, adult.measure(class_of, order))
-    for name, order, method in (
-        ("Velado, trees", None, Mondrian()),
-        ("Velado, order by frequency", adult.by_frequency, Mondrian()),
-        ("Velado, order by frequency, distribution", adult.by_frequency, Mondrian(split="distribution")),
-        ("Velado, order of the trees", adult.by_tree, Mondrian()),
-        ("Velado, order of the trees, distribution", adult.by_tree, Mondrian(split="distribution")),
-    ):
+    orders = {"trees": None, "order by frequency": adult.by_frequency, "order of the trees": adult.by_tree}
+    methods = {
+        "": Mondrian(),
+        ", distribution": Mondrian(split="distribution"),
+        ", balanced": Mondrian(split="balanced"),
+        ", balanced, values": Mondrian(split="balanced", width="values"),
+    }
+    for (cut, order), (options, method) in itertools.product(orders.items(), methods.items()):
+        name = f"Velado, {cut}{options}"
         columns = adult.columns(order)
         seconds, others, class_of = searched(adult, columns, method, arguments.runs)
         whole = []

@@ -8,6 +8,8 @@ import sys
 from types import FrameType
 from typing import Any
 
+from velado.engines.leftovers import remove_mine
+
 
 class Stopped(BaseException):
     """A signal asked the process to end.
@@ -22,9 +24,21 @@ received: list[int] = []
 def _stop(number: int, frame: FrameType | None) -> None:
     if not received:
         received.append(number)
+        if _compiling(frame):
+            remove_mine()
+            os._exit(farewell())
         # Foreign code in which the exception surfaces may print it; only `farewell` speaks from here on.
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
         raise Stopped
+
+
+def _compiling(frame: FrameType | None) -> bool:
+    """Whether the compiler is at work: an exception in the middle of it can leave broken memory behind."""
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith(("numba.", "llvmlite.")):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def check() -> None:

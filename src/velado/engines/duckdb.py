@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from velado.engines.base import Counts, Recoded, Target, Translation
-from velado.engines.leftovers import owned_name, remove, sweep
+from velado.engines.leftovers import mine, owned_name, remove, sweep
 from velado.engines.messages import translated
 from velado.engines.opening import inner_names, literal, open_source
 from velado.engines.randomness import noisy
@@ -345,6 +345,7 @@ class DuckDBTable:
             sweep(folder, PREFIX)
             # The name is known before the folder is there: an interruption cannot leave it behind.
             self._temporary = folder / owned_name(PREFIX, secrets.token_hex(4))
+            mine.add(self._temporary)
             self._temporary.mkdir(mode=0o700)
         return self._temporary
 

@@ -7,6 +7,9 @@ import shutil
 import time
 from pathlib import Path
 
+mine: set[Path] = set()
+"""Temporary files and folders of this process that are there now, for an end without cleaning up on the way."""
+
 
 def owned_name(prefix: str, rest: str) -> str:
     """A name that tells which process made it."""
@@ -41,5 +44,15 @@ def remove(folder: Path) -> None:
     for _ in range(40):
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():
-            return
+            break
         time.sleep(0.05)
+    mine.discard(folder)
+
+
+def remove_mine() -> None:
+    """Remove everything temporary of this process."""
+    for path in list(mine):
+        if path.is_dir():
+            remove(path)
+        else:
+            path.unlink(missing_ok=True)

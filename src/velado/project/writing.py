@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from velado.engines.leftovers import owned_name, sweep
+from velado.engines.leftovers import mine, owned_name, sweep
 from velado.errors import InputError
 
 MARK = ".velado-tmp"
@@ -29,6 +29,7 @@ def published(paths: Sequence[Path]) -> Iterator[list[Path]]:
         # The suffix tells the engine the format, so it stays at the end.
         name = owned_name(f".{path.stem}.", secrets.token_hex(4) + MARK)
         temporary.append(path.with_name(name + path.suffix))
+    mine.update(temporary)
     renamed: list[Path] = []
     try:
         yield temporary
@@ -46,6 +47,7 @@ def published(paths: Sequence[Path]) -> Iterator[list[Path]]:
     finally:
         for part in temporary:
             part.unlink(missing_ok=True)
+            mine.discard(part)
 
 
 def _check(path: Path) -> None:
