@@ -646,3 +646,36 @@ def test_rows_in_memory_are_shuffled_too():
 def test_nothing_is_left_behind(tmp_path):
     ordered(save(MANY, tmp_path / "table.csv"), tmp_path / "out.csv", "shuffle")
     assert {path.name for path in Path(tmp_path).iterdir()} == {"table.csv", "out.csv", "out.csv.manifest.json"}
+
+
+def test_what_does_not_fit_in_memory_is_spilled_in_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counting and writing both spill; nothing shows up in the working directory, and nothing is left."""
+    import velado
+
+    work, out = tmp_path / "work", tmp_path / "out"
+    work.mkdir()
+    out.mkdir()
+    monkeypatch.chdir(work)
+    monkeypatch.setattr("velado.engines.duckdb.MEMORY", "64MB")
+    n = 600_000
+    numbers = pa.array(range(n), pa.int64())
+    table = pa.table({"x": numbers, "word": pa.array([f"{i}-word" for i in range(n)])})
+    pq.write_table(table, tmp_path / "in.parquet")
+    seen = []
+
+    def look(share: float, text: str) -> None:
+        seen.extend(p.stat().st_mode & 0o777 for p in out.iterdir() if p.is_dir())
+
+    columns = [Column("x", "quasi-identifier"), Column("word", "insensitive")]
+    project = velado.Project(
+        tmp_path / "in.parquet",
+        tuple(columns),
+        (KAnonymity(2),),
+        Fixed({"x": 1}),
+        velado.Output(path=out / "out.parquet"),
+    )
+    velado.run(project, look)
+    assert seen
+    assert set(seen) == {0o700}
+    assert list(work.iterdir()) == []
+    assert sorted(p.name for p in out.iterdir()) == ["out.parquet", "out.parquet.manifest.json"]

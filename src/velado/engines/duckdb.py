@@ -36,27 +36,32 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def open_table(source: Any, folder: Path | None = None) -> DuckDBTable:
-    """Open a file (CSV, TSV, Parquet, XLSX, Arrow) or a pandas, Polars or Arrow table."""
-    return DuckDBTable(Source.of(source, folder))
+def open_table(source: Any, folder: Path | None = None, beside: Path | None = None) -> DuckDBTable:
+    """Open a file (CSV, TSV, Parquet, XLSX, Arrow) or a pandas, Polars or Arrow table.
+
+    A relative path is one in ``folder``. Temporary files are kept ``beside`` the output, where there is one.
+    """
+    return DuckDBTable(Source.of(source, folder), beside)
 
 
 class DuckDBTable:
     """A table read by DuckDB; nothing is loaded before it is asked for.
 
     Memory is bounded by ``MEMORY`` and the number of distinct combinations counted: sorting (the
-    shuffle) spills to a temporary directory beside the output.
+    shuffle) spills to a private temporary folder, beside the output where there is one.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, beside: Path | None = None) -> None:
         import duckdb
 
         self.source = source
-        self._temporary: Path | None = None
         self._registered = 0
-        self.connection = duckdb.connect(config={"memory_limit": MEMORY, "preserve_insertion_order": "false"})
+        self._temporary = self._private_folder(beside)
+        # The engine's own default is a folder in the working directory, open to everybody.
+        settings = {"memory_limit": MEMORY, "temp_directory": str(self._temporary / "spilled")}
+        self.connection = duckdb.connect(config={**settings, "preserve_insertion_order": "false"})
         try:
-            opened = open_source(source, self._folder)
+            opened = open_source(source, self._temporary)
             self.header = opened.header
             self.dialect = opened.dialect
             relation = opened.relation or self._register(opened.table)
@@ -141,7 +146,6 @@ class DuckDBTable:
         """Write the recoded table in the format of the target's suffix."""
         kind = Source(path=target.path).kind()
         guard = target.guard and kind in ("csv", "xlsx")
-        self._run(f"SET temp_directory = {literal(str(self._folder(target.path.parent)))}")
         unordered = target.order == "shuffle" and not recoded.noise
         self._run(f"SET preserve_insertion_order = {'false' if unordered else 'true'}")
         query = self._query(recoded, target.order, guard, plain=kind == "xlsx")
@@ -320,17 +324,14 @@ class DuckDBTable:
         with open(self.source.path, "rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
 
-    def limit(self, memory: int, folder: Path) -> None:
-        """Use no more memory than this; what does not fit goes to a temporary folder in the one given."""
+    def limit(self, memory: int) -> None:
+        """Use no more memory than this."""
         self._run(f"SET memory_limit = '{memory}B'")
-        self._run(f"SET temp_directory = {literal(str(self._folder(folder)))}")
 
     def close(self) -> None:
         """Close the connection and remove temporary files."""
         self.connection.close()
-        if self._temporary is not None:
-            remove(self._temporary)
-            self._temporary = None
+        remove(self._temporary)
 
     def __enter__(self) -> DuckDBTable:
         return self
@@ -338,16 +339,17 @@ class DuckDBTable:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _folder(self, beside: Path | None = None) -> Path:
-        if self._temporary is None:
-            writable = beside is not None and os.access(beside, os.W_OK)
-            folder = beside if writable and beside is not None else Path(tempfile.gettempdir())
-            sweep(folder, PREFIX)
-            # The name is known before the folder is there: an interruption cannot leave it behind.
-            self._temporary = folder / owned_name(PREFIX, secrets.token_hex(4))
-            mine.add(self._temporary)
-            self._temporary.mkdir(mode=0o700)
-        return self._temporary
+    @staticmethod
+    def _private_folder(beside: Path | None) -> Path:
+        """A new folder that only this user may read, in the given one if that can be written to."""
+        writable = beside is not None and os.access(beside, os.W_OK)
+        folder = beside if writable and beside is not None else Path(tempfile.gettempdir())
+        sweep(folder, PREFIX)
+        # The name is known before the folder is there: an interruption cannot leave it behind.
+        made = folder / owned_name(PREFIX, secrets.token_hex(4))
+        mine.add(made)
+        made.mkdir(mode=0o700)
+        return made
 
     def _register(self, table: Any) -> str:
         self._registered += 1

@@ -46,7 +46,7 @@ class EncodedTable:
         self._table = table
         self._columns, self._coded = len(places), len(coded)
         self._made = 0
-        self._file = table._folder() / "parts.duckdb"
+        self._file = table._temporary / "parts.duckdb"
         self._run(f"ATTACH {literal(str(self._file))} AS parts")
         self._layout = self._describe(places, dropped, starred)
         joins, cells = [], []

@@ -40,7 +40,7 @@ def inner_names(count: int) -> list[str]:
 
 
 def open_source(source: Source, folder: Any) -> Opened:
-    """Open a source; ``folder()`` gives a temporary folder where one is needed."""
+    """Open a source; ``folder`` is for temporary files."""
     kind = source.kind()
     if kind == "memory":
         return _in_memory(_arrow_of(source.data), source.name)
@@ -110,7 +110,7 @@ def _csv(source: Source, path: Path, folder: Any) -> Opened:
         delimiter = "\t"
     dialect = sniff(path, delimiter, source.quote, source.encoding)
     if dialect.encoding not in ("utf-8", "utf-8-sig", "ascii"):
-        path = _transcode(path, dialect.encoding, folder())
+        path = _transcode(path, dialect.encoding, folder)
     names = ", ".join(f"{n}: 'VARCHAR'" for n in inner_names(len(dialect.header)))
     relation = (
         f"read_csv({literal(str(path))}, delim={literal(dialect.delimiter)}, quote={literal(dialect.quote)}, "

@@ -84,7 +84,7 @@ class InParts(Prepared):
         began = time.perf_counter()
         project, output = self.project, self.project.output
         memory = max(ENGINE_LEAST, round(self.estimate.memory * ENGINE_SHARE))
-        self.table.limit(memory, temporary[-1].parent)
+        self.table.limit(memory)
         progress(0.0, "counting columns")
         axes = self._axes()
         done = told(self.treatments)

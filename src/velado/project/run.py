@@ -58,7 +58,8 @@ def run(project: Project | str | Path, progress: Progress = silent) -> Any:
         return run_tables(project, progress)
     check_paths({"": project})
     check_ready(project)
-    with open_table(project.source, project.folder) as table:
+    beside = None if project.output.path is None else project.output.path.parent
+    with open_table(project.source, project.folder, beside) as table:
         if project.light:
             prepared: Prepared = Light.of(project, table, progress)
         else:

@@ -31,7 +31,10 @@ def run_tables(project: Project, progress: Progress) -> Releases:
         check_ready(described)
     shared = shared_columns(projects)
     with ExitStack() as stack:
-        tables = {name: stack.enter_context(open_table(p.source, p.folder)) for name, p in projects.items()}
+        tables = {
+            name: stack.enter_context(open_table(p.source, p.folder, p.output.path and p.output.path.parent))
+            for name, p in projects.items()
+        }
         prepared = _prepared(project, tables, shared, progress)
         keys = {a: [Key(table, c, prepared[table]) for table, c in places] for a, places in shared.items()}
         for attribute, places in keys.items():

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from velado.engines import Counts, Table, open_table
+from velado.engines import Counts, Source, Table, open_table
 from velado.errors import InputError, VerificationError
 from velado.frequency import Classes, FrequencyTable
 from velado.models import PrivacyModel, Verdict
@@ -46,9 +46,11 @@ class Expected:
 def verify(written: Any, expected: Expected) -> list[Verdict]:
     """Check a written table against every model; return the verdicts or raise `VerificationError`."""
     try:
-        with open_table(written) as table:
+        with open_table(
+            written, beside=Path(written.path).parent if isinstance(written, Source) and written.path else None
+        ) as table:
             if expected.memory is not None:
-                table.limit(expected.memory, Path(table.source.name).parent)
+                table.limit(expected.memory)
             return _judged(table, expected)
     except InputError as error:
         raise failed(f"it cannot be read back ({error.code})") from None
