@@ -20,6 +20,7 @@ from velado.engines.opening import inner_names, literal, open_source
 from velado.engines.randomness import noisy
 from velado.engines.source import Source
 from velado.engines.spreadsheet import write_xlsx
+from velado.errors import InputError
 from velado.values import ROOT, Text
 
 MEMORY = "768MB"
@@ -342,14 +343,23 @@ class DuckDBTable:
     @staticmethod
     def _private_folder(beside: Path | None) -> Path:
         """A new folder that only this user may read, in the given one if that can be written to."""
-        writable = beside is not None and os.access(beside, os.W_OK)
-        folder = beside if writable and beside is not None else Path(tempfile.gettempdir())
-        sweep(folder, PREFIX)
-        # The name is known before the folder is there: an interruption cannot leave it behind.
-        made = folder / owned_name(PREFIX, secrets.token_hex(4))
-        mine.add(made)
-        made.mkdir(mode=0o700)
-        return made
+        for folder in (beside, Path(tempfile.gettempdir())):
+            if folder is None or not os.access(folder, os.W_OK):
+                continue
+            sweep(folder, PREFIX)
+            # The name is known before the folder is there: an interruption cannot leave it behind.
+            made = folder / owned_name(PREFIX, secrets.token_hex(4))
+            mine.add(made)
+            try:
+                made.mkdir(mode=0o700)
+            except OSError:
+                mine.discard(made)
+            else:
+                return made
+        raise InputError(
+            "unwritable-output", "there is no folder for temporary files", file=tempfile.gettempdir(),
+            hint="Set the environment variable TMPDIR to a folder that can be written to.",
+        )  # fmt: skip
 
     def _register(self, table: Any) -> str:
         self._registered += 1

@@ -32,6 +32,10 @@ def published(paths: Sequence[Path]) -> Iterator[list[Path]]:
     mine.update(temporary)
     renamed: list[Path] = []
     try:
+        for part in temporary:
+            # Some folders say that they can be written to and cannot: better now than after the search.
+            part.touch()
+            part.unlink()
         yield temporary
         for part, path in zip(temporary, paths, strict=True):
             os.replace(part, path)
