@@ -1,0 +1,148 @@
+"""What an assignment of appointments is, in numbers: who must get one, what is on offer, what was given out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from velado.appointments.vectors import AnonymityVector
+from velado.methods import Progress, silent
+from velado.parameters import Parameter, check
+
+
+@dataclass(frozen=True)
+class Problem:
+    """People as units of interchangeable kinds, slots as capacities.
+
+    A unit is what gets one appointment: a person, or a household that stays together. Units of one kind are alike: the
+    same members of each quasi-identifier group and the same admissible slots. ``units[t]`` is how many there are of kind
+    t; its members are the entries ``start[t] … start[t+1]`` of ``member_groups`` and ``member_counts``. ``admissible[t]``
+    is a row of ``slot_sets`` (bool, sets × slots). An appointment that is fixed already is a kind with one admissible
+    slot. ``smallest`` is the number of people that every group must have in every slot where it appears.
+    """
+
+    capacities: np.ndarray
+    groups: int
+    units: np.ndarray
+    start: np.ndarray
+    member_groups: np.ndarray
+    member_counts: np.ndarray
+    admissible: np.ndarray
+    slot_sets: np.ndarray
+    smallest: int = 1
+
+    @classmethod
+    def plain(cls, sizes: np.ndarray, capacities: np.ndarray, smallest: int = 1) -> Problem:
+        """Groups of these sizes; everybody may come alone and to any slot (the problem of the thesis)."""
+        sizes, capacities = np.asarray(sizes, dtype=np.int64), np.asarray(capacities, dtype=np.int64)
+        kinds = len(sizes)
+        every = np.arange(kinds + 1, dtype=np.int64)
+        ones, zeros = np.ones(kinds, dtype=np.int64), np.zeros(kinds, dtype=np.int64)
+        whole = np.ones((1, len(capacities)), dtype=bool)
+        return cls(capacities, kinds, sizes, every, every[:-1], ones, zeros, whole, smallest)
+
+    @property
+    def slots(self) -> int:
+        """Number of slots R."""
+        return len(self.capacities)
+
+    @cached_property
+    def kind_of_entry(self) -> np.ndarray:
+        """The kind that each entry of ``member_groups`` belongs to."""
+        return np.repeat(np.arange(len(self.units)), np.diff(self.start))
+
+    @cached_property
+    def unit_people(self) -> np.ndarray:
+        """People in a unit of each kind."""
+        return np.bincount(self.kind_of_entry, weights=self.member_counts, minlength=len(self.units)).astype(np.int64)
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """People in each quasi-identifier group."""
+        people = self.member_counts * self.units[self.kind_of_entry]
+        return np.bincount(self.member_groups, weights=people, minlength=self.groups).astype(np.int64)
+
+    @cached_property
+    def base(self) -> AnonymityVector:
+        """The vector before anybody has an appointment: no assignment is more anonymous."""
+        return AnonymityVector.of_sizes(self.sizes)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether only the sizes and the capacities matter."""
+        return bool((self.unit_people == 1).all() and self.slot_sets[self.admissible].all())
+
+    def cell_sizes(self, kind: np.ndarray, slot: np.ndarray, units: np.ndarray) -> np.ndarray:
+        """People of each group in each slot, only where there are any."""
+        import scipy.sparse as sparse
+
+        given = sparse.coo_array((units, (kind, slot)), shape=(len(self.units), self.slots)).tocsr()
+        members = sparse.csr_array(
+            (self.member_counts, self.member_groups, self.start), shape=(len(self.units), self.groups)
+        )
+        cells = (members.T @ given).tocsr()
+        cells.eliminate_zeros()
+        return cells.data
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """``units[e]`` units of kind ``kind[e]`` come to slot ``slot[e]``.
+
+    ``proven`` leading components of the vector are proven to be the best possible; ``bound`` is a vector that no
+    assignment beats (the base vector if nothing better is known).
+    """
+
+    problem: Problem
+    kind: np.ndarray
+    slot: np.ndarray
+    units: np.ndarray
+    method: str
+    proven: int = 0
+    bound: AnonymityVector | None = None
+    seconds: float = 0.0
+    notes: dict[str, object] = field(default_factory=dict)
+
+    @cached_property
+    def vector(self) -> AnonymityVector:
+        """The anonymity vector of group and slot together, always recounted from what was given out."""
+        return AnonymityVector.of_sizes(self.problem.cell_sizes(self.kind, self.slot, self.units))
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no assignment is more anonymous."""
+        return self.vector == self.bound or self.proven >= len(self.vector.counts)
+
+    def check(self) -> None:
+        """Recount everything: each unit once, in an admissible slot, no slot over its capacity, no group too small."""
+        problem = self.problem
+        placed = np.bincount(self.kind, weights=self.units, minlength=len(problem.units))
+        people = np.bincount(self.slot, weights=self.units * problem.unit_people[self.kind], minlength=problem.slots)
+        wrong = (
+            (self.units <= 0).any()
+            or (placed != problem.units).any()
+            or (people > problem.capacities).any()
+            or not problem.slot_sets[problem.admissible[self.kind], self.slot].all()
+            or (problem.groups and self.vector.k < problem.smallest)
+        )
+        if wrong:
+            raise AssertionError(f"the assignment of '{self.method}' breaks its own constraints")
+
+
+@dataclass(frozen=True)
+class Planner:
+    """A way to give out appointments."""
+
+    name: ClassVar[str]
+    parameters: ClassVar[Mapping[str, Parameter]]
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def assign(self, problem: Problem, progress: Progress = silent) -> Assignment:
+        """Give everybody an appointment; `NoSolution` if that is impossible (or if this planner finds none)."""
+        raise AssertionError("every planner defines how it assigns")
