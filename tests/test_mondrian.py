@@ -120,13 +120,27 @@ class Plain:
             both.sort(key=lambda cut: (abs(len(cut[0]) - len(cut[1])), len(cut[0]) < len(cut[1])))
         return [cut for cut in both if cut[1]]
 
-    def leaves(self, models: list[dict], split: str, rule: str, weights: dict[str, float]) -> list[list[dict]]:
+    def relaxed_cuts(self, part: list[dict], c: str, split: str) -> list[list[list[dict]]]:
+        """Ordered columns are cut between any two records; ``self.rows`` gives the order of equal ones."""
+        if c in self.trees or len({self.number(r, c) for r in part}) == 1:
+            return self.cuts(part, c, split)
+        n, number = len(part), {id(r): i for i, r in enumerate(self.rows)}
+        ordered = sorted(part, key=lambda r: (self.number(r, c), number[id(r)]))
+        places = [(n + 1) // 2] if split == "median" else list(range(1, n))
+        if split == "balanced":
+            places.sort(key=lambda i: (abs(2 * i - n), 2 * i < n))
+        return [[ordered[:i], ordered[i:]] for i in places]
+
+    def leaves(
+        self, models: list[dict], split: str, rule: str, weights: dict[str, float], relaxed: bool = False
+    ) -> list[list[dict]]:
         done, todo = [], [self.rows]
+        cuts = self.relaxed_cuts if relaxed else self.cuts
         while todo:
             part = todo.pop()
             by_width = sorted(self.qi, key=lambda c: (-self.width(part, c, rule, weights.get(c, 1)), self.qi.index(c)))
             for c in by_width:
-                good = next((x for x in self.cuts(part, c, split) if all(self.satisfied(p, models) for p in x)), None)
+                good = next((x for x in cuts(part, c, split) if all(self.satisfied(p, models) for p in x)), None)
                 if good is not None:
                     todo += good
                     break
@@ -205,6 +219,52 @@ def test_equals_cutting_record_by_record(plain: Plain, models: list[dict], split
         assert plain.satisfied(leaf, models)
         for c in plain.qi:
             assert not any(all(plain.satisfied(p, models) for p in cut) for cut in plain.cuts(leaf, c, split))
+
+
+def shown_by(plain: Plain, leaf: list[dict]) -> tuple:
+    """What the labels of a class say: a range of numbers, a group of a tree."""
+    return tuple(
+        oracle_ancestor(plain.trees[c], [r[c] for r in leaf])
+        if c in plain.trees
+        else (min(int(r[c]) for r in leaf), max(int(r[c]) for r in leaf))
+        for c in plain.qi
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    plain=mixed_tables(),
+    models=st.lists(model_strategy(), min_size=1, max_size=2),
+    split=st.sampled_from(["median", "distribution", "balanced"]),
+    width=st.sampled_from(["range", "std", "values"]),
+)
+def test_relaxed_equals_cutting_record_by_record(plain: Plain, models: list[dict], split: str, width: str) -> None:
+    if not plain.satisfied(plain.rows, models):
+        return
+    ours = [velado_model(m) for m in models]
+    frequency = frequency_of(plain, ours)
+    places = [{v: i for i, v in enumerate(h.leaves)} for h in frequency.hierarchies]
+    (ill,) = frequency.sensitive
+    plain.rows.sort(key=lambda r: ([p[r[c]] for c, p in zip(plain.qi, places, strict=True)], ill.labels.index(r["s0"])))
+    expected: dict[tuple, list[tuple]] = {}
+    leaves = plain.leaves(models, split, width, {}, relaxed=True)
+    for leaf in leaves:
+        expected.setdefault(shown_by(plain, leaf), []).extend(tuple(r[c] for c in [*plain.qi, "s0"]) for r in leaf)
+    found = Mondrian(split=split, width=width, relaxed=True).search(frequency, ours)
+    divided = found.classes.frequency
+    obtained: dict[int, list[tuple]] = {}
+    for row, c in enumerate(found.classes.class_of):
+        text = tuple(h.leaves[x] for h, x in zip(divided.hierarchies, divided.codes[row], strict=True))
+        entries = slice(divided.start[row], divided.start[row + 1])
+        for value, count in zip(divided.values[entries], divided.value_counts[entries], strict=True):
+            obtained.setdefault(int(c), []).extend([(*text, ill.labels[value])] * int(count))
+    assert sorted(map(sorted, obtained.values())) == sorted(map(sorted, expected.values()))
+    assert divided.undivided is frequency
+    assert divided.counts.sum() == len(plain.rows)
+    assert [len(v) for _, v in sorted(obtained.items())] == found.classes.sizes.tolist()
+    for leaf in leaves:
+        for c in plain.qi:
+            assert not any(all(plain.satisfied(p, models) for p in cut) for cut in plain.relaxed_cuts(leaf, c, split))
 
 
 @settings(max_examples=60, deadline=None)
@@ -327,6 +387,73 @@ def test_intervals_are_read_back_by_the_evaluation(tmp_path: Path) -> None:
     )  # fmt: skip
     assert again.utility.loss == pytest.approx(release.evaluation.utility.loss)
     assert again.risk == release.evaluation.risk
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "xlsx"])
+@pytest.mark.parametrize("represent", ["interval", "mean"])
+def test_a_relaxed_release(tmp_path: Path, suffix: str, represent: str) -> None:
+    """What is written is what was found: as many records of each class with each sensitive value."""
+    columns = [c for c in COLUMNS if c.name in ("income", "size", "ill")]
+    people = PEOPLE.select(["income", "size", "ill"])
+    people = pa.concat_tables([people, people.slice(0, 150), people.slice(0, 90)])
+    method = Mondrian(relaxed=True, represent=represent)
+    release = anonymize(people, columns, [KAnonymity(4)], method, output=tmp_path / f"release.{suffix}")
+    classes = release.found.classes
+    assert classes.frequency.rows > classes.frequency.undivided.rows
+    (ill,) = classes.frequency.sensitive
+    expected: Counter[tuple] = Counter()
+    for c in range(classes.count):
+        label = tuple(
+            str(cover.labels[x]) for cover, x in zip(release.found.covers, release.found.labels[c], strict=True)
+        )
+        for e in range(classes.start[c], classes.start[c + 1]):
+            expected[*label, ill.labels[classes.values[e]]] += int(classes.value_counts[e])
+    with open_table(tmp_path / f"release.{suffix}") as table:
+        counted = table.count(["income", "size", "ill"])
+    written: Counter[tuple] = Counter()
+    for *codes, n in zip(*counted.codes, counted.counts, strict=True):
+        written[tuple(str(d[x]) for d, x in zip(counted.dictionaries, codes, strict=True))] += int(n)
+    assert sum(written.values()) == 440
+    assert written == expected
+    strict = anonymize(people, columns, [KAnonymity(4)], Mondrian(represent=represent))
+    assert release.evaluation.risk.singled_out_before == strict.evaluation.risk.singled_out_before
+    with pytest.raises(InputError, match="fits no other records"):
+        release.recoding.apply(people)
+
+
+def test_a_relaxed_release_without_a_sensitive_column(tmp_path: Path) -> None:
+    people = pa.table({"age": ["30"] * 5 + ["31"] * 2 + ["40"] * 3, "name": list("abcdefghij")})
+    columns = [Column("age", "quasi-identifier", type="integer"), Column("name", "insensitive")]
+    release = anonymize(people, columns, [KAnonymity(2)], Mondrian(split="distribution", relaxed=True))
+    assert Counter(release.table.column("age").to_pylist()) == {"30": 4, "30-31": 2, "31-40": 2, "40": 2}
+    assert sorted(release.table.column("name").to_pylist()) == list("abcdefghij")
+
+
+@pytest.mark.parametrize(
+    ("columns", "output", "what"),
+    [
+        ([Column("size", "sensitive"), Column("ill", "sensitive")], Output(path=Path("r.csv")), "one sensitive column"),
+        (
+            [Column("size", "insensitive"), Column("ill", "sensitive", operation={"substitute": {"default": "x", "map": {"flu": "y"}}})],
+            Output(path=Path("r.csv")),
+            "operation on the sensitive",
+        ),
+        (
+            [Column("size", "insensitive"), Column("ill", "sensitive")],
+            Output(path=Path("r.csv"), recoding=Path("r.json")),
+            "cannot be saved",
+        ),
+    ],
+)  # fmt: skip
+def test_what_relaxed_cannot_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: list[Column], output: Output, what: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    everything = [Column("income", "quasi-identifier", type="number"), *columns]
+    with pytest.raises(InputError, match=what) as caught:
+        anonymize(PEOPLE, everything, [KAnonymity(3)], Mondrian(relaxed=True), output=output, rest="drop")
+    assert caught.value.code == "not-dividable"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_recoding_is_saved_and_applied(tmp_path: Path) -> None:
@@ -509,13 +636,14 @@ def test_sorted_parts_are_reproducible(tmp_path: Path) -> None:
         {"output": Output(path=Path("release.xlsx"))},
         {"output": Output(path=Path("release.csv"), recoding=Path("recoding.json"))},
         {"models": [TCloseness(0.5, "ill", strict=True)]},
+        {"method": Mondrian(relaxed=True)},
     ],
 )
 def test_what_cannot_be_done_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict) -> None:
     monkeypatch.chdir(tmp_path)
-    given = {"models": [KAnonymity(3)], "output": Output(path=Path("release.csv")), **changes}
+    given = {"models": [KAnonymity(3)], "output": Output(path=Path("release.csv")), "method": Mondrian(), **changes}
     with in_parts(20), pytest.raises(InputError) as caught:
-        anonymize(PEOPLE, COLUMNS, given["models"], Mondrian(), output=given["output"])
+        anonymize(PEOPLE, COLUMNS, given["models"], given["method"], output=given["output"])
     assert caught.value.code == "not-in-parts"
     assert list(tmp_path.iterdir()) == []
 

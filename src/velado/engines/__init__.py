@@ -1,11 +1,12 @@
 """Engines read, count, recode and write tables where the data live."""
 
-from velado.engines.base import Counts, Noise, Recoded, Selection, Table, Target, Translation
+from velado.engines.base import Counts, Dealing, Noise, Recoded, Selection, Table, Target, Translation
 from velado.engines.duckdb import DuckDBTable, open_table
 from velado.engines.source import Source
 
 __all__ = [
     "Counts",
+    "Dealing",
     "DuckDBTable",
     "Noise",
     "Recoded",

@@ -73,16 +73,32 @@ class Noise:
 
 
 @dataclass(frozen=True)
+class Dealing:
+    """Rows of one combination are dealt out at random: a kept combination takes the ones numbered ``first … last``.
+
+    ``first`` and ``last`` count from 1 and tell combinations apart that are listed more than once. With ``by`` a
+    combination also has a value of that column, ``codes[i]`` as that translation numbers them.
+    """
+
+    first: np.ndarray
+    last: np.ndarray
+    by: Translation | None = None
+    codes: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
 class Selection:
     """The combinations of translated codes whose rows are kept, one column per translation; None keeps all.
 
     Other rows are dropped, or kept with ``*`` in the columns ``star`` if that is not None. ``shown`` gives the
-    labels of each combination, codes into those of the translations; without it a code is its own label.
+    labels of each combination, codes into those of the translations; without it a code is its own label. ``dealing``
+    shares the rows of one combination out.
     """
 
     kept: np.ndarray | None = None
     star: tuple[str, ...] | None = None
     shown: np.ndarray | None = None
+    dealing: Dealing | None = None
 
 
 @dataclass(frozen=True)

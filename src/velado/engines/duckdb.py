@@ -185,13 +185,23 @@ class DuckDBTable:
             named = self._labels(t, guard) if recoded.selection.shown is None else self._codes(t)
             tables.append(f"{join} {named} AS t{i} ON {self._key(t)} = t{i}.key")
         chunks = _chunks(recoded.translations)
-        selected = ""
+        selected, numbered = "", ""
+        dealing = recoded.selection.dealing
+        if dealing is not None:
+            alike = [self._key(t) for t in (*recoded.translations, *([dealing.by] if dealing.by else []))]
+            numbered = f", row_number() OVER (PARTITION BY {', '.join(alike)} ORDER BY velado_dice) AS velado_nth"
+            if dealing.by is not None:
+                tables.append(f"JOIN {self._codes(dealing.by)} AS d ON {self._key(dealing.by)} = d.key")
         if recoded.selection.kept is not None:
             kept = self._kept(recoded, chunks, guard)
             on = " AND ".join(
                 f"({' + '.join(f't{i}.code * {s}' for i, s in chunk) or '0'}) = s.k{n}"
                 for n, chunk in enumerate(chunks)
             )
+            if dealing is not None:
+                on += " AND p.velado_nth BETWEEN s.first_nth AND s.last_nth" + (
+                    " AND d.code = s.by_code" if dealing.by else ""
+                )
             selected = f"{'LEFT JOIN' if star is not None else 'JOIN'} {kept} AS s ON {on or 'true'}"
         known = dict(recoded.known)
         joins, replaced = self._replaced(recoded, guard)
@@ -227,6 +237,8 @@ class DuckDBTable:
         relation = self._relation
         if order == "keep" or recoded.noise:
             relation = f"(SELECT *, row_number() OVER () AS velado_row FROM {relation})"
+        if numbered:
+            relation = f"(SELECT *{numbered} FROM (SELECT *, random() AS velado_dice FROM {relation}) AS p)"
         body = f"{rows} FROM {relation} AS p {' '.join(tables)} {selected}"
         body += {"keep": " ORDER BY p.velado_row", "shuffle": " ORDER BY random()"}.get(order, "")
         query = f"SELECT {', '.join(outer)} FROM ({body})"
@@ -302,6 +314,12 @@ class DuckDBTable:
             for i, stride in chunk:
                 key += kept[:, i] * stride
             columns[f"k{n}"] = pa.array(key)
+        dealing = selection.dealing
+        if dealing is not None:
+            columns |= {"first_nth": pa.array(dealing.first), "last_nth": pa.array(dealing.last)}
+            if dealing.codes is not None:
+                columns["by_code"] = pa.array(dealing.codes.astype(np.int64))
+        keys = ", ".join(columns)
         if selection.shown is None:
             return self._register(pa.table(columns or {"k0": pa.array([0])}))
         enums = []
@@ -312,7 +330,6 @@ class DuckDBTable:
             present = list(dict.fromkeys(x for x in guarded(t.labels, guard) if x is not None))
             enums.append(f"CAST(l{i} AS {self._enum(present)}) AS l{i}" if 0 < len(present) <= MOST_ENUM else f"l{i}")
         texts = self._register(pa.table(columns))
-        keys = ", ".join(f"k{n}" for n in range(len(chunks)))
         self._run(f"CREATE TEMP TABLE {texts}_kept AS SELECT {keys}, {', '.join(enums)} FROM {texts}")
         return f"{texts}_kept"
 

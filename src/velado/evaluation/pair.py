@@ -21,7 +21,7 @@ class Pair:
 
     ``labels[c, j]`` is the label of class c in column j, a code into ``covers[j].labels``. ``class_of`` gives the
     class of each distinct original row, −1 if it was suppressed; it is None where the release does not tell
-    (overlapping labels, or part of a class suppressed). ``starred`` of the suppressed records stand in the
+    (overlapping labels, equal records in different classes, or part of a class suppressed). ``starred`` of the suppressed records stand in the
     release as rows of ``*``. Suppressed records belong to no class. ``whole`` gives the records of each leaf in the whole
     table where this pair is only a part of it.
     """
@@ -40,6 +40,9 @@ class Pair:
     ) -> Pair:
         """The pair of the kept classes of a recoding: nothing has to be matched."""
         released = classes.only(kept)
+        divided = classes.frequency.undivided
+        if divided is not None:
+            return cls(divided, covers, labels[kept], released, None, starred)
         return cls(classes.frequency, covers, labels[kept], released, released.class_of, starred)
 
     @classmethod

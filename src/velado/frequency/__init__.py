@@ -1,6 +1,7 @@
 """Frequency tables and equivalence classes: all that privacy decisions need."""
 
-from velado.frequency.classes import Classes
+from velado.frequency.classes import Classes, in_order
+from velado.frequency.dividing import Portions, SingleRecords
 from velado.frequency.table import FrequencyTable, Sensitive, distinct_rows
 
-__all__ = ["Classes", "FrequencyTable", "Sensitive", "distinct_rows"]
+__all__ = ["Classes", "FrequencyTable", "Portions", "Sensitive", "SingleRecords", "distinct_rows", "in_order"]

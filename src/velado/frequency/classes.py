@@ -96,6 +96,17 @@ class Classes:
         )
 
 
+def in_order(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers by first occurrence, and where each occurs first.
+
+    >>> in_order(np.array([7, 3, 7, 5]))[0].tolist()
+    [0, 1, 0, 2]
+    """
+    _, first, number = np.unique(ids, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return np.argsort(order)[number], first[order]
+
+
 def table_capacity(rows: int) -> int:
     """Slots of a hash table for this many keys: a power of two, at most half full."""
     return 1 << max(16, int(2 * rows - 1).bit_length())

@@ -68,7 +68,8 @@ class FrequencyTable:
 
     ``codes[r, j]`` is the leaf code of row r in column j and ``counts[r]`` its number of records.
     The sensitive values of row r are the entries ``start[r] … start[r+1]`` of ``values`` and
-    ``value_counts``, ascending. All arrays are independent of the engine that counted.
+    ``value_counts``, ascending. All arrays are independent of the engine that counted. Where the records of a row come
+    into different classes it stands here once for each of them, and ``undivided`` is the table without repetition.
     """
 
     hierarchies: tuple[Hierarchy, ...]
@@ -78,6 +79,7 @@ class FrequencyTable:
     start: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     values: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
     value_counts: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    undivided: FrequencyTable | None = None
 
     @classmethod
     def build(
@@ -117,7 +119,7 @@ class FrequencyTable:
             return cls(tuple(hierarchies), codes, counts)
         placed = [s.first + v for s, v in zip(sensitive, values, strict=True)]
         domain = sum(s.width * s.segments for s in sensitive)
-        start, entries, entry_counts = _sparse(rows, domain, parts, placed, list(counted))
+        start, entries, entry_counts = sparse(rows, domain, parts, placed, list(counted))
         return cls(tuple(hierarchies), codes, counts, tuple(sensitive), start, entries, entry_counts)
 
     @property
@@ -179,9 +181,10 @@ def distinct_rows(codes: np.ndarray, radices: Sequence[int]) -> tuple[np.ndarray
     return np.ascontiguousarray(codes[:, first].T), inverse
 
 
-def _sparse(
+def sparse(
     rows: int, domain: int, entry_rows: list[np.ndarray], entry_values: list[np.ndarray], entry_counts: list[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Entries (row, value, count) as histograms by row, equal ones added up."""
     keys = np.concatenate(entry_rows).astype(np.int64) * domain + np.concatenate(entry_values)
     unique, inverse = np.unique(keys, return_inverse=True)
     counts = np.bincount(inverse, weights=np.concatenate(entry_counts)).astype(np.int64)

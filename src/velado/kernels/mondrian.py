@@ -1,6 +1,6 @@
 """Mondrian: cut a frequency table into classes, in place (LeFevre, DeWitt and Ramakrishnan 2006).
 
-Rows are distinct quasi-identifier rows; ``data[i, j]`` is the rank of row i's value among the ordered values of
+Rows are distinct quasi-identifier rows, or single records where equal values may be parted; ``data[i, j]`` is the rank of row i's value among the ordered values of
 column j. Rows are moved so that every part is a contiguous range; a part that cannot be cut is a class.
 """
 
@@ -17,6 +17,7 @@ RANGE, STD, VALUES = 0, 1, 2
 MEDIAN, FIRST, BALANCED = 0, 1, 2
 ORDERED, TREE = 0, 1
 
+_EVERY = np.iinfo(np.int64).max
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
@@ -176,14 +177,14 @@ def _measure(
 
 
 @kernel
-def _move(data, counts, rows, begin, end, j, cut):
-    """Rows with a rank up to the cut first; where the others begin."""
+def _move(data, counts, rows, begin, end, j, cut, last=_EVERY):
+    """Rows with a rank up to the cut first, of those on the cut only the ones up to number ``last``; where the others begin."""
     m = data.shape[1]
     left, right = begin, end - 1
     while True:
-        while left <= right and data[left, j] <= cut:
+        while left <= right and (data[left, j] < cut or (data[left, j] == cut and rows[left] <= last)):
             left += 1
-        while left <= right and data[right, j] > cut:
+        while left <= right and (data[right, j] > cut or (data[right, j] == cut and rows[right] > last)):
             right -= 1
         if left >= right:
             return left
@@ -194,25 +195,37 @@ def _move(data, counts, rows, begin, end, j, cut):
 
 
 @kernel
+def _add(histograms, row, times, dense):
+    """Add a row's sensitive values to a histogram, or take them out."""
+    for e in range(histograms.start[row], histograms.start[row + 1]):
+        dense[histograms.values[e]] += times * histograms.counts[e]
+
+
+@kernel
 def _good(rules, histograms, rows, begin, end, n, dense):
     """Whether the rows of a range satisfy all rules as one class."""
-    used = 0
     for i in range(begin, end):
-        row = rows[i]
-        for e in range(histograms.start[row], histograms.start[row + 1]):
-            dense[histograms.values[e]] += histograms.counts[e]
-    for v in range(histograms.domain):
+        _add(histograms, rows[i], 1, dense)
+    good = _satisfies(rules, n, dense)
+    dense[:] = 0
+    return good
+
+
+@kernel
+def _satisfies(rules, n, dense):
+    """Whether a class of n records with this histogram satisfies all rules."""
+    used = 0
+    for v in range(dense.shape[0]):
         if dense[v] > 0:
             used += 1
     values = np.empty(used, np.int32)
     counts = np.empty(used, np.int64)
     used = 0
-    for v in range(histograms.domain):
+    for v in range(dense.shape[0]):
         if dense[v] > 0:
             values[used] = v
             counts[used] = dense[v]
             used += 1
-            dense[v] = 0
     sizes = np.full(1, n)
     start = np.zeros(2, np.int64)
     start[1] = used
@@ -319,6 +332,55 @@ def _cut_in_two(
 
 
 @kernel
+def _cut_anywhere(data, counts, rows, begin, end, j, rules, histograms, k, split, judged):
+    """Cut a part of single records between any two of them, equal values in the order of their numbers (relaxed).
+
+    MEDIAN: one half | the other. FIRST and BALANCED: the first cut, or the one nearest to the middle, that leaves both
+    sides satisfying. Where the second part begins, or −1.
+    """
+    n = end - begin
+    order = np.empty(n, np.int64)
+    by_number = np.argsort(rows[begin:end])
+    by_value = np.argsort(data[begin:end, j][by_number], kind="mergesort")
+    for i in range(n):
+        order[i] = begin + by_number[by_value[i]]
+    half = (n + 1) // 2
+    up = k if split == FIRST else half
+    down = half - 1 if split == BALANCED else 0
+    whole = np.zeros(max(histograms.domain, 1), np.int64)
+    above, below = np.zeros_like(whole), np.zeros_like(whole)
+    if judged:
+        for i in range(n):
+            _add(histograms, rows[order[i]], 1, whole)
+            if i < up:
+                _add(histograms, rows[order[i]], 1, above)
+            if i < down:
+                _add(histograms, rows[order[i]], 1, below)
+    left = 0
+    while left == 0:
+        upward = n - up >= k and (down < k or 2 * up - n <= n - 2 * down)
+        if not upward and down < k:
+            return -1
+        place, dense = (up, above) if upward else (down, below)
+        if place >= k and (
+            not judged or (_satisfies(rules, place, dense) and _satisfies(rules, n - place, whole - dense))
+        ):
+            left = place
+        elif split == MEDIAN:
+            return -1
+        elif upward:
+            if judged:
+                _add(histograms, rows[order[up]], 1, above)
+            up += 1
+        else:
+            if judged:
+                _add(histograms, rows[order[down - 1]], -1, below)
+            down -= 1
+    last = order[left - 1]
+    return _move(data, counts, rows, begin, end, j, data[last, j], rows[last])
+
+
+@kernel
 def _cut_tree(
     data,
     counts,
@@ -357,10 +419,10 @@ def _cut_tree(
 
 
 @kernel
-def partition(data, counts, rows, columns, rules, histograms, k, split, rule, begin, end, most, marks):
+def partition(data, counts, rows, columns, rules, histograms, k, split, relaxed, rule, begin, end, most, marks):
     """Cut the rows begin … end until nothing can be cut; ``marks`` gets True where a class begins.
 
-    With ``most`` > 0 the largest part is always cut first, and the parts that are still open are returned as soon
+    ``relaxed``: rows are single records, and equal values of an ordered column may come on both sides of a cut. With ``most`` > 0 the largest part is always cut first, and the parts that are still open are returned as soon
     as there are so many.
     """
     m = data.shape[1]
@@ -418,10 +480,13 @@ def partition(data, counts, rows, columns, rules, histograms, k, split, rule, be
                         room, ranks, records, dense, edges,
                     )  # fmt: skip
                 else:
-                    middle = _cut_in_two(
-                        data, counts, rows, a, b, n, j, lowest[j], highest[j], columns, rules, histograms, k, split, judged,
-                        room, ranks, records, dense,
-                    )  # fmt: skip
+                    if relaxed and columns.kind[j] == ORDERED:
+                        middle = _cut_anywhere(data, counts, rows, a, b, j, rules, histograms, k, split, judged)
+                    else:
+                        middle = _cut_in_two(
+                            data, counts, rows, a, b, n, j, lowest[j], highest[j], columns, rules, histograms, k, split,
+                            judged, room, ranks, records, dense,
+                        )  # fmt: skip
                     if middle >= 0:
                         edges[0], edges[1] = a, middle
                         parts = 2

@@ -80,6 +80,11 @@ class Method:
         """Whether a released value may stand for others than itself, so that it does not say what it stands for."""
         return False
 
+    @property
+    def divides(self) -> bool:
+        """Whether records with the same quasi-identifier values may come into different classes."""
+        return False
+
     def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress = silent) -> Found:
         """Find the node; `NoSolution` if there is none."""
         raise AssertionError("every method defines its search")

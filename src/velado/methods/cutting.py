@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from velado.frequency import FrequencyTable, Sensitive
+from velado.frequency import FrequencyTable, Sensitive, in_order
 from velado.methods.axes import Axis
 from velado.methods.base import Progress
 from velado.methods.lattice import THREADS
@@ -49,6 +49,7 @@ class Cutter:
     split: str
     width: str
     weights: Mapping[str, float]
+    relaxed: bool = False
 
     @property
     def k(self) -> int:
@@ -93,7 +94,10 @@ class Cutter:
         )
 
     def partition(self, frequency: FrequencyTable, progress: Progress) -> np.ndarray:
-        """Cut a frequency table until nothing can be cut: the class of each row, numbered by its first row."""
+        """Cut a frequency table until nothing can be cut: the class of each row, numbered by its first row.
+
+        Relaxed, its rows must be single records.
+        """
         from velado.kernels import mondrian as kernel
 
         n = frequency.rows
@@ -114,8 +118,8 @@ class Cutter:
 
         def cut(begin: int, end: int, most: int) -> Any:
             return kernel.partition(
-                data, counts, rows, columns, rules, histograms, k, split, width, begin, end, most, marks
-            )
+                data, counts, rows, columns, rules, histograms, k, split, self.relaxed, width, begin, end, most, marks
+            )  # fmt: skip
 
         progress(0.0, "cutting")
         parts = cut(0, n, PARTS * THREADS if THREADS > 1 else 0)
@@ -130,8 +134,7 @@ class Cutter:
                 raise
         part_of = np.empty(n, dtype=np.int64)
         part_of[rows] = np.cumsum(marks) - 1
-        _, first, number = np.unique(part_of, return_index=True, return_inverse=True)
-        return np.argsort(np.argsort(first))[number]
+        return in_order(part_of)[0]
 
     def cut(self, marginals: Sequence[Marginal]) -> tuple[int, list[Range]] | None:
         """The cut that `partition` would make first in a part of which only the marginals are known.

@@ -10,21 +10,23 @@ from typing import Any, ClassVar
 import numpy as np
 
 from velado.errors import InputError, suggest
-from velado.frequency import Classes, FrequencyTable, Sensitive
+from velado.frequency import Classes, FrequencyTable, Sensitive, SingleRecords, in_order
 from velado.hierarchies import Hierarchy
 from velado.methods.axes import Axis
 from velado.methods.base import Found, Method, Progress, Search, no_solution, silent
 from velado.methods.cutting import Cutter
 from velado.methods.represent import REPRESENTATIVES, labels_of
 from velado.models import PrivacyModel, judge_classes
-from velado.parameters import Choice, Size, Weights
+from velado.parameters import FLAG, Choice, Size, Weights
 
 
 @dataclass(frozen=True)
 class Mondrian(Method):
     """Cut the table again and again, at the widest column first, while all parts satisfy the models.
 
-    Greedy multidimensional partitioning (LeFevre, DeWitt and Ramakrishnan 2006), strict: equal values stay together.
+    Greedy multidimensional partitioning (LeFevre, DeWitt and Ramakrishnan 2006). Strict: equal values stay together.
+    ``relaxed``: records with equal values of an ordered column may come on both sides of a cut, so that both halves are
+    equally large; equal records are then dealt out at random. Trees, and columns with one value in the part, are cut as before.
     Numbers, dates and ordered categories are cut between two values: ``split`` *median*: up to the median | above it;
     *distribution*: the first cut in ascending order that leaves enough on both sides (the Anonylitics thesis's
     distribution-based split); *balanced*: of all cuts that satisfy, the one that leaves the most equal sides. Other
@@ -42,6 +44,7 @@ class Mondrian(Method):
     represent: str = "interval"
     width: str = "range"
     weights: Mapping[str, float] = field(default_factory=dict)
+    relaxed: bool = False
     memory: Any = None
     name: ClassVar[str] = "mondrian"
     parameters: ClassVar = {
@@ -49,6 +52,7 @@ class Mondrian(Method):
         "represent": Choice("what stands for the values of a class", tuple(REPRESENTATIVES)),
         "width": Choice("how the width of a column is measured", ("range", "std", "values")),
         "weights": Weights("how much more a column's width counts, by column"),
+        "relaxed": Choice("whether records with equal values may come on both sides of a cut", FLAG),
         "memory": Size("memory above which the table is solved in parts; half of what is free if not given"),
     }
 
@@ -56,6 +60,11 @@ class Mondrian(Method):
     def representative(self) -> bool:
         """A mode, mean or median does not say for which values it stands."""
         return self.represent != "interval"
+
+    @property
+    def divides(self) -> bool:
+        """Relaxed cuts part equal records."""
+        return self.relaxed
 
     def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress = silent) -> Found:
         """Cut until nothing can be cut."""
@@ -65,9 +74,16 @@ class Mondrian(Method):
         if not good.all():
             raise no_solution(frequency, models, 0.0)
         cutter = self.cutter(frequency.hierarchies, frequency.records, models, frequency.sensitive)
-        class_of = cutter.partition(frequency, progress)
-        classes = Classes.from_ids(frequency, class_of, int(class_of.max()) + 1)
+        records = SingleRecords.of(frequency) if self.relaxed else None
+        cut = records.table if records else frequency
+        class_of = cutter.partition(cut, progress)
+        classes = Classes.from_ids(cut, class_of, int(class_of.max()) + 1)
         covers, labels = labels_of(classes, cutter.axes, self.represent)
+        if records:
+            # Parts of one value's records may show the same: then they are one class.
+            _, alike = np.unique(labels, axis=0, return_inverse=True)
+            class_of, first = in_order(alike.reshape(-1)[class_of])
+            classes, labels = records.divided(class_of), labels[classes.class_of[first]]
         search = Search(0, 0, False, None, time.perf_counter() - began, "greedy cuts")
         return Found(classes, np.ones(classes.count, dtype=bool), search, covers, labels)
 
@@ -87,4 +103,6 @@ class Mondrian(Method):
                     hint=suggest(name, columns),
                 )  # fmt: skip
         axes = tuple(Axis.of(h) for h in hierarchies)
-        return Cutter(axes, records, tuple(models), tuple(sensitive), self.split, self.width, self.weights)
+        return Cutter(
+            axes, records, tuple(models), tuple(sensitive), self.split, self.width, self.weights, self.relaxed
+        )

@@ -24,7 +24,8 @@ BASE = 400_000_000
 class Estimate:
     """What is known of a run beforehand.
 
-    ``distinct`` quasi-identifier rows (about), ``needed`` bytes for them, ``memory`` that may be used, ``how``: in memory
+    ``distinct`` quasi-identifier rows (about), ``needed`` bytes for them (for all records where a method may part equal
+    ones), ``memory`` that may be used, ``how``: in memory
     or in parts. ``thesis_levels`` = log2(records/k) + 1 and ``thesis_size`` = size of the data times that are formulas
     (6) and (7) of the Anonylitics thesis: the worst case of an algorithm that copies its parts at every level.
     """
@@ -58,7 +59,7 @@ def estimate_table(project: Project, table: Table, schema: Schema) -> Estimate:
     quasi = schema.names("quasi-identifier")
     rows = table.rows()
     distinct = min(rows, math.ceil(table.distinct(quasi) * 1.05)) if quasi and rows else 0
-    needed = distinct * (ROW + COLUMN * len(quasi))
+    needed = (rows if project.method.divides else distinct) * (ROW + COLUMN * len(quasi))
     splits = "memory" in project.method.parameters
     limit = bytes_of(getattr(project.method, "memory", None)) or free_memory() // 2
     k = smallest_class(project.models)

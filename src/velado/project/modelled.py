@@ -136,6 +136,25 @@ def check_described(project: Project, schema: Schema) -> None:
             hint="Give that role to the columns that can be linked with outside knowledge.",
         )  # fmt: skip
     check_operations(project, schema)
+    if project.method.divides:
+        _check_dividable(project, schema)
+
+
+def _check_dividable(project: Project, schema: Schema) -> None:
+    """Records that are alike are dealt out by their one sensitive value, as it is in the source."""
+    sensitive = schema.names("sensitive")
+    problem = ""
+    if len(sensitive) > 1:
+        problem = "it works with one sensitive column at most: counts do not say which values belong to one person"
+    elif any(schema[name].operation for name in sensitive):
+        problem = "an operation on the sensitive column cannot be combined with it"
+    elif project.output.recoding is not None:
+        problem = "its recoding parts records that are alike, so it cannot be saved for others"
+    if problem:
+        raise InputError(
+            "not-dividable", f"the method may part records with equal values ('relaxed: true'), and {problem}",
+            hint="Set 'relaxed: false', or leave that out.",
+        )  # fmt: skip
 
 
 def check_size(records: int, sensitive: Sequence[Sensitive], models: Sequence[PrivacyModel]) -> None:

@@ -73,6 +73,8 @@ class InParts(Prepared):
             raise _impossible("operations other than suppress and drop")
         if any(isinstance(m, OnSensitive) and m.strict for m in project.models):
             raise _impossible("models with 'strict: true'")
+        if project.method.divides:
+            raise _impossible("'relaxed: true'")
         if project.output.order == "keep":
             raise _impossible("'order: keep'")
         if project.output.recoding is not None:

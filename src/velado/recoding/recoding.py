@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from velado.engines import Recoded, Selection, Table, Translation, open_table
+from velado.engines import Dealing, Recoded, Selection, Table, Translation, open_table
 from velado.errors import InputError
-from velado.frequency import Classes, Sensitive
+from velado.frequency import Classes, FrequencyTable, Portions, Sensitive
 from velado.hierarchies import Cover
 from velado.values import Text
 
@@ -65,6 +65,7 @@ class Recoding:
     dropped: tuple[str, ...] = ()
     passed: tuple[str, ...] = ()
     shown: np.ndarray | None = None
+    dealing: Dealing | None = None
 
     @classmethod
     def at_levels(cls, classes: Classes, levels: Sequence[int], kept: np.ndarray, others: Others) -> Recoding:
@@ -85,7 +86,9 @@ class Recoding:
     ) -> Recoding:
         """The recoding of classes that each have labels of their own."""
         frequency = classes.frequency
-        rows = np.flatnonzero(kept[classes.class_of])
+        rows, dealing = np.flatnonzero(kept[classes.class_of]), None
+        if frequency.undivided is not None:
+            rows, dealing = _dealt(frequency, kept[classes.class_of])
         shown = np.empty((len(rows), len(covers)), dtype=np.int64)
         recoded = []
         for j, cover in enumerate(covers):
@@ -94,7 +97,7 @@ class Recoding:
             shown[:, j] = codes[labels[classes.class_of[rows], j]]
             leaves = cover.hierarchy.leaves
             recoded.append(ColumnRecoding(cover.column, None, leaves, np.arange(len(leaves)), tuple(place)))
-        return cls(tuple(recoded), frequency.codes[rows].astype(np.int64), *others, shown)
+        return cls(tuple(recoded), frequency.codes[rows].astype(np.int64), *others, shown, dealing)
 
     @property
     def levels(self) -> dict[str, int]:
@@ -107,7 +110,7 @@ class Recoding:
         star = (*(c.name for c in self.columns), *known) if suppressed == "star" else None
         return Recoded(
             tuple(Translation(c.name, c.values, c.codes, c.labels) for c in self.columns),
-            Selection(self.kept, star, self.shown),
+            Selection(self.kept, star, self.shown, self.dealing),
             self.identifiers,
             self.dropped,
             tuple(known.items()),
@@ -125,6 +128,7 @@ class Recoding:
         >>> applied.table.column("age").to_pylist(), applied.suppressed, applied.unseen
         (['30-39'], 1, {'age': ['99']})
         """
+        self._check_general()
         table = open_table(rows)
         try:
             lacking = [c.name for c in self.columns if c.name not in table.header]
@@ -148,6 +152,13 @@ class Recoding:
 
             result = polars.from_arrow(result)
         return Applied(result, kept, total - kept, unseen)
+
+    def _check_general(self) -> None:
+        if self.dealing is not None:
+            raise InputError(
+                "not-reusable", "this recoding parts records that are alike, so it fits no other records",
+                hint="Take a method that treats equal records equally, for instance mondrian with relaxed: false.",
+            )  # fmt: skip
 
     # Saving
 
@@ -174,6 +185,7 @@ class Recoding:
 
     def save(self, path: str | Path) -> None:
         """Write to a JSON file. It lists the original values of the quasi-identifiers: keep it private."""
+        self._check_general()
         Path(path).write_text(json.dumps(self.as_dict(), ensure_ascii=False), encoding="utf-8")
 
     @classmethod
@@ -204,7 +216,20 @@ class Recoding:
         digest = hashlib.sha256()
         for c in self.columns:
             digest.update(json.dumps([c.name, c.level, c.values, c.codes.tolist(), c.labels]).encode())
-        for rows in (self.kept, self.shown):
+        dealt = () if self.dealing is None else (self.dealing.first, self.dealing.last, self.dealing.codes)
+        for rows in (self.kept, self.shown, *dealt):
             digest.update(b"-" if rows is None else np.ascontiguousarray(rows, dtype="<i8").tobytes())
         digest.update(json.dumps([self.identifiers, self.dropped, self.passed]).encode())
         return digest.hexdigest()
+
+
+def _dealt(divided: FrequencyTable, kept: np.ndarray) -> tuple[np.ndarray, Dealing]:
+    """The rows of the kept portions of a divided table, and how records that are alike are shared out."""
+    portions = Portions.of(divided)
+    chosen = kept[portions.rows]
+    first, last, rows = portions.first[chosen], portions.last[chosen], portions.rows[chosen]
+    if not divided.sensitive:
+        return rows, Dealing(first, last)
+    (sensitive,) = divided.sensitive
+    values = Translation(sensitive.column, sensitive.labels, np.arange(sensitive.width), sensitive.labels)
+    return rows, Dealing(first, last, values, portions.values[chosen] - sensitive.first)
