@@ -656,7 +656,7 @@ def test_what_does_not_fit_in_memory_is_spilled_in_private(tmp_path: Path, monke
     work.mkdir()
     out.mkdir()
     monkeypatch.chdir(work)
-    monkeypatch.setattr("velado.engines.duckdb.MEMORY", "64MB")
+    monkeypatch.setattr("velado.engines.duckdb.MEMORY", 64_000_000)
     n = 600_000
     numbers = pa.array(range(n), pa.int64())
     table = pa.table({"x": numbers, "word": pa.array([f"{i}-word" for i in range(n)])})

@@ -23,7 +23,7 @@ from velado.engines.spreadsheet import write_xlsx
 from velado.errors import InputError
 from velado.values import ROOT, Text
 
-MEMORY = "768MB"
+MEMORY = 768_000_000
 MOST_ENUM = 50_000
 PREFIX = ".velado-"
 GUARDED = r"^'*[=+@\t\r-]"
@@ -48,7 +48,7 @@ def open_table(source: Any, folder: Path | None = None, beside: Path | None = No
 class DuckDBTable:
     """A table read by DuckDB; nothing is loaded before it is asked for.
 
-    Memory is bounded by ``MEMORY`` and the number of distinct combinations counted: sorting (the
+    Memory is bounded by ``memory`` and the number of distinct combinations counted: sorting (the
     shuffle) spills to a private temporary folder, beside the output where there is one.
     """
 
@@ -56,10 +56,11 @@ class DuckDBTable:
         import duckdb
 
         self.source = source
+        self.memory = MEMORY
         self._registered = 0
         self._temporary = self._private_folder(beside)
         # The engine's own default is a folder in the working directory, open to everybody.
-        settings = {"memory_limit": MEMORY, "temp_directory": str(self._temporary / "spilled")}
+        settings = {"memory_limit": f"{MEMORY}B", "temp_directory": str(self._temporary / "spilled")}
         self.connection = duckdb.connect(config={**settings, "preserve_insertion_order": "false"})
         try:
             opened = open_source(source, self._temporary)
@@ -343,7 +344,8 @@ class DuckDBTable:
             return hashlib.file_digest(stream, "sha256").hexdigest()
 
     def limit(self, memory: int) -> None:
-        """Use no more memory than this."""
+        """Use no more memory than this many bytes."""
+        self.memory = memory
         self._run(f"SET memory_limit = '{memory}B'")
 
     def close(self) -> None:

@@ -153,16 +153,15 @@ def entropy_loss(pair: Pair, j: int) -> tuple[float, float] | None:
     """Σ −log2 Pr(value | generalized value) and the same at full generalization, where suppressed cells stand."""
     if pair.class_of is None:
         return None
-    original, cover = pair.original, pair.covers[j]
-    records = pair.leaf_records[j].astype(float)
-    codes = original.codes[:, j]
-    own = np.log2(records[codes])
+    original, records = pair.original, pair.leaf_records[j].astype(float)
+    own = np.log2(np.maximum(records, 1))
     full = np.log2(records.sum()) - own
-    under = np.log2(np.maximum(cover.sums(records), 1))
-    kept = pair.class_of >= 0
-    here = np.append(pair.labels[:, j], 0)[pair.class_of]
-    lost = np.where(kept, np.append(under, 0.0)[here] - own, full)
-    return float((original.counts * lost).sum()), float((original.counts * full).sum())
+    under = np.log2(np.maximum(pair.covers[j].sums(records), 1))
+    gone = pair.class_of < 0
+    starred = np.bincount(original.codes[gone, j], weights=original.counts[gone], minlength=len(records))
+    here = original.leaf_records[j]
+    kept = float((pair.label_records[j] * under).sum() - ((here - starred) * own).sum())
+    return kept + float((starred * full).sum()), float((here * full).sum())
 
 
 def _ratio(lost: float, whole: float) -> float:

@@ -177,8 +177,17 @@ def distinct_rows(codes: np.ndarray, radices: Sequence[int]) -> tuple[np.ndarray
             domain = len(keys)
         keys = keys * radix + row
         domain *= max(radix, 1)
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    return np.ascontiguousarray(codes[:, first].T), inverse
+    order, first = _runs(keys)
+    row_of = np.empty(len(keys), dtype=np.int64)
+    row_of[order] = np.repeat(np.arange(len(first)), np.diff(first, append=len(keys)))
+    return np.ascontiguousarray(codes[:, order[first]].T), row_of
+
+
+def _runs(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """An order that sorts the keys, and where each different key begins in it; NumPy's ``unique`` sorts stably, slower."""
+    order = np.argsort(keys)
+    ordered = keys[order]
+    return order, np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(keys)])
 
 
 def sparse(
@@ -186,7 +195,8 @@ def sparse(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Entries (row, value, count) as histograms by row, equal ones added up."""
     keys = np.concatenate(entry_rows).astype(np.int64) * domain + np.concatenate(entry_values)
-    unique, inverse = np.unique(keys, return_inverse=True)
-    counts = np.bincount(inverse, weights=np.concatenate(entry_counts)).astype(np.int64)
+    order, first = _runs(keys)
+    unique = keys[order[first]]
+    counts = np.add.reduceat(np.concatenate(entry_counts)[order], first, dtype=np.int64)
     start = np.searchsorted(unique, np.arange(rows + 1, dtype=np.int64) * domain)
     return start.astype(np.int64), (unique % domain).astype(np.int32), counts

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from velado.frequency import FrequencyTable, Sensitive, in_order
+from velado.frequency import FrequencyTable, Sensitive
 from velado.methods.axes import Axis
 from velado.methods.base import Progress
 from velado.methods.lattice import THREADS
@@ -132,9 +132,11 @@ class Cutter:
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
-        part_of = np.empty(n, dtype=np.int64)
-        part_of[rows] = np.cumsum(marks) - 1
-        return in_order(part_of)[0]
+        begins = np.flatnonzero(marks)
+        class_of = np.empty(n, dtype=np.int64)
+        by_first_row = np.argsort(np.argsort(np.minimum.reduceat(rows, begins)))
+        class_of[rows] = np.repeat(by_first_row, np.diff(begins, append=n))
+        return class_of
 
     def cut(self, marginals: Sequence[Marginal]) -> tuple[int, list[Range]] | None:
         """The cut that `partition` would make first in a part of which only the marginals are known.

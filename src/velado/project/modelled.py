@@ -91,6 +91,7 @@ class Modelled(Prepared):
             released=frequency.records - self.found.suppressed,
             starred=self.starred,
             guarded=guarded,
+            memory=self.table.memory,
         )
         verdicts = verify(written, expected)
         pair = Pair.of(self.found.classes, self.found.kept, self.found.covers, self.found.labels, self.starred)
