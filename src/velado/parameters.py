@@ -19,7 +19,7 @@ LARGEST = 2**53
 
 @dataclass(frozen=True)
 class Number:
-    """A number between two bounds."""
+    """A number between two bounds, or ``word``."""
 
     help: str
     low: float = -math.inf
@@ -27,12 +27,15 @@ class Number:
     low_open: bool = False
     integer: bool = False
     optional: bool = False
+    word: str | None = None
 
     def problem(self, value: Any) -> str | None:
         """What is wrong with a value, or None."""
-        if value is None and self.optional:
+        if (value is None and self.optional) or (self.word is not None and value == self.word):
             return None
-        wanted = "a whole number" if self.integer else "a number"
+        wanted = ("" if self.word is None else f"'{self.word}' or ") + (
+            "a whole number" if self.integer else "a number"
+        )
         bad_type = isinstance(value, bool) or not isinstance(value, (int, float))
         if bad_type or not abs(value) <= LARGEST or (self.integer and value != int(value)):
             return f"must be {wanted}{self.interval()}"
@@ -100,6 +103,21 @@ class Weights:
         numbers = list(value.values()) if isinstance(value, Mapping) else [0]
         good = all(type(x) in (int, float) and 0 < x < LARGEST for x in numbers)
         return None if good else "must map column names to positive numbers"
+
+
+@dataclass(frozen=True)
+class Lists:
+    """A list of numbers, or of texts, for each of several columns."""
+
+    help: str
+    numbers: bool = False
+
+    def problem(self, value: Any) -> str | None:
+        """What is wrong with a value, or None."""
+        kinds, words = ((int, float), "numbers") if self.numbers else ((str,), "texts")
+        lists = list(value.values()) if isinstance(value, Mapping) else [None]
+        good = all(isinstance(x, (list, tuple)) and x and all(type(y) in kinds for y in x) for x in lists)
+        return None if good else f"must map column names to lists of {words}"
 
 
 @dataclass(frozen=True)
@@ -189,7 +207,7 @@ def bytes_of(value: Any) -> int | None:
 
 
 FLAG = (False, True)
-Parameter = Number | Choice | ColumnName | Levels | Weights | Word | Span | Substitutes | KeyPlace | Size
+Parameter = Number | Choice | ColumnName | Levels | Weights | Lists | Word | Span | Substitutes | KeyPlace | Size
 
 
 def _word(option: Any) -> str:

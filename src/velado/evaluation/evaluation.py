@@ -11,6 +11,7 @@ import numpy as np
 
 from velado.errors import InputError
 from velado.evaluation.aggregates import Aggregates, aggregates
+from velado.evaluation.fuzzy import FuzzyMeasures
 from velado.evaluation.individual import IndividualRisk, summarize
 from velado.evaluation.kolmogorov import KolmogorovSmirnov, kolmogorov_smirnov
 from velado.evaluation.learning import Learning, Outcome, learning_utility
@@ -56,6 +57,7 @@ class Evaluation:
     journalist: Journalist | None = None
     individual: dict[str, IndividualRisk] | None = None
     uniqueness: dict[str, Uniqueness] | None = None
+    fuzzy: FuzzyMeasures | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready; parts that were not asked for are left out."""

@@ -6,6 +6,7 @@ from velado.errors import InputError, suggest
 from velado.methods.base import Found, Method, Progress, Search, kernels_ready, silent
 from velado.methods.datafly import Datafly
 from velado.methods.fixed import Fixed
+from velado.methods.fuzzy import Fuzzy
 from velado.methods.incognito import Incognito
 from velado.methods.lattice import Lattice
 from velado.methods.mondrian import Mondrian
@@ -13,7 +14,7 @@ from velado.methods.objectives import OBJECTIVES
 from velado.methods.samarati import Samarati
 from velado.parameters import build
 
-METHODS: dict[str, type[Method]] = {m.name: m for m in (Lattice, Mondrian, Samarati, Datafly, Incognito, Fixed)}
+METHODS: dict[str, type[Method]] = {m.name: m for m in (Lattice, Mondrian, Samarati, Datafly, Incognito, Fuzzy, Fixed)}
 
 
 def method_from(name: str, arguments: dict[str, Any] | None) -> Method:
@@ -33,6 +34,7 @@ __all__ = [
     "Datafly",
     "Fixed",
     "Found",
+    "Fuzzy",
     "Incognito",
     "Lattice",
     "Method",

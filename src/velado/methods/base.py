@@ -48,7 +48,8 @@ class Found:
     """The classes of a recoding, which of them are released, and what they show.
 
     ``labels[c, j]`` is the label of class c in column j, a code into ``covers[j].labels``. ``levels`` is the node of a
-    full-domain recoding, None for a local one; ``minimal`` lists all minimal nodes where they were asked for.
+    full-domain recoding, None for a local one; ``minimal`` lists all minimal nodes where they were asked for;
+    ``fuzzy`` is the `velado.methods.fuzzy.Fuzzified` of fuzzy classes.
     """
 
     classes: Classes
@@ -58,6 +59,7 @@ class Found:
     labels: np.ndarray
     levels: tuple[int, ...] | None = None
     minimal: tuple[tuple[int, ...], ...] = field(default=())
+    fuzzy: Any = None
 
     @property
     def suppressed(self) -> int:

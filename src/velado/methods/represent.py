@@ -106,7 +106,7 @@ def _intervals(axis: Axis, low: np.ndarray, high: np.ndarray) -> tuple[Cover, np
     pairs, number = np.unique(low * places + high, return_inverse=True)
     low, high = pairs // places, pairs % places
     texts = tuple(_interval(axis, a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True))
-    return _cover(axis, texts, low, high), number
+    return range_cover(axis, texts, low, high), number
 
 
 def _centres(axis: Axis, low: np.ndarray, high: np.ndarray, spread: Spread, represent: str) -> tuple[Cover, np.ndarray]:
@@ -122,10 +122,11 @@ def _centres(axis: Axis, low: np.ndarray, high: np.ndarray, spread: Spread, repr
         _interval(axis, a, b) if a == b or np.isnan(axis.values[b]) else scale.text(x)
         for a, b, x in zip(low.tolist(), high.tolist(), key[:, 2].tolist(), strict=True)
     )
-    return _cover(axis, texts, low, high), number.reshape(-1)
+    return range_cover(axis, texts, low, high), number.reshape(-1)
 
 
-def _cover(axis: Axis, texts: tuple[Text, ...], low: np.ndarray, high: np.ndarray) -> Cover:
+def range_cover(axis: Axis, texts: tuple[Text, ...], low: np.ndarray, high: np.ndarray) -> Cover:
+    """Labels that stand for all values from one place to another."""
     first = np.concatenate([[0], axis.ends])[low]
     return Cover(axis.hierarchy, texts, axis.order, first, axis.ends[high], np.where(low == high, 0, -1))
 

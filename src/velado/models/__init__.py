@@ -5,6 +5,7 @@ from velado.models.base import PrivacyModel, Verdict, compile_rules, judge_class
 from velado.models.closeness import TCloseness
 from velado.models.disclosure import AlphaK, BetaLikeness, DeltaDisclosure
 from velado.models.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from velado.models.fuzzy import FuzzyCloseness, FuzzyDiversity, FuzzyModel, QAnonymity, crisp_models, fuzzy_verdicts
 from velado.models.k_anonymity import KAnonymity
 from velado.parameters import build
 
@@ -19,6 +20,9 @@ MODELS: dict[str, type[PrivacyModel]] = {
         DeltaDisclosure,
         BetaLikeness,
         AlphaK,
+        QAnonymity,
+        FuzzyDiversity,
+        FuzzyCloseness,
     )
 }
 
@@ -41,12 +45,18 @@ __all__ = [
     "DeltaDisclosure",
     "DistinctDiversity",
     "EntropyDiversity",
+    "FuzzyCloseness",
+    "FuzzyDiversity",
+    "FuzzyModel",
     "KAnonymity",
     "PrivacyModel",
+    "QAnonymity",
     "RecursiveDiversity",
     "TCloseness",
     "Verdict",
     "compile_rules",
+    "crisp_models",
+    "fuzzy_verdicts",
     "judge_classes",
     "model_from",
     "smallest_class",

@@ -10,9 +10,10 @@ from typing import Any
 from velado.engines import DuckDBTable, Recoded
 from velado.errors import InputError, NoSolution
 from velado.evaluation import Evaluation, Pair, evaluate
+from velado.evaluation.fuzzy import fuzzy_measures
 from velado.frequency import FrequencyTable, Sensitive
 from velado.methods import Found, Progress, kernels_ready
-from velado.models import PrivacyModel, smallest_class
+from velado.models import PrivacyModel, crisp_models, fuzzy_verdicts, smallest_class
 from velado.operations import Treatment
 from velado.project.counting import count_table
 from velado.project.document import Project
@@ -82,20 +83,27 @@ class Modelled(Prepared):
 
     def verify(self, written: Any, guarded: bool) -> Evaluation:
         """Every model holds in what was written; what that cost."""
-        frequency = self.found.classes.frequency
+        frequency, fuzzy, models = self.found.classes.frequency, self.found.fuzzy, self.project.models
         expected = Expected(
             header=[name for name in self.table.header if name not in self.recoding.dropped],
             treatments=self.treatments,
             original=frequency,
-            models=self.project.models,
+            models=models if fuzzy is None else crisp_models(models),
             released=frequency.records - self.found.suppressed,
             starred=self.starred,
             guarded=guarded,
             memory=self.table.memory,
+            sizes=None if fuzzy is None else self.found.classes.sizes[self.found.kept],
         )
         verdicts = verify(written, expected)
         pair = Pair.of(self.found.classes, self.found.kept, self.found.covers, self.found.labels, self.starred)
-        return evaluate(pair, self.project.models, verdicts)
+        if fuzzy is None:
+            return evaluate(pair, models, verdicts)
+        # Memberships are not written: fuzzy models are judged on those of the records whose labels were verified.
+        verdicts += fuzzy_verdicts(models, fuzzy.classes)
+        return replace(
+            evaluate(pair, crisp_models(models), verdicts), fuzzy=fuzzy_measures(fuzzy.classes, fuzzy.codings)
+        )
 
     def labels_of(self, column: str) -> dict[Text, Text] | None:
         """Quasi-identifiers become their labels, where these do not depend on the record."""

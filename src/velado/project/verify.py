@@ -29,7 +29,8 @@ class Expected:
 
     ``original`` gives the distribution of the whole input; ``guarded``: texts that look like formulas carry an
     apostrophe. Classes are counted in several ``passes`` where they do not all fit in memory, and the
-    engine uses no more than ``memory`` bytes.
+    engine uses no more than ``memory`` bytes. ``sizes`` are those of the classes, where more than the models depends on
+    them.
     """
 
     header: Sequence[str]
@@ -40,6 +41,7 @@ class Expected:
     starred: int = 0
     guarded: bool = False
     passes: int = 1
+    sizes: np.ndarray | None = None
     memory: int | None = None
 
 
@@ -76,6 +78,8 @@ def _judged(table: Table, expected: Expected) -> list[Verdict]:
         frequency = release_frequency(expected.original, counted)
         judging = judging or Judging(expected.models, frequency.sensitive)
         judging.add(Classes.from_ids(frequency, np.arange(frequency.rows), frequency.rows))
+        if expected.sizes is not None and sorted(frequency.counts.tolist()) != sorted(expected.sizes.tolist()):
+            raise failed("its classes are not the expected ones")
     if total != expected.released:
         raise failed(f"it holds {total} records instead of {expected.released}")
     assert judging is not None

@@ -1,0 +1,65 @@
+"""The fuzzy classes of a table: which rows belong to them, and to which degree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from velado.errors import InputError
+from velado.frequency import FrequencyTable
+from velado.fuzzy.cardinality import FuzzyCardinality, value_cardinality
+from velado.fuzzy.histograms import column_histograms
+from velado.fuzzy.measures import closeness, distributions
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True)
+class FuzzyClasses:
+    """Rows × classes of memberships, the records of each row, and its sensitive values by column.
+
+    ``expected`` is the distribution of each sensitive column in the whole input.
+    """
+
+    memberships: np.ndarray
+    counts: np.ndarray
+    histograms: Mapping[str, csr_array] = field(default_factory=dict)
+    expected: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, frequency: FrequencyTable, memberships: np.ndarray, kept: np.ndarray) -> FuzzyClasses:
+        """The classes of the kept rows of a frequency table."""
+        columns = [s.column for s in frequency.sensitive if not s.others]
+        return cls(
+            memberships[kept],
+            frequency.counts[kept],
+            {name: column_histograms(frequency, name)[np.flatnonzero(kept)] for name in columns},
+            {name: frequency.sensitive_column(name).expected for name in columns},
+        )
+
+    @cached_property
+    def cardinality(self) -> FuzzyCardinality:
+        """The possible numbers of records of each class."""
+        return FuzzyCardinality.of(self.memberships, self.counts)
+
+    def histogram(self, column: str) -> csr_array:
+        """The sensitive values of each row."""
+        if column not in self.histograms:
+            raise InputError(
+                "not-sensitive", "a model protects this column, but its role is not sensitive", column=column,
+                hint="Give the column the role 'sensitive', or name another column in the model.",
+            )  # fmt: skip
+        return self.histograms[column]
+
+    def values(self, column: str) -> np.ndarray:
+        """#(Q_i ∩ s) of each class i and sensitive value s."""
+        return value_cardinality(self.memberships, self.histogram(column))
+
+    def closeness(self, column: str, ordered: bool) -> np.ndarray:
+        """How far the sensitive values that a row's classes let one expect are from those of the whole table, per row."""
+        return closeness(self.memberships, distributions(self.values(column)), self.expected[column], ordered)

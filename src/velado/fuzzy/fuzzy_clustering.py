@@ -1,0 +1,60 @@
+"""What c-means and Gustafson–Kessel share: memberships from distances, and when to stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from velado.fuzzy.clustering import Clusterer
+from velado.parameters import Choice, Number
+
+TINY = 1e-30
+"""Squared distances below it count as this: a point on a centre belongs to it."""
+
+
+@dataclass(frozen=True)
+class FuzzyClusterer(Clusterer):
+    """Memberships and centres by turns, until no membership changes by more than ``tolerance``.
+
+    ``stop: rise`` looks at rises alone, as the software of the study Oviedo did.
+    """
+
+    fuzzifier: float = 2.0
+    tolerance: float = 1e-5
+    stop: str = "change"
+    parameters: ClassVar = {
+        **Clusterer.parameters,
+        "fuzzifier": Number("exponent m of the memberships; the larger, the fuzzier", low=1, low_open=True, high=100),
+        "tolerance": Number("largest change of a membership at rest", low=0, low_open=True, high=1),
+        "stop": Choice("which changes of memberships count: all, or only rises", ("change", "rise")),
+    }
+
+    def membership(self, squares: np.ndarray) -> np.ndarray:
+        """1 / Σ_j (d_i/d_j)^(2/(m−1)), sets × rows; the squared distances are overwritten."""
+        np.maximum(squares, TINY, out=squares)
+        if self.fuzzifier == 2:
+            np.reciprocal(squares, out=squares)
+        else:
+            # Relative to the nearest centre: powers of small distances overflow.
+            np.divide(squares.min(axis=0), squares, out=squares)
+            np.power(squares, 1 / (self.fuzzifier - 1), out=squares)
+        squares *= 1 / squares.sum(axis=0)
+        return squares
+
+    def raised(self, memberships: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """μ^m; squares without a power."""
+        if self.fuzzifier == 2:
+            return np.multiply(memberships, memberships, out=out)
+        return np.power(memberships, self.fuzzifier, out=out)
+
+    def change(self, difference: np.ndarray) -> float:
+        """How much memberships have changed, given new − old."""
+        rise = float(difference.max())
+        return max(rise, -float(difference.min())) if self.stop == "change" else rise
+
+
+def weighted_means(sums: np.ndarray, totals: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """The new centres; a set to which nobody belongs keeps its own."""
+    return np.divide(sums, totals[:, None], out=before.copy(), where=totals[:, None] > 0)

@@ -1,0 +1,104 @@
+"""Privacy models of fuzzy classes: only a method that makes these can satisfy them.
+
+After the work of the Universidad de Oviedo on anonymity with fuzzy sets; definitions in measures.md §5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from velado.errors import InputError
+from velado.frequency import Sensitive
+from velado.fuzzy import AGGREGATIONS, diversity, largest_q, q_anonymity
+from velado.fuzzy.classes import FuzzyClasses
+from velado.models.base import PrivacyModel, Rule, Verdict
+from velado.models.diversity import COLUMN
+from velado.parameters import Choice, Number
+
+TOLERANCE = 1e-12
+
+
+class FuzzyModel(PrivacyModel):
+    """A requirement on a table's fuzzy classes."""
+
+    def rules(self, sensitive: Sensitive | None) -> list[Rule]:
+        """Crisp classes have no memberships: nothing else than fuzzy classes can be judged."""
+        raise InputError(
+            "needs-fuzzy", f"{self.name} is judged on fuzzy classes, and there are none",
+            hint="Use 'method: fuzzy', or a model of crisp classes.",
+        )  # fmt: skip
+
+    def judge(self, classes: FuzzyClasses) -> Verdict:
+        """How the fuzzy classes stand to the model."""
+        raise AssertionError("every fuzzy model judges")
+
+
+@dataclass(frozen=True)
+class QAnonymity(FuzzyModel):
+    """With at least this possibility, the fuzzy classes have at least q elements: Poss(|class| ≥ q), aggregated over classes."""
+
+    q: int
+    possibility: float = 0.5
+    aggregation: str = "mean"
+    name: ClassVar[str] = "q-anonymity"
+    parameters: ClassVar = {
+        "q": Number("smallest possible number of records of a fuzzy class", low=2, integer=True),
+        "possibility": Number("how possible that must be", low=0, high=1, low_open=True),
+        "aggregation": Choice("how the possibilities of the classes become one", tuple(AGGREGATIONS)),
+    }
+
+    def judge(self, classes: FuzzyClasses) -> Verdict:
+        """The largest Q that is possible enough."""
+        reached = q_anonymity(classes.cardinality, self.q, self.aggregation) >= self.possibility - TOLERANCE
+        achieved = largest_q(classes.cardinality, self.possibility, self.aggregation)
+        return Verdict(self.name, self.required(), achieved, bool(reached))
+
+
+@dataclass(frozen=True)
+class FuzzyDiversity(FuzzyModel):
+    """Every fuzzy class has at least ℓ sensitive values with #(Q_i ∩ s) ≥ 1, # the non-fuzzy cardinality."""
+
+    l: int  # noqa: E741
+    column: str
+    name: ClassVar[str] = "fuzzy-l-diversity"
+    parameters: ClassVar = {
+        "l": Number("smallest number of different values", low=2, integer=True),
+        "column": COLUMN,
+    }
+
+    def judge(self, classes: FuzzyClasses) -> Verdict:
+        """The fewest values of a class."""
+        achieved = int(diversity(classes.values(self.column)).min())
+        return Verdict(self.name, self.required(), achieved, achieved >= self.l)
+
+
+@dataclass(frozen=True)
+class FuzzyCloseness(FuzzyModel):
+    """For every individual x the distance EMD(P_x, Q) is at most t, P_x = Σ_i μ_i(x)·P_i, Q the whole input's distribution."""
+
+    t: float
+    column: str
+    distance: str = "equal"
+    name: ClassVar[str] = "fuzzy-t-closeness"
+    parameters: ClassVar = {
+        "t": Number("largest distance", low=0, high=1),
+        "column": COLUMN,
+        "distance": Choice("ground distance", ("equal", "ordered")),
+    }
+
+    def judge(self, classes: FuzzyClasses) -> Verdict:
+        """The largest distance of an individual."""
+        achieved = float(classes.closeness(self.column, self.distance == "ordered").max())
+        return Verdict(self.name, self.required(), achieved, achieved <= self.t + TOLERANCE)
+
+
+def crisp_models(models: Sequence[PrivacyModel]) -> tuple[PrivacyModel, ...]:
+    """The models of crisp classes."""
+    return tuple(m for m in models if not isinstance(m, FuzzyModel))
+
+
+def fuzzy_verdicts(models: Sequence[PrivacyModel], classes: FuzzyClasses) -> list[Verdict]:
+    """The verdicts of the models of fuzzy classes."""
+    return [m.judge(classes) for m in models if isinstance(m, FuzzyModel)]
