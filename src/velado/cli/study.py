@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +12,9 @@ from rich.table import Table
 
 from velado.cli.terminal import JSON, out, plain, print_json, progress, say
 from velado.studies import STUDIES, data_folder, study
+from velado.studies.comparison import Compared
+
+LONG = 60
 
 
 def command(
@@ -65,7 +70,7 @@ def command(
     shown_table.add_column("")
     shown_table.add_column("why", overflow="fold")
     previous = ""
-    for c in result.compared:
+    for c in shortened(result.compared):
         mark = "" if c.agrees is None else "[green]=[/]" if c.agrees else "[bold red]≠[/]"
         shown_table.add_row(
             "" if c.configuration == previous else c.configuration,
@@ -83,6 +88,18 @@ def command(
     for note in result.notes:
         say(f"- {note}")
     say(f"Files: {plain(folder)} ({len(result.files)})")
+
+
+def shortened(compared: Sequence[Compared]) -> Iterator[Compared]:
+    """Of a long configuration only what differs, and how much agrees; the files have all of it."""
+    for configuration, group in groupby(compared, key=lambda c: c.configuration):
+        figures = list(group)
+        if len(figures) <= LONG:
+            yield from figures
+            continue
+        yield from (c for c in figures if c.agrees is False)
+        agree = sum(c.agrees is True for c in figures)
+        yield Compared(configuration, f"… {agree} agree, see comparison.csv", None, None, None)
 
 
 def _cell(value: object) -> str:

@@ -8,9 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError, suggest
-from velado.studies import anonylitics, ubb, unilab
+from velado.studies import anonylitics, oviedo, ubb, ucm, unilab
 
-STUDIES: dict[str, Callable[..., Any]] = {"ubb": ubb.study, "unilab": unilab.study, "anonylitics": anonylitics.study}
+STUDIES: dict[str, Callable[..., Any]] = {
+    "ubb": ubb.study,
+    "unilab": unilab.study,
+    "anonylitics": anonylitics.study,
+    "oviedo": oviedo.study,
+    "ucm": ucm.study,
+}
 
 
 def data_folder(given: Path | None = None) -> Path:
