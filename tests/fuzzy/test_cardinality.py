@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzy import plain
@@ -17,6 +17,7 @@ tables = st.integers(1, 3).flatmap(
 )
 
 
+@settings(deadline=None)
 @given(tables)
 def test_all_cardinalities_follow_their_definitions_with_counts(table):
     memberships = np.array([row for row, _ in table])
@@ -38,6 +39,7 @@ def test_all_cardinalities_follow_their_definitions_with_counts(table):
             assert cardinality(memberships, counts)[i] == plain.cardinality(column)
 
 
+@settings(deadline=None)
 @given(tables, st.integers(0, 99))
 def test_the_order_of_rows_does_not_matter(table, seed):
     memberships = np.array([row for row, _ in table])
@@ -49,6 +51,7 @@ def test_the_order_of_rows_does_not_matter(table, seed):
     assert (cardinality(memberships, counts) == cardinality(memberships[order], counts[order])).all()
 
 
+@settings(deadline=None)
 @given(tables, st.integers(0, 99))
 def test_cardinality_of_each_sensitive_value(table, seed):
     memberships = np.array([row for row, _ in table])

@@ -55,6 +55,7 @@ OPERATORS = {
 }
 
 
+@settings(deadline=None)
 @given(fuzzy_tables(), st.sampled_from(sorted(AGGREGATIONS)), st.floats(0.05, 1))
 def test_q_anonymity_and_the_largest_q(table, aggregation, possibility):
     memberships, histograms = table
@@ -87,6 +88,7 @@ def test_q_anonymity_of_crisp_classes_is_their_size():
     assert largest_q(FuzzyCardinality.of(crisp(labels, 3)), 0.5, "mean") == 5
 
 
+@settings(deadline=None)
 @given(fuzzy_tables())
 def test_diversity_counts_the_values_with_a_member(table):
     memberships, histograms = table
@@ -115,6 +117,7 @@ def test_nobody_in_any_class_means_no_posterior():
     assert np.isnan(found.toarray()).all()
 
 
+@settings(deadline=None)
 @given(fuzzy_tables(), st.booleans())
 def test_closeness_is_the_distance_of_the_mixture(table, ordered):
     memberships, histograms = table

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from velado.errors import InputError
@@ -40,6 +40,7 @@ def test_membership_by_cases(made, corners):
     assert made.membership(x) == pytest.approx([plain(*corners, v) for v in x], abs=1e-12)
 
 
+@settings(deadline=None)
 @given(breakpoints, st.lists(st.floats(-2000, 2000), min_size=1, max_size=20))
 def test_triangles_sum_to_one_and_are_normal_and_robust(peaks, x):
     partition = FuzzyPartition.triangular(peaks)
@@ -49,6 +50,7 @@ def test_triangles_sum_to_one_and_are_normal_and_robust(peaks, x):
     assert ((memberships > 0).sum(axis=1) <= 2).all()
 
 
+@settings(deadline=None)
 @given(breakpoints.filter(lambda p: len(p) % 2 == 0), st.lists(st.floats(-2000, 2000), min_size=1, max_size=20))
 def test_trapezoids_sum_to_one(corners, x):
     partition = FuzzyPartition.trapezoidal(corners)
@@ -114,6 +116,7 @@ def test_a_normal_partition_need_not_be_robust():
     assert check_partition(np.array([[1, 0.1], [0, 1]])) == PartitionCheck(False, True, True)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=3), st.integers(0, 99))
 def test_crossed_memberships_multiply(widths, seed):
     rng = np.random.default_rng(seed)

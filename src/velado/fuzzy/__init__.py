@@ -19,6 +19,7 @@ from velado.fuzzy.measures import (
     largest_q,
     posterior,
     q_anonymity,
+    surest_belief,
 )
 from velado.fuzzy.memberships import PartitionCheck, check_partition, crisp, product, strongest
 from velado.fuzzy.sets import FuzzyPartition, FuzzySet
@@ -51,5 +52,6 @@ __all__ = [
     "set_labels",
     "sigma_count",
     "strongest",
+    "surest_belief",
     "value_cardinality",
 ]

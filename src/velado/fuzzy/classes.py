@@ -12,8 +12,9 @@ import numpy as np
 from velado.errors import InputError
 from velado.frequency import FrequencyTable
 from velado.fuzzy.cardinality import FuzzyCardinality, value_cardinality
+from velado.fuzzy.coding import Coding
 from velado.fuzzy.histograms import column_histograms
-from velado.fuzzy.measures import closeness, distributions
+from velado.fuzzy.measures import closeness, distributions, surest_belief
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -33,10 +34,11 @@ class FuzzyClasses:
 
     @classmethod
     def of(cls, frequency: FrequencyTable, memberships: np.ndarray, kept: np.ndarray) -> FuzzyClasses:
-        """The classes of the kept rows of a frequency table."""
+        """The classes of the kept rows of a frequency table; sets to which none of them belongs at all are no classes."""
         columns = [s.column for s in frequency.sensitive if not s.others]
+        released = memberships[kept]
         return cls(
-            memberships[kept],
+            released[:, (released > 0).any(axis=0)],
             frequency.counts[kept],
             {name: column_histograms(frequency, name)[np.flatnonzero(kept)] for name in columns},
             {name: frequency.sensitive_column(name).expected for name in columns},
@@ -63,3 +65,21 @@ class FuzzyClasses:
     def closeness(self, column: str, ordered: bool) -> np.ndarray:
         """How far the sensitive values that a row's classes let one expect are from those of the whole table, per row."""
         return closeness(self.memberships, distributions(self.values(column)), self.expected[column], ordered)
+
+    def belief(self, column: str) -> np.ndarray:
+        """The surest posterior belief about a row's sensitive value of somebody who knows the whole table's distribution."""
+        return surest_belief(self.memberships, self.histogram(column), self.expected[column])
+
+
+@dataclass(frozen=True)
+class Fuzzified:
+    """A released table in fuzzy sets: how its columns were partitioned, and the fuzzy classes.
+
+    ``memberships`` are those of the released rows in the sets of each coding; ``names`` what the sets are called in each
+    column, in the order of the sets.
+    """
+
+    codings: tuple[Coding, ...]
+    memberships: tuple[np.ndarray, ...]
+    names: Mapping[str, tuple[str, ...]]
+    classes: FuzzyClasses

@@ -19,6 +19,8 @@ from velado.fuzzy.points import checked_counts, checked_points, name_of
 from velado.parameters import FLAG, Choice, Number, Parameter, check
 
 CHUNK_CELLS = 1 << 14
+FARTHEST = 1e100
+"""Squares, and sums of many, stay finite."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,13 @@ class Scaling:
 
     def scale(self, points: np.ndarray) -> np.ndarray:
         """In units of distance."""
-        return (points - self.low) / self.span
+        scaled = (points - self.low) / self.span
+        if not (np.abs(scaled) < FARTHEST).all():
+            raise InputError(
+                "too-large-numbers", "distances between these numbers are beyond floating point",
+                hint="Give them in larger units.",
+            )  # fmt: skip
+        return scaled
 
     def restore(self, points: np.ndarray) -> np.ndarray:
         """In the units of the column."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,13 +20,14 @@ class Coding:
     """A partition of one column, or of several jointly, and the memberships of the points it was made for.
 
     ``places[j, i]`` is the place of set i when the sets are put in the order of column j: the sets of a joint partition
-    have one name in each column.
+    have one name in each column. ``usual`` are the mean of each column minus and plus two standard deviations.
     """
 
     columns: tuple[str, ...]
     memberships: np.ndarray
     places: np.ndarray
     learned: Learned
+    usual: np.ndarray
 
     @classmethod
     def learn(
@@ -36,20 +36,37 @@ class Coding:
         """Learn the sets from points (rows × columns) that stand for so many records."""
         if isinstance(method, GlobalRecode):
             intervals = method.fit(points[:, 0], counts, columns[0])
-            return cls(tuple(columns), crisp(intervals.labels, intervals.number), _rising(intervals.number), intervals)
+            memberships, places = crisp(intervals.labels, intervals.number), _rising(intervals.number)
+            return cls(tuple(columns), memberships, places, intervals, _usual(points, counts))
         found = method.fit(points, counts, columns=columns)
         order = np.argsort(found.centres, axis=0, kind="stable")
-        return cls(tuple(columns), found.memberships, np.argsort(order, axis=0).T, found)
+        return cls(tuple(columns), found.memberships, np.argsort(order, axis=0).T, found, _usual(points, counts))
 
     @classmethod
-    def drawn(cls, partition: FuzzyPartition, points: np.ndarray, column: str) -> Coding:
+    def drawn(cls, partition: FuzzyPartition, points: np.ndarray, counts: np.ndarray, column: str) -> Coding:
         """Sets that somebody drew."""
-        return cls((column,), partition.memberships(points[:, 0]), _rising(len(partition.sets)), partition)
+        memberships, places = partition.memberships(points[:, 0]), _rising(len(partition.sets))
+        return cls((column,), memberships, places, partition, _usual(points, counts))
 
     @property
     def sets(self) -> int:
         """Number of sets."""
         return self.memberships.shape[1]
+
+    @property
+    def centres(self) -> np.ndarray | None:
+        """Sets × columns, where the sets were learned by clustering."""
+        return self.learned.centres if isinstance(self.learned, Clustering) else None
+
+    @property
+    def corners(self) -> list[list[float]] | None:
+        """Of each set, where the sets were drawn."""
+        return [s.corners for s in self.learned.sets] if isinstance(self.learned, FuzzyPartition) else None
+
+    @property
+    def breaks(self) -> np.ndarray | None:
+        """Where the intervals of global recode begin and end; the outermost are values of single records."""
+        return self.learned.breaks if isinstance(self.learned, Intervals) else None
 
     def memberships_of(self, points: np.ndarray) -> np.ndarray:
         """The memberships of other points, rows × columns, in the same sets."""
@@ -59,20 +76,12 @@ class Coding:
             return crisp(self.learned.labels_of(points[:, 0]), self.learned.number)
         return self.learned.memberships(points[:, 0])
 
-    def described(self) -> dict[str, Any]:
-        """How the sets lie and how they were found, JSON-ready; neither the lowest nor the highest value is told."""
-        told: dict[str, Any] = {"columns": list(self.columns), "sets": self.sets}
-        if isinstance(self.learned, Clustering):
-            return told | {
-                "centres": self.learned.centres.tolist(),
-                "iterations": self.learned.iterations,
-                "converged": self.learned.converged,
-                "regularized": list(self.learned.regularized),
-            }
-        if isinstance(self.learned, Intervals):
-            return told | {"breaks": self.learned.breaks[1:-1].tolist()}
-        return told | {"corners": [s.corners for s in self.learned.sets]}
-
 
 def _rising(sets: int) -> np.ndarray:
     return np.arange(sets)[None, :]
+
+
+def _usual(points: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    mean = np.average(points, axis=0, weights=counts)
+    spread = np.sqrt(np.average((points - mean) ** 2, axis=0, weights=counts))
+    return np.array([mean - 2 * spread, mean + 2 * spread])

@@ -84,10 +84,10 @@ class GlobalRecode:
         return Intervals(breaks, _cut(x, breaks, closed), closed)
 
     def _breaks(self, ascending: np.ndarray, up_to: np.ndarray, column: str | None) -> np.ndarray:
+        if self.method == "equalAmount":
+            return quantiles(ascending, up_to, self.intervals)
         shares = np.linspace(0, 1, self.intervals + 1)
         low, high = ascending[0], ascending[-1]
-        if self.method == "equalAmount":
-            return quantiles(ascending, up_to, shares)
         if self.method == "equidistant":
             breaks = low + shares * (high - low)
         else:
@@ -101,17 +101,20 @@ class GlobalRecode:
         return breaks
 
 
-def quantiles(ascending: np.ndarray, up_to: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Quantiles of type 7 (Hyndman and Fan, 1996) of rows with ``up_to`` records up to and including each."""
-    position = shares * (up_to[-1] - 1)
-    below = np.floor(position)
+def quantiles(ascending: np.ndarray, up_to: np.ndarray, parts: int) -> np.ndarray:
+    """Quantiles of type 7 (Hyndman and Fan, 1996) at 0, 1/parts, …, 1.
+
+    The rows have ``up_to`` records up to and including each. Positions are whole numbers and remainders: a position that
+    is off by rounding would make an interval of its own between two equal values.
+    """
+    below, rest = np.divmod(np.arange(parts + 1) * (up_to[-1] - 1), parts)
     lower = ascending[np.searchsorted(up_to, below, side="right")]
-    upper = ascending[np.searchsorted(up_to, np.ceil(position), side="right")]
-    return lower + (position - below) * (upper - lower)
+    upper = ascending[np.searchsorted(up_to, below + (rest > 0), side="right")]
+    return lower + rest / parts * (upper - lower)
 
 
 def _within_fences(ascending: np.ndarray, up_to: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    first, third = quantiles(ascending, up_to, np.array([0.25, 0.75]))
+    first, third = quantiles(ascending, up_to, 4)[[1, 3]]
     if first == third:
         return ascending, up_to
     reach = FENCE * (third - first)

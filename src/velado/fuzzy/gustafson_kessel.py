@@ -14,20 +14,19 @@ from velado.parameters import Number
 
 @dataclass(frozen=True)
 class GustafsonKessel(FuzzyClusterer):
-    """Fuzzy c-means with the distance (x − v_i)ᵀ A_i (x − v_i), A_i = (ρ det F_i)^(1/d) F_i⁻¹, F_i the fuzzy covariance.
+    """Fuzzy c-means with the distance (x − v_i)ᵀ A_i (x − v_i), A_i = (det F_i)^(1/d) F_i⁻¹, F_i the fuzzy covariance.
 
-    So every set is an ellipsoid of volume ρ. With one column and ρ = 1 it is c-means. A covariance that is singular, or
-    nearly (largest eigenvalue above ``condition`` times the smallest), has its small eigenvalues raised and is reported.
+    So the sets are ellipsoids of the same volume: ρ = det A_i is 1, as any common value gives the same memberships. With
+    one column it is c-means. A covariance that is singular, or nearly (largest eigenvalue above ``condition`` times the
+    smallest), has its small eigenvalues raised and is reported.
     Gustafson and Kessel, "Fuzzy clustering with a fuzzy covariance matrix", 1979; Babuška, van der Veen and Kaymak,
     "Improved covariance estimation for Gustafson–Kessel clustering", 2002.
     """
 
-    rho: float = 1.0
     condition: float = 1e12
     name: ClassVar[str] = "gustafson-kessel"
     parameters: ClassVar = {
         **FuzzyClusterer.parameters,
-        "rho": Number("volume of every set", low=0, low_open=True),
         "condition": Number("largest ratio of the eigenvalues of a covariance", low=1, low_open=True, high=1e15),
     }
 
@@ -61,7 +60,7 @@ class GustafsonKessel(FuzzyClusterer):
         singular = bool(values[0] < least or values[-1] <= 0)
         values = np.maximum(values, least) if values[-1] > 0 else np.ones_like(values)
         # Logarithms: a product of many small eigenvalues underflows.
-        volume = (np.log(self.rho) + np.log(values).sum()) / len(values)
+        volume = np.log(values).mean()
         return vectors * np.exp((volume - np.log(values)) / 2), singular
 
 

@@ -78,6 +78,26 @@ def posterior(memberships: np.ndarray, histograms: csr_array) -> csr_array:
     return shares
 
 
+def surest_belief(memberships: np.ndarray, histograms: csr_array, prior: np.ndarray) -> np.ndarray:
+    """The largest β(q, s, T*) over the sensitive values s, for each row as q, of somebody whose f(s|q) is ``prior``.
+
+    β as in `posterior`. With f the distribution of the whole table the classes tell which values are possible, and how
+    much a mixture of classes shifts the odds. No number (nan) where no class of the row has a value.
+    """
+    of_value = value_cardinality(memberships, histograms).astype(float)
+    of_class = np.maximum(cardinality(memberships, np.asarray(histograms.sum(axis=1))), 1)
+    shares = of_value / of_class[:, None]
+    surest = np.full(len(memberships), np.nan)
+    step = max(CHUNK_CELLS // max(len(prior), 1), 1)
+    for first in range(0, len(memberships), step):
+        part = memberships[first : first + step]
+        share = part @ shares
+        belief = prior * np.divide(part @ of_value, share, out=np.zeros_like(share), where=share > 0)
+        total = belief.sum(axis=1)
+        np.divide(belief.max(axis=1), total, out=surest[first : first + step], where=total > 0)
+    return surest
+
+
 def _entries(left: np.ndarray, right: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Single entries of a matrix product."""
     return np.einsum("ei,ie->e", left[rows], right[:, columns])
