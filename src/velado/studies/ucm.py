@@ -21,9 +21,9 @@ from velado.studies.comparison import Compared, Result, compare, save
 from velado.studies.ucm_text import worked_figures
 
 RUNS = 100
-TABLE_7 = {5: (0.3815, 0.36817, 0.01333), 10: (0.64845, 0.60344, 0.04501), 25: (0.88087, 0.71058, 0.17030), 50: (None, 0.77274, None)}  # fmt: skip
+TABLE_7: dict[int, tuple[float | None, ...]] = {5: (0.3815, 0.36817, 0.01333), 10: (0.64845, 0.60344, 0.04501), 25: (0.88087, 0.71058, 0.17030), 50: (None, 0.77274, None)}  # fmt: skip
 """Mean gains: optimum over random, heuristic over random, optimum over heuristic."""
-TABLE_8 = {5: (1.01, 1.05, 1.05), 10: (1.0, 1.07, 1.06), 25: (1.0, 1.43, 1.26), 100: (1.01, None, 2.16), 1000: (1.02, None, 6.82), 10_000: (1.15, None, 17.31)}  # fmt: skip
+TABLE_8: dict[int, tuple[float | None, ...]] = {5: (1.01, 1.05, 1.05), 10: (1.0, 1.07, 1.06), 25: (1.0, 1.43, 1.26), 100: (1.01, None, 2.16), 1000: (1.02, None, 6.82), 10_000: (1.15, None, 17.31)}  # fmt: skip
 """Mean k: random, optimum, heuristic."""
 GENERATOR = "the text does not say how groups and slots were drawn, and the figures depend on it"
 SECONDS = 10.0
@@ -71,7 +71,7 @@ def study(
 
 def _gains(population: int, published: tuple[float | None, ...], runs: int, rng: np.random.Generator) -> list[Compared]:
     """One line of table 7."""
-    gains = []
+    gains: list[list[float]] = []
     while len(gains) < runs:
         problem = draw(population, rng)
         if problem.base.rank == 0:

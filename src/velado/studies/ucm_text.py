@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import cache
 from math import exp, factorial, pi, prod, sqrt
 
+import numpy as np
+
 from velado.appointments.exact import Exact
 from velado.appointments.find_slots import FindSlots
 from velado.appointments.problem import Problem
@@ -58,7 +60,7 @@ def _name(vector: AnonymityVector) -> str:
 
 
 def _assignments() -> list[Compared]:
-    problem = Problem.plain(SIZES, CAPACITIES)
+    problem = Problem.plain(np.array(SIZES), np.array(CAPACITIES))
     k1 = 1 - share_with_k(SIZES, CAPACITIES, 2)
     return [
         compare("table 3", "vector", "(11, 2)", str(_with(AT_RANDOM)), why="the printed rows recount to nine and three"),
@@ -115,7 +117,7 @@ def _ranks() -> list[Compared]:
         vector = AnonymityVector(counts)
         found.append(compare("section 2.5", f"pos{vector} of 30 people", published, vector.rank, why=FROM_ONE))
     base, drawn, *assigned = map(AnonymityVector, RANKS)
-    for vector, published in zip(assigned, (0.20, 0.96), strict=True):
+    for vector, share in zip(assigned, (0.20, 0.96), strict=True):
         gained = round(float(improvement(vector, drawn, base)), 2)
-        found.append(compare("section 2.5", f"improvement of {vector} over {drawn}", published, gained))
+        found.append(compare("section 2.5", f"improvement of {vector} over {drawn}", share, gained))
     return found
