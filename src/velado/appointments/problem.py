@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from velado.appointments.vectors import AnonymityVector
+from velado.errors import InputError, NoSolution
 from velado.methods import Progress, silent
 from velado.parameters import Parameter, check
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True)
@@ -73,11 +77,12 @@ class Problem:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether only the sizes and the capacities matter."""
-        return bool((self.unit_people == 1).all() and self.slot_sets[self.admissible].all())
+        """Whether only the sizes and the capacities matter: the kinds are the groups, and every slot is admissible."""
+        own = np.array_equal(self.member_groups, np.arange(self.groups)) and len(self.units) == self.groups
+        return bool(own and (self.unit_people == 1).all() and self.slot_sets[np.unique(self.admissible)].all())
 
-    def cell_sizes(self, kind: np.ndarray, slot: np.ndarray, units: np.ndarray) -> np.ndarray:
-        """People of each group in each slot, only where there are any."""
+    def cells(self, kind: np.ndarray, slot: np.ndarray, units: np.ndarray) -> csr_array:
+        """People of each group (row) in each slot (column), only where there are any."""
         import scipy.sparse as sparse
 
         given = sparse.coo_array((units, (kind, slot)), shape=(len(self.units), self.slots)).tocsr()
@@ -86,7 +91,7 @@ class Problem:
         )
         cells = (members.T @ given).tocsr()
         cells.eliminate_zeros()
-        return cells.data
+        return cells
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,7 @@ class Assignment:
     @cached_property
     def vector(self) -> AnonymityVector:
         """The anonymity vector of group and slot together, always recounted from what was given out."""
-        return AnonymityVector.of_sizes(self.problem.cell_sizes(self.kind, self.slot, self.units))
+        return AnonymityVector.of_sizes(self.problem.cells(self.kind, self.slot, self.units).data)
 
     @property
     def optimal(self) -> bool:
@@ -131,6 +136,32 @@ class Assignment:
         )
         if wrong:
             raise AssertionError(f"the assignment of '{self.method}' breaks its own constraints")
+
+
+def check_possible(problem: Problem) -> None:
+    """Refuse what no planner can do: more people than places, a group smaller than required."""
+    missing = int(problem.sizes.sum() - problem.capacities.sum())
+    if missing > 0:
+        raise InputError(
+            "not-enough-capacity", f"{missing:,} of {problem.sizes.sum():,} people get no appointment: too few places",
+            hint="Add slots, or raise capacities.",
+        )  # fmt: skip
+    present = problem.sizes[problem.sizes > 0]
+    small = int((present < problem.smallest).sum())
+    if small:
+        raise NoSolution(
+            "group-too-small", f"{small:,} quasi-identifier group(s) have fewer than {problem.smallest:,} people",
+            hint=f"The smallest has {present.min():,}. Require less, or generalize the quasi-identifiers first.",
+        )  # fmt: skip
+
+
+def check_smallest(found: Assignment) -> None:
+    """`NoSolution` if the planner did not reach the group size that is required."""
+    if 0 < found.vector.k < found.problem.smallest:
+        raise NoSolution(
+            "no-assignment", f"'{found.method}' reaches groups of {found.vector.k:,} only, not of {found.problem.smallest:,}",
+            hint="The method 'exact' may find an assignment, or prove that there is none.",
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,284 @@
+"""The exact planner against every assignment there is, one model against the other, and what it says when time is over."""
+
+import builtins
+import time
+
+import numpy as np
+import pytest
+
+from oracle_appointments import all_vectors, best_vector, small_problem
+from velado.appointments.arcflow import ArcFlow
+from velado.appointments.cells import Cells
+from velado.appointments.exact import Exact, model_for, why_none
+from velado.appointments.flows import PIECES, coupled_flows
+from velado.appointments.lexicographic import Search, best_from
+from velado.appointments.problem import Problem
+from velado.appointments.relaxation import Relaxation
+from velado.appointments.solving import Watch
+from velado.appointments.vectors import AnonymityVector
+from velado.errors import Cancelled, InputError, NoSolution
+from velado.methods import silent
+
+THESIS = Problem.plain([4, 4, 5, 2], [4, 2, 4, 3, 2])
+
+
+def drawn(people: int, low: int, high: int, seed: int) -> Problem:
+    """Groups and slots of random sizes; the slots have just enough places."""
+    rng = np.random.default_rng(seed)
+    sides = []
+    for _ in range(2):
+        sizes = rng.integers(low, high + 1, size=people // low + 1)
+        sides.append(sizes[: int(np.searchsorted(np.cumsum(sizes), people)) + 1])
+    sides[0][-1] -= sides[0].sum() - people
+    return Problem.plain(*sides)
+
+
+def same_as_brute_force(problem: Problem, planner: Exact) -> None:
+    expected = best_vector(problem)
+    try:
+        found = planner.assign(problem)
+    except NoSolution:
+        assert expected is None
+        return
+    found.check()
+    assert found.vector.counts == expected
+    assert found.optimal
+    assert found.bound == found.vector
+
+
+def test_the_example_of_the_thesis():
+    found = Exact().assign(THESIS)
+    found.check()
+    assert found.vector.counts == (0, 2, 1, 2)
+    assert found.vector.counts == best_vector(THESIS)
+    assert found.optimal
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_plain_problems_equal_brute_force(seed):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 7, size=rng.integers(1, 4))
+    capacities = rng.integers(1, 7, size=rng.integers(1, 5))
+    capacities[0] += max(int(sizes.sum() - capacities.sum()) + int(rng.integers(0, 2)), 0)
+    same_as_brute_force(Problem.plain(sizes, capacities, int(rng.choice([1, 1, 2]))), Exact(workers=1))
+
+
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        {"admissible": True},
+        {"fixed": True},
+        {"households": True},
+        {"admissible": True, "fixed": True, "households": True},
+    ],
+    ids=lambda conditions: "+".join(conditions),
+)
+def test_problems_with_conditions_equal_brute_force(conditions):
+    solved = 0
+    for seed in range(60):
+        problem = small_problem(np.random.default_rng([seed, len(conditions)]), **conditions)
+        same_as_brute_force(problem, Exact(workers=1))
+        solved += best_vector(problem) is not None
+    assert 15 <= solved < 60
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_both_models_find_the_same_without_a_start(seed):
+    problem = drawn(30, 2, 9, seed)
+    vectors = []
+    for model in (ArcFlow(problem), Cells(problem)):
+        search = Search(model, Watch.until(60, 2, silent), None)
+        assert search.run(None)
+        assert AnonymityVector(search.counts) == search.bound
+        vectors.append(search.bound)
+    assert vectors[0] == vectors[1]
+
+
+@pytest.mark.parametrize("people", [100, 1000, 10_000])
+def test_larger_problems_are_proven_and_come_out_the_same_again(people):
+    problem = drawn(people, 1 if people == 100 else 10, 12 if people == 100 else 40, 1)
+    first, second = Exact().assign(problem), Exact().assign(problem)
+    first.check()
+    assert first.optimal
+    assert first.notes == {"model": "arc flow"}
+    assert np.array_equal(first.kind, second.kind)
+    assert np.array_equal(first.slot, second.slot)
+    assert np.array_equal(first.units, second.units)
+
+
+def test_few_large_groups_are_solved_by_cells():
+    problem = Problem.plain([900, 1100, 700], [1000, 1000, 800])
+    found = Exact().assign(problem)
+    found.check()
+    assert found.notes == {"model": "cells"}
+    assert found.optimal
+
+
+def test_flows_of_an_assignment_are_a_solution_and_give_it_back():
+    problem = drawn(400, 3, 20, 5)
+    model = ArcFlow(problem)
+    found = Exact(seconds=0.2).assign(problem)
+    values = model.encode(found)
+    assert AnonymityVector(tuple(model.counts(values))) == found.vector
+    kind, slot, units = model.decode(values)
+    again = AnonymityVector.of_sizes(problem.cells(kind, slot, units).data)
+    assert again == found.vector
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bounds_of_the_relaxation_hold(seed):
+    problem = drawn(24, 2, 7, seed)
+    model = ArcFlow(problem)
+    best = Exact().assign(problem).vector.counts
+    for known in range(len(best)):
+        relaxation = Relaxation(coupled_flows(model.sizes, model.capacities, best[:known]))
+        least = relaxation.least((PIECES, known + 1), 10)
+        assert least is None or least <= best[known]
+
+
+def test_the_best_conceivable_rest():
+    assert best_from((), 0, 10, 10).counts == (0,) * 9 + (1,)
+    assert best_from((), 0, 10, 6).counts == (0, 0, 0, 0, 2)
+    assert best_from((1,), 0, 10, 10).counts == (1, *(0,) * 7, 1)
+    assert best_from((0, 2), 1, 7, 4).counts == (0, 2, 1)
+    assert best_from((0, 4), 0, 9, 9).counts == (1, *(0,) * 6, 1)
+
+
+@pytest.mark.parametrize("population", range(2, 13))
+def test_the_best_conceivable_rest_is_the_best_of_all(population):
+    vectors = all_vectors(population)
+    for largest in range(2, population + 1):
+        allowed = [v for v in vectors if len(v.counts) <= largest]
+        for vector in allowed:
+            for length in range(len(vector.counts)):
+                low = vector.counts[length]
+                fitting = [
+                    v for v in allowed
+                    if (*v.counts, 0)[:length] == vector.counts[:length] and (*v.counts, 0)[length] >= low
+                ]  # fmt: skip
+                assert best_from(vector.counts[:length], low, population, largest) == min(fitting)
+
+
+def test_when_time_is_over_the_best_so_far_with_a_bound_that_holds():
+    problem = drawn(600, 10, 90, 3)
+    hasty, patient = Exact(seconds=1e-6).assign(problem), Exact(seconds=3).assign(problem)
+    for found in (hasty, patient):
+        found.check()
+        assert found.bound <= found.vector
+        assert found.vector.counts[: found.proven] == found.bound.counts[: found.proven]
+    assert hasty.bound <= patient.vector <= hasty.vector
+    assert hasty.bound == problem.base
+    assert hasty.proven < patient.proven
+
+
+@pytest.mark.parametrize("seconds", [0.01, 0.1, 0.3])
+def test_bounds_hold_whenever_the_time_is_over(seconds):
+    for seed in range(3):
+        problem = drawn(500, 5, 60, seed)
+        best = Exact(seconds=30).assign(problem)
+        assert best.optimal
+        found = Exact(seconds=seconds).assign(problem)
+        found.check()
+        assert found.bound <= best.vector <= found.vector
+        assert found.vector.counts[: found.proven] == best.vector.counts[: found.proven]
+
+
+def test_level_of_search_stops_after_so_many_zeros():
+    problem = drawn(1000, 10, 40, 1)
+    whole = Exact().assign(problem)
+    assert whole.vector.k > 5
+    for level in (1, 5):
+        found = Exact(level=level).assign(problem)
+        found.check()
+        assert found.proven == level
+        assert found.vector.counts[:level] == (0,) * level
+        assert not found.optimal
+        assert found.bound <= whole.vector
+
+
+@pytest.mark.parametrize(
+    ("problem", "hint"),
+    [
+        (Problem.plain([3, 3], [4, 2], smallest=2), "groups of 2 or more"),
+        (
+            Problem(
+                np.array([3, 9]), 1, np.array([5, 2]), np.array([0, 1, 2]), np.array([0, 0]), np.array([1, 1]),
+                np.array([0, 1]), np.array([[True, False], [True, True]]),
+            ),
+            "5 people may only come to 1 slot(s) with 3 places",
+        ),
+        (
+            Problem(
+                np.array([2, 2]), 1, np.array([1]), np.array([0, 1]), np.array([0]), np.array([3]),
+                np.array([0]), np.array([[True, True]]),
+            ),
+            "1 people or households fit into none",
+        ),
+        (
+            Problem(
+                np.array([3, 3]), 1, np.array([3]), np.array([0, 1]), np.array([0]), np.array([2]),
+                np.array([0]), np.array([[True, True]]),
+            ),
+            "households that stay together",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_impossible_is_proven_and_explained(problem, hint):
+    assert best_vector(problem) is None
+    assert hint in why_none(problem)
+    with pytest.raises(NoSolution) as raised:
+        Exact().assign(problem)
+    assert raised.value.code == "no-assignment"
+    assert hint in raised.value.hint
+
+
+def test_too_large_a_problem_is_left_to_the_heuristic():
+    rng = np.random.default_rng(1)
+    problem = Problem.plain(rng.integers(100, 2000, 300), rng.integers(3000, 4000, 150))
+    assert model_for(problem) is None
+    found = Exact().assign(problem)
+    found.check()
+    assert found.notes in ({"model": "too large"}, {})
+    assert found.bound == problem.base
+
+
+def test_cancelling_stops_the_solver():
+    texts: list[str] = []
+
+    def progress(share: float, text: str) -> None:
+        assert 0 <= share <= 1
+        texts.append(text)
+        if texts[-3:] == [text] * 3 and text.startswith("proving"):
+            raise Cancelled
+
+    began = time.monotonic()
+    with pytest.raises(Cancelled):
+        Exact(seconds=600).assign(drawn(1000, 20, 200, 1), progress)
+    assert time.monotonic() - began < 300
+
+
+def test_nobody_to_place():
+    found = Exact().assign(Problem.plain([], [3]))
+    assert found.vector.counts == ()
+    assert found.optimal
+
+
+@pytest.mark.parametrize("wrong", [{"seconds": 0}, {"workers": 0}, {"level": 0}, {"level": 1.5}])
+def test_bad_parameters(wrong):
+    with pytest.raises(InputError) as raised:
+        Exact(**wrong)
+    assert raised.value.code == "bad-parameter"
+
+
+def test_without_the_solver(monkeypatch):
+    imported = builtins.__import__
+
+    def without(name, *rest, **named):
+        if name.startswith("ortools"):
+            raise ImportError(name)
+        return imported(name, *rest, **named)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(InputError) as raised:
+        Exact().assign(THESIS)
+    assert raised.value.code == "no-solver"
