@@ -24,7 +24,7 @@ from conftest import VELADO, Command, Ended
 from velado.errors import MOST_VALUES
 from velado.methods import METHODS, method_from
 from velado.models import MODELS, model_from
-from velado.parameters import FLAG, Choice, ColumnName, Levels, Number, Size, Weights
+from velado.parameters import FLAG, Choice, ColumnName, Levels, Lists, Number, Size, Weights
 from velado.samples import hospital
 
 QI = "quasi-identifier"
@@ -385,6 +385,8 @@ def good_value(parameter: Any) -> Any:
     """Some value that a parameter allows."""
     if isinstance(parameter, Number):
         return parameter.high if math.isfinite(parameter.high) else int(max(parameter.low, 0)) + 2
+    if isinstance(parameter, Lists):
+        return {"sex": [1, 2.5] if parameter.numbers else ["low", "high"]}
     some: dict[type, Any] = {ColumnName: "diagnosis", Levels: {"sex": 1}, Weights: {"sex": 2}, Size: "1GB"}
     return parameter.options[0] if isinstance(parameter, Choice) else some[type(parameter)]
 
@@ -393,6 +395,7 @@ def bad_values(parameter: Any) -> list[Any]:
     """Values that a parameter must refuse, whatever it means."""
     if isinstance(parameter, Number):
         bad = ["five", "", True, False, math.nan, math.inf, -math.inf, -1, -0.5, [5], {}]
+        bad += [] if parameter.word is None else [parameter.word.upper(), [parameter.word]]
         bad += [] if parameter.optional else [None]
         bad += [0] if parameter.low > 0 or parameter.low_open else []
         bad += [2.5] if parameter.integer else []
@@ -404,6 +407,9 @@ def bad_values(parameter: Any) -> list[Any]:
         return ["", None, 5, True, ["diagnosis"]]
     if isinstance(parameter, Size):
         return ["much", "-1GB", 0, 1.5, "1 XB", True, []]
+    if isinstance(parameter, Lists):
+        other = ["low"] if parameter.numbers else [1]
+        return [None, 3, "sex", ["sex"], {"sex": 1}, {"sex": "low"}, {"sex": []}, {"sex": other}, {"sex": [True]}, {"sex": None}]
     if isinstance(parameter, Weights):
         return [None, 3, "sex", ["sex"], {"sex": -1}, {"sex": 0}, {"sex": True}, {"sex": None}, {"sex": math.inf}]
     return [None, 3, "sex", ["sex"], {"sex": -1}, {"sex": 1.5}, {"sex": True}, {"sex": None}]
@@ -425,6 +431,13 @@ def test_every_parameter_refuses_nonsense(name: str, parameter: str) -> None:
         assert caught.value.exit_code == 2
         assert f"'{parameter}' parameter of {name} must " in str(caught.value)
         assert repr(bad) in str(caught.value)
+
+
+def test_the_word_of_a_number_is_allowed() -> None:
+    with_word = [(n, p, d.word) for n, k in KINDS.items() for p, d in k.parameters.items() if getattr(d, "word", None)]
+    assert with_word == [("fuzzy", "sets", "auto")]
+    for name, parameter, word in with_word:
+        assert getattr(MAKE[name](name, {parameter: word}), parameter) == word
 
 
 def required(name: str) -> set[str]:

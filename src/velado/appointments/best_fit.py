@@ -46,13 +46,13 @@ class BestFit(Planner):
         progress(0.0, "giving out appointments")
         occupancy = self._begun(problem)
         progress(0.0, "exchanging appointments")
-        improve(occupancy, progress)
+        improve(occupancy, progress=progress)
         found = occupancy.assignment(self.name)
         if problem.is_plain and found.vector != problem.base:
             other = FindSlots().assign(_anything(problem))
             if other.vector < found.vector:
                 occupancy = Occupancy.of(replace(other, problem=problem))
-                improve(occupancy, progress)
+                improve(occupancy, progress=progress)
         repack(occupancy, self.trials, self.seed, progress)
         found = occupancy.assignment(self.name, time.perf_counter() - began)
         check_smallest(found)

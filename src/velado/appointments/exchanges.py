@@ -16,31 +16,34 @@ from velado.appointments.occupancy import Exchange, Move, Occupancy
 from velado.methods import Progress, silent
 
 ROUNDS = 20
-MOST_LOOKS = 20_000
-"""Cells that are looked at in all."""
+MOST_WORK = 1_000_000
+"""Exchanges that are tried in all; packing anew counts for several."""
+PACKING = 20
 MOST_SLOTS = 24
 """Of a group that is in more slots, those with most of it are tried; fewer of a group with households."""
 MOST_BITS = 1 << 17
 """Sums up to this are looked at when slots are packed anew."""
 
 
-def improve(occupancy: Occupancy, progress: Progress = silent) -> None:
-    """Exchange until nothing improves any more; smallest cells first."""
-    left = MOST_LOOKS
+def improve(occupancy: Occupancy, work: int = MOST_WORK, progress: Progress = silent) -> None:
+    """Exchange until nothing improves any more, or so many exchanges were tried; smallest cells first."""
     for _ in range(ROUNDS):
-        looked, changed = _round(occupancy, left, progress)
-        left -= looked
-        if not changed or not left:
+        done, changed = _round(occupancy, work, progress)
+        work -= done
+        if not changed or work <= 0:
             break
 
 
 def _round(occupancy: Occupancy, most: int, progress: Progress) -> tuple[int, bool]:
-    """One look at every cell of the groups that are in several slots, and at every cell that a change makes."""
+    """One look at every cell of the groups that are in several slots, and at every cell that a change makes.
+
+    Returns the exchanges that were tried, and whether anything changed.
+    """
     queue = [(n, g, s) for g, cells in enumerate(occupancy.cells) if len(cells) > 1 for s, n in cells.items()]
     heapq.heapify(queue)
     changed = False
-    looked = 0
-    while queue and looked < most:
+    looked = tried = 0
+    while queue and tried < most:
         size, group, slot = heapq.heappop(queue)
         cells = occupancy.cells[group]
         if len(cells) < 2 or cells.get(slot) != size:
@@ -48,7 +51,8 @@ def _round(occupancy: Occupancy, most: int, progress: Progress) -> tuple[int, bo
         looked += 1
         if looked % 256 == 0:
             progress(0.0, "exchanging appointments")
-        moves = _best(occupancy, group, slot)
+        moves, work = _best(occupancy, group, slot)
+        tried += work
         if moves:
             changed = True
             occupancy.move(moves)
@@ -57,33 +61,36 @@ def _round(occupancy: Occupancy, most: int, progress: Progress) -> tuple[int, bo
                 if len(occupancy.cells[g]) > 1:
                     for s, n in occupancy.cells[g].items():
                         heapq.heappush(queue, (n, g, s))
-    return looked, changed
+    return tried, changed
 
 
-def _best(occupancy: Occupancy, group: int, slot: int) -> list[Move]:
-    """The moves that improve the vector most, among those that concern a cell; none if nothing improves it."""
+def _best(occupancy: Occupancy, group: int, slot: int) -> tuple[list[Move], int]:
+    """The moves that improve the vector most, among those that concern a cell, and how many exchanges were tried."""
     cells = occupancy.cells[group]
     most = MOST_SLOTS if occupancy.alike(group) else MOST_SLOTS // 4
     others = heapq.nlargest(most, (s for s in cells if s != slot), key=lambda s: (cells[s], -s))
+    tried = 1
     for other in others:
         if occupancy.movable(group, slot, other) == cells[slot]:
+            tried += PACKING
             moves = _packed_anew(occupancy, slot, other)
             if moves:
-                return moves
-    if occupancy.alike(group):
-        for neighbour in occupancy.crowd[slot]:
-            if neighbour != group and len(occupancy.cells[neighbour]) > 1 and occupancy.alike(neighbour):
-                moves = _dealt_anew(occupancy, group, neighbour)
-                if moves:
-                    return moves
-    best: Exchange | None = None
+                return moves, tried
+    for neighbour in occupancy.crowd[slot] if occupancy.alike(group) else ():
+        if neighbour != group and len(occupancy.cells[neighbour]) > 1 and occupancy.alike(neighbour):
+            tried += PACKING
+            moves = _dealt_anew(occupancy, group, neighbour)
+            if moves:
+                return moves, tried
+    best: Exchange = ([], [], [])
     for other in others:
         for before, after, moves in chain(
             _cycles(occupancy, group, slot, other), household_moves(occupancy, group, slot, other)
         ):
-            if sorted(after) > sorted(before) and (best is None or sorted(after + best[0]) > sorted(best[1] + before)):
+            tried += 1
+            if sorted(after + best[0]) > sorted(best[1] + before):
                 best = (before, after, moves)
-    return best[2] if best else []
+    return best[2], tried
 
 
 # Two slots are packed anew

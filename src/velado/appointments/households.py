@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from velado.appointments.occupancy import Exchange, Move, Occupancy
 
-MOST_PARTNERS = 4
+MOST_PARTNERS = 8
 """Others who are tried in exchange for a household."""
 
 
@@ -14,8 +14,6 @@ def household_moves(occupancy: Occupancy, group: int, slot: int, other: int) -> 
     """Households with people of a group go from one slot to another, in exchange for as many people if need be."""
     if len(occupancy.kinds[group]) == len(occupancy.singles[group]):
         return
-    crowd = occupancy.crowd[other]
-    smallest = sorted(crowd, key=lambda g: (crowd[g], g))
     for kind in occupancy.kinds[group]:
         units = occupancy.at[kind].get(slot, 0) if occupancy.people[kind] > 1 else 0
         if not units or not occupancy.allowed(kind, other):
@@ -27,26 +25,21 @@ def household_moves(occupancy: Occupancy, group: int, slot: int, other: int) -> 
             if lacking <= 0:
                 yield _effect(occupancy, going)
                 continue
-            for back in _partners(occupancy, smallest, kind, other, slot, lacking, people + occupancy.room[slot]):
+            for back in _partners(occupancy, kind, other, slot, lacking, people + occupancy.room[slot]):
                 yield _effect(occupancy, going + back)
 
 
-def _partners(
-    occupancy: Occupancy, groups: list[int], kind: int, source: int, target: int, least: int, most: int
-) -> Iterator[list[Move]]:
-    """Some who could come back instead: between so many people, of one kind, the first groups first."""
+def _partners(occupancy: Occupancy, kind: int, source: int, target: int, least: int, most: int) -> Iterator[list[Move]]:
+    """Some who could come back instead: between so many people, of one kind."""
     tried = 0
-    for group in groups:
-        for other in occupancy.kinds[group]:
-            present = occupancy.at[other].get(source, 0)
-            units = -(-least // occupancy.people[other])
-            if other == kind or units > present or not occupancy.allowed(other, target):
-                continue
-            if units * occupancy.people[other] <= most:
-                yield [(other, source, target, units)]
-                tried += 1
-                if tried == MOST_PARTNERS:
-                    return
+    for other, present in occupancy.here[source].items():
+        units = -(-least // occupancy.people[other])
+        fits = units <= present and units * occupancy.people[other] <= most
+        if fits and other != kind and occupancy.allowed(other, target):
+            yield [(other, source, target, units)]
+            tried += 1
+            if tried == MOST_PARTNERS:
+                return
 
 
 def _effect(occupancy: Occupancy, moves: list[Move]) -> Exchange:

@@ -18,7 +18,7 @@ Exchange = tuple[list[int], list[int], list[Move]]
 class Occupancy:
     """Units of kinds in slots, people of groups in slots, and the room that is left.
 
-    ``at[t]`` gives the units of kind t by slot; ``cells[g]`` the people of group g by slot, and ``crowd[s]`` those of slot
+    ``at[t]`` gives the units of kind t by slot, ``here[s]`` those of slot s by kind; ``cells[g]`` the people of group g by slot, and ``crowd[s]`` those of slot
     s by group. A *cell* is the people of one group in one slot: the sizes of the cells make the anonymity vector.
     """
 
@@ -27,6 +27,7 @@ class Occupancy:
         self.people: list[int] = problem.unit_people.tolist()
         self.room: list[int] = problem.capacities.tolist()
         self.at: list[dict[int, int]] = [{} for _ in self.people]
+        self.here: list[dict[int, int]] = [{} for _ in self.room]
         self.cells: list[dict[int, int]] = [{} for _ in range(problem.groups)]
         self.crowd: list[dict[int, int]] = [{} for _ in self.room]
         entries = list(zip(problem.member_groups.tolist(), problem.member_counts.tolist(), strict=True))
@@ -61,6 +62,7 @@ class Occupancy:
     def put(self, kind: int, slot: int, units: int) -> None:
         """Add units to a slot, or take them away if negative."""
         _add(self.at[kind], slot, units)
+        _add(self.here[slot], kind, units)
         self.room[slot] -= units * self.people[kind]
         for group, count in self.members[kind]:
             _add(self.cells[group], slot, units * count)
@@ -128,7 +130,7 @@ class Occupancy:
             if not queue:
                 return None
             full = queue.popleft()
-            steps = [(t, full) for group in self.crowd[full] for t in self.singles[group] if full in self.at[t]]
+            steps = [(t, full) for t in self.here[full] if self.people[t] == 1]
 
     def assignment(self, method: str, seconds: float = 0.0) -> Assignment:
         """What has been given out."""

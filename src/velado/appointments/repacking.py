@@ -22,6 +22,8 @@ PER_CELL = 20
 """Trials per cell that is there to begin with: small problems need few."""
 MOST_SLOTS = 6
 MOST_KINDS = 300
+MOST_WORK = 2000
+"""Exchanges that are tried in what was given out anew."""
 
 
 def repack(occupancy: Occupancy, trials: int, seed: int, progress: Progress) -> None:
@@ -57,7 +59,7 @@ def _trial(occupancy: Occupancy, group: int, slot: int, rng: np.random.Generator
         part = packed(problem, rng)
     except NoSolution:
         return
-    improve(part)
+    improve(part, MOST_WORK)
     if sorted(chain.from_iterable(crowd.values() for crowd in part.crowd)) < before:
         return
     for kind in kinds:
@@ -87,7 +89,7 @@ def _chosen(occupancy: Occupancy, group: int, slot: int, rng: np.random.Generato
 def _part(occupancy: Occupancy, slots: list[int]) -> tuple[Problem, list[int]]:
     """The problem of the people who are in some slots now, and their kinds."""
     whole = occupancy.problem
-    kinds = sorted({t for s in slots for g in occupancy.crowd[s] for t in occupancy.kinds[g] if s in occupancy.at[t]})
+    kinds = sorted({t for s in slots for t in occupancy.here[s]})
     units = [sum(occupancy.at[t].get(s, 0) for s in slots) for t in kinds]
     members = [occupancy.members[t] for t in kinds]
     numbers = {g: i for i, g in enumerate(sorted({g for entries in members for g, _ in entries}))}

@@ -10,6 +10,7 @@ import typer
 
 from velado import __version__
 from velado.cli import (
+    appointments,
     attack,
     balance,
     check,
@@ -18,6 +19,7 @@ from velado.cli import (
     demo,
     estimate,
     evaluate,
+    fuzzy,
     hierarchy,
     import_,
     init,
@@ -57,6 +59,7 @@ app.command("compare")(compare.command)
 app.command("balance")(balance.command)
 app.command("attack")(attack.command)
 app.command("report")(report.command)
+app.command("fuzzy")(fuzzy.command)
 app.command("inspect")(inspect.command)
 app.command("init")(init.command)
 app.command("hierarchy")(hierarchy.command)
@@ -65,6 +68,7 @@ app.command("decrypt")(decrypt.command)
 app.command("demo")(demo.command)
 app.command("study")(study.command)
 app.add_typer(import_.app, name="import")
+app.add_typer(appointments.app, name="appointments")
 
 
 def main() -> None:

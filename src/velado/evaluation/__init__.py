@@ -2,7 +2,7 @@
 
 from velado.evaluation.aggregates import aggregates, mode_with_suppressed
 from velado.evaluation.comparison import CONDITIONS, Balance, Comparison, Setting
-from velado.evaluation.evaluation import MEASURES, Evaluation, Wanted, check_numeric, evaluate
+from velado.evaluation.evaluation import MEASURES, Evaluation, Wanted, check_numeric, evaluate, judge
 from velado.evaluation.learning import Outcome
 from velado.evaluation.pair import Pair
 from velado.evaluation.privacy import Check, check_frequency
@@ -26,6 +26,7 @@ __all__ = [
     "check_frequency",
     "check_numeric",
     "evaluate",
+    "judge",
     "mode_with_suppressed",
     "precision",
     "risk",

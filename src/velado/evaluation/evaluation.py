@@ -11,7 +11,7 @@ import numpy as np
 
 from velado.errors import InputError
 from velado.evaluation.aggregates import Aggregates, aggregates
-from velado.evaluation.fuzzy import FuzzyMeasures
+from velado.evaluation.fuzzy import FuzzyMeasures, fuzzy_measures
 from velado.evaluation.individual import IndividualRisk, summarize
 from velado.evaluation.kolmogorov import KolmogorovSmirnov, kolmogorov_smirnov
 from velado.evaluation.learning import Learning, Outcome, learning_utility
@@ -23,7 +23,7 @@ from velado.evaluation.uniqueness import Uniqueness, uniqueness
 from velado.evaluation.utility import ColumnUtility, Utility, utility
 from velado.frequency import FrequencyTable
 from velado.hierarchies import Cover
-from velado.models import PrivacyModel, Verdict, smallest_class
+from velado.models import PrivacyModel, Verdict, all_verdicts, crisp_models, judge_classes, smallest_class
 
 MEASURES = ("privacy", "aggregates", "ks", "queries")
 """The parts of an evaluation that may be asked for by name; utility and risk are always there."""
@@ -93,6 +93,14 @@ class Wanted:
     fraction: float | None = None
 
 
+def judge(pair: Pair, models: Sequence[PrivacyModel]) -> list[Verdict]:
+    """How the release of a pair stands to every model: on its equivalence classes or, where it has them, its fuzzy ones."""
+    fuzzy = None if pair.fuzzy is None else pair.fuzzy.classes
+    crisp = models if fuzzy is None else crisp_models(models)
+    _, verdicts = judge_classes(crisp, pair.released.frequency.sensitive, pair.released)
+    return all_verdicts(models, verdicts, fuzzy)
+
+
 def evaluate(
     pair: Pair, models: Sequence[PrivacyModel] = (), verdicts: Sequence[Verdict] = (), wanted: Wanted | None = None
 ) -> Evaluation:
@@ -127,6 +135,8 @@ def evaluate(
             "before": uniqueness(pair.original.counts, wanted.fraction),
             "after": uniqueness(pair.sizes, wanted.fraction),
         }
+    if pair.fuzzy is not None:
+        parts["fuzzy"] = fuzzy_measures(pair.fuzzy, pair.original.hierarchies)
     return Evaluation(
         rows=pair.records,
         released=pair.kept,

@@ -11,6 +11,7 @@ import numpy as np
 from velado.errors import InputError
 from velado.evaluation.matching import fitting
 from velado.frequency import Classes, FrequencyTable
+from velado.fuzzy.classes import Fuzzified
 from velado.hierarchies import Cover
 from velado.values import Text
 
@@ -23,7 +24,7 @@ class Pair:
     class of each distinct original row, −1 if it was suppressed; it is None where the release does not tell
     (overlapping labels, equal records in different classes, or part of a class suppressed). ``starred`` of the suppressed records stand in the
     release as rows of ``*``. Suppressed records belong to no class. ``whole`` gives the records of each leaf in the whole
-    table where this pair is only a part of it.
+    table where this pair is only a part of it. ``fuzzy`` is the fuzzy side of a release that has one.
     """
 
     original: FrequencyTable
@@ -33,17 +34,24 @@ class Pair:
     class_of: np.ndarray | None
     starred: int = 0
     whole: tuple[np.ndarray, ...] | None = None
+    fuzzy: Fuzzified | None = None
 
     @classmethod
     def of(
-        cls, classes: Classes, kept: np.ndarray, covers: tuple[Cover, ...], labels: np.ndarray, starred: int = 0
+        cls,
+        classes: Classes,
+        kept: np.ndarray,
+        covers: tuple[Cover, ...],
+        labels: np.ndarray,
+        starred: int = 0,
+        fuzzy: Fuzzified | None = None,
     ) -> Pair:
         """The pair of the kept classes of a recoding: nothing has to be matched."""
         released = classes.only(kept)
         divided = classes.frequency.undivided
         if divided is not None:
             return cls(divided, covers, labels[kept], released, None, starred)
-        return cls(classes.frequency, covers, labels[kept], released, released.class_of, starred)
+        return cls(classes.frequency, covers, labels[kept], released, released.class_of, starred, fuzzy=fuzzy)
 
     @classmethod
     def at_levels(cls, classes: Classes, levels: Sequence[int], kept: np.ndarray) -> Pair:

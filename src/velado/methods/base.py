@@ -11,6 +11,7 @@ import numpy as np
 
 from velado.errors import NoSolution
 from velado.frequency import Classes, FrequencyTable
+from velado.fuzzy.classes import Fuzzified
 from velado.hierarchies import Cover
 from velado.models import PrivacyModel, judge_classes
 from velado.parameters import Parameter, check
@@ -49,7 +50,7 @@ class Found:
 
     ``labels[c, j]`` is the label of class c in column j, a code into ``covers[j].labels``. ``levels`` is the node of a
     full-domain recoding, None for a local one; ``minimal`` lists all minimal nodes where they were asked for;
-    ``fuzzy`` is the `velado.methods.fuzzy.Fuzzified` of fuzzy classes.
+    ``fuzzy`` are the fuzzy classes of a method that makes them.
     """
 
     classes: Classes
@@ -59,7 +60,7 @@ class Found:
     labels: np.ndarray
     levels: tuple[int, ...] | None = None
     minimal: tuple[tuple[int, ...], ...] = field(default=())
-    fuzzy: Any = None
+    fuzzy: Fuzzified | None = None
 
     @property
     def suppressed(self) -> int:
@@ -85,6 +86,11 @@ class Method:
     @property
     def divides(self) -> bool:
         """Whether records with the same quasi-identifier values may come into different classes."""
+        return False
+
+    @property
+    def fuzzy(self) -> bool:
+        """Whether its classes have degrees of membership, so that models of fuzzy classes can be judged."""
         return False
 
     def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress = silent) -> Found:

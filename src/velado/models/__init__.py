@@ -5,7 +5,16 @@ from velado.models.base import PrivacyModel, Verdict, compile_rules, judge_class
 from velado.models.closeness import TCloseness
 from velado.models.disclosure import AlphaK, BetaLikeness, DeltaDisclosure
 from velado.models.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
-from velado.models.fuzzy import FuzzyCloseness, FuzzyDiversity, FuzzyModel, QAnonymity, crisp_models, fuzzy_verdicts
+from velado.models.fuzzy import (
+    FuzzyCloseness,
+    FuzzyDiversity,
+    FuzzyModel,
+    QAnonymity,
+    all_verdicts,
+    check_crisp,
+    crisp_models,
+    fuzzy_verdicts,
+)
 from velado.models.k_anonymity import KAnonymity
 from velado.parameters import build
 
@@ -54,6 +63,8 @@ __all__ = [
     "RecursiveDiversity",
     "TCloseness",
     "Verdict",
+    "all_verdicts",
+    "check_crisp",
     "compile_rules",
     "crisp_models",
     "fuzzy_verdicts",

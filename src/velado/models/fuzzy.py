@@ -5,7 +5,7 @@ After the work of the Universidad de Oviedo on anonymity with fuzzy sets; defini
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -25,10 +25,7 @@ class FuzzyModel(PrivacyModel):
 
     def rules(self, sensitive: Sensitive | None) -> list[Rule]:
         """Crisp classes have no memberships: nothing else than fuzzy classes can be judged."""
-        raise InputError(
-            "needs-fuzzy", f"{self.name} is judged on fuzzy classes, and there are none",
-            hint="Use 'method: fuzzy', or a model of crisp classes.",
-        )  # fmt: skip
+        raise _needs_fuzzy(self)
 
     def judge(self, classes: FuzzyClasses) -> Verdict:
         """How the fuzzy classes stand to the model."""
@@ -94,6 +91,20 @@ class FuzzyCloseness(FuzzyModel):
         return Verdict(self.name, self.required(), achieved, achieved <= self.t + TOLERANCE)
 
 
+def check_crisp(models: Sequence[PrivacyModel]) -> None:
+    """None of the models needs fuzzy classes."""
+    for m in models:
+        if isinstance(m, FuzzyModel):
+            raise _needs_fuzzy(m)
+
+
+def _needs_fuzzy(model: FuzzyModel) -> InputError:
+    return InputError(
+        "needs-fuzzy", f"{model.name} is judged on fuzzy classes, and there are none",
+        hint="Use 'method: fuzzy', or a model of crisp classes.",
+    )  # fmt: skip
+
+
 def crisp_models(models: Sequence[PrivacyModel]) -> tuple[PrivacyModel, ...]:
     """The models of crisp classes."""
     return tuple(m for m in models if not isinstance(m, FuzzyModel))
@@ -102,3 +113,13 @@ def crisp_models(models: Sequence[PrivacyModel]) -> tuple[PrivacyModel, ...]:
 def fuzzy_verdicts(models: Sequence[PrivacyModel], classes: FuzzyClasses) -> list[Verdict]:
     """The verdicts of the models of fuzzy classes."""
     return [m.judge(classes) for m in models if isinstance(m, FuzzyModel)]
+
+
+def all_verdicts(
+    models: Sequence[PrivacyModel], crisp: Iterable[Verdict], classes: FuzzyClasses | None
+) -> list[Verdict]:
+    """The verdicts of all models in their order, given those of the crisp ones; without fuzzy classes these are all."""
+    if classes is None:
+        return list(crisp)
+    judged = iter(crisp)
+    return [m.judge(classes) if isinstance(m, FuzzyModel) else next(judged) for m in models]

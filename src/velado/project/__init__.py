@@ -9,6 +9,7 @@ from velado.project.decryption import Decrypted, decrypt
 from velado.project.document import Output, Project
 from velado.project.estimate import Estimate, estimate
 from velado.project.evaluation import evaluate
+from velado.project.fuzzification import Fuzzification, fuzzify
 from velado.project.inspection import Inspection, inspect_table
 from velado.project.release import LightRelease, Release, Releases
 from velado.project.run import anonymize, run
@@ -16,6 +17,7 @@ from velado.project.run import anonymize, run
 __all__ = [
     "Decrypted",
     "Estimate",
+    "Fuzzification",
     "Inspection",
     "LightRelease",
     "Output",
@@ -31,6 +33,7 @@ __all__ = [
     "decrypt",
     "estimate",
     "evaluate",
+    "fuzzify",
     "import_anonylitics",
     "inspect_table",
     "project_hierarchy",

@@ -27,6 +27,7 @@ from velado.errors import InputError, suggest
 from velado.project.adversary import Adversary
 from velado.project.document import Project
 from velado.project.evaluation import described, written_release
+from velado.project.fuzzification import in_words
 
 NEEDED = {
     "sensitive": "a sensitive column (--sensitive)",
@@ -78,6 +79,8 @@ def attack(
     if project is not None:
         original = project.source if original is None else original
         release = written_release(project) if release is None else release
+        if project.method.fuzzy:
+            schema = in_words(project, schema, original, release)
     if release is None:
         raise InputError("no-table", "name the release to attack")
     attacker = Attacker(know, confidence, factor, seed)

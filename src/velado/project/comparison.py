@@ -12,13 +12,13 @@ from typing import Any
 
 from velado.engines import open_table
 from velado.errors import InputError, NoSolution, suggest
-from velado.evaluation import Comparison, Pair, Setting, Wanted, check_numeric, evaluate
+from velado.evaluation import Comparison, Pair, Setting, Wanted, check_numeric, evaluate, judge
 from velado.evaluation.comparison import CONDITIONS, STRONGER, Balance, check_conditions
 from velado.evaluation.comparison import balance as choose
 from velado.frequency import FrequencyTable
 from velado.hierarchies import Cover
 from velado.methods import Method, Progress, method_from, silent
-from velado.models import KAnonymity, PrivacyModel, judge_classes
+from velado.models import KAnonymity, PrivacyModel
 from velado.project.counting import count_table
 from velado.project.document import Project
 from velado.project.modelled import check_described, check_size
@@ -122,9 +122,8 @@ def _setting(frequency: FrequencyTable, variant: Variant, measures: tuple[str, .
         found = variant.method.search(frequency, variant.models)
     except NoSolution as error:
         return Setting(variant.parameters, reason=error.message)
-    pair = Pair.of(found.classes, found.kept, found.covers, found.labels)
-    _, verdicts = judge_classes(variant.models, frequency.sensitive, pair.released)
-    evaluation = evaluate(pair, variant.models, verdicts, Wanted(measures))
+    pair = Pair.of(found.classes, found.kept, found.covers, found.labels, fuzzy=found.fuzzy)
+    evaluation = evaluate(pair, variant.models, judge(pair, variant.models), Wanted(measures))
     levels = None if found.levels is None else dict(zip(frequency.columns, found.levels, strict=True))
     return Setting(variant.parameters, evaluation, levels)
 

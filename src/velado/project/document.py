@@ -17,7 +17,7 @@ from velado.engines.source import FORMATS
 from velado.errors import InputError, suggest
 from velado.hierarchies import Hierarchy
 from velado.methods import Lattice, Method, method_from
-from velado.models import PrivacyModel, model_from
+from velado.models import PrivacyModel, check_crisp, model_from
 from velado.schema import REST, Column
 
 VERSION = 1
@@ -235,7 +235,7 @@ class Project:
         return cls(Several(), (), name=name, folder=Path(folder), file=file, tables=tables, joinable=tuple(joinable))
 
     def check_modelled(self) -> None:
-        """This is one table, protected by models: there is something to measure, compare or report."""
+        """This is one table, protected by models that its method can satisfy: there is something to measure or report."""
         if self.tables:
             raise several_tables()
         if self.light:
@@ -243,6 +243,8 @@ class Project:
                 "light-project", "'anonymization: light' checks no model, and this needs one",
                 hint="Only 'velado run' takes such a project; velado check tells what its release reaches.",
             )  # fmt: skip
+        if not self.method.fuzzy:
+            check_crisp(self.models)
 
     def as_dict(self) -> dict[str, Any]:
         """The mapping that a project file holds; what has its default is left out."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,19 +10,27 @@ from typing import Any
 import numpy as np
 
 from velado.engines import Counts, Table, open_table
-from velado.errors import InputError, suggest
-from velado.evaluation import MEASURES, Evaluation, Outcome, Pair, Wanted, check_numeric
+from velado.errors import InputError, NoSolution, suggest
+from velado.evaluation import MEASURES, Evaluation, Outcome, Pair, Wanted, check_numeric, judge
 from velado.evaluation import evaluate as evaluate_pair
 from velado.frequency import FrequencyTable, Sensitive
 from velado.hierarchies.numbers import parse_all
 from velado.methods import Method
-from velado.models import PrivacyModel, judge_classes
+from velado.models import PrivacyModel
 from velado.parameters import Number
 from velado.project.counting import count_table, ordered
 from velado.project.document import Project
-from velado.project.released import count_release, readable, release_frequency, showing, without
+from velado.project.released import (
+    contents_of,
+    contents_of_pair,
+    count_release,
+    readable,
+    release_frequency,
+    showing,
+    without,
+)
 from velado.schema import Column, Schema
-from velado.values import ROOT, Text
+from velado.values import ROOT
 
 
 def evaluate(
@@ -83,8 +90,7 @@ def evaluate(
         wanted = replace(wanted, fraction=fraction)
         if weights is not None:
             wanted = replace(wanted, people=_people(table, pair, weights))
-    _, verdicts = judge_classes(models, pair.released.frequency.sensitive, pair.released)
-    return evaluate_pair(pair, models, verdicts, wanted)
+    return evaluate_pair(pair, models, judge(pair, models), wanted)
 
 
 def _check_numbers(queries: Any, seed: Any, fraction: Any) -> None:
@@ -170,32 +176,31 @@ def read_pair(
             column=error.column, hint="Check that the release was made from this original.",
         ) from None  # fmt: skip
     if method is not None and method.representative:
-        return _made_again(frequency, released, models, method, name)
+        return _made_again(frequency, released, models, method, starred, name)
     return Pair.between(frequency, released, starred, name)
 
 
 def _made_again(
-    frequency: FrequencyTable, released: FrequencyTable, models: Sequence[PrivacyModel], method: Method, file: str
+    frequency: FrequencyTable,
+    released: FrequencyTable,
+    models: Sequence[PrivacyModel],
+    method: Method,
+    starred: int,
+    file: str,
 ) -> Pair:
-    """The pair of a release that its method makes again, the same record for record."""
-    found = method.search(frequency, models)
-    pair = Pair.of(found.classes, found.kept, found.covers, found.labels)
-    made: Counter[tuple[Text, ...]] = Counter()
-    for texts, size in zip(pair.texts(range(pair.released.count)), pair.sizes.tolist(), strict=True):
-        made[texts] += size
-    labels = [h.leaves for h in released.hierarchies]
-    written = Counter(
-        {
-            tuple(x[c] for x, c in zip(labels, row, strict=True)): n
-            for row, n in zip(released.codes.tolist(), released.counts.tolist(), strict=True)
-        }
-    )
-    if made != written:
-        raise InputError(
-            "not-corresponding", "the release is not what the project's method makes of this original", file=file,
-            hint="Run the project again.",
-        )  # fmt: skip
-    return pair
+    """The pair of a release that its method makes again, the same class for class."""
+    try:
+        found = method.search(frequency, models)
+    except NoSolution:
+        found = None
+    if found is not None:
+        pair = Pair.of(found.classes, found.kept, found.covers, found.labels, starred, found.fuzzy)
+        if contents_of_pair(pair) == contents_of(released):
+            return pair
+    raise InputError(
+        "not-corresponding", "the release is not what the project's method makes of this original", file=file,
+        hint="Run the project again.",
+    )  # fmt: skip
 
 
 def _has_missing(frequency: FrequencyTable, j: int) -> bool:

@@ -10,16 +10,16 @@ from typing import Any
 from velado.engines import DuckDBTable, Recoded
 from velado.errors import InputError, NoSolution
 from velado.evaluation import Evaluation, Pair, evaluate
-from velado.evaluation.fuzzy import fuzzy_measures
 from velado.frequency import FrequencyTable, Sensitive
 from velado.methods import Found, Progress, kernels_ready
-from velado.models import PrivacyModel, crisp_models, fuzzy_verdicts, smallest_class
+from velado.models import PrivacyModel, all_verdicts, crisp_models, smallest_class
 from velado.operations import Treatment
 from velado.project.counting import count_table
 from velado.project.document import Project
 from velado.project.manifest import manifest_of
 from velado.project.publishing import Prepared
 from velado.project.release import Release
+from velado.project.released import contents_of_pair
 from velado.project.treating import check_operations, told, treatments
 from velado.project.verify import Expected, verify
 from velado.recoding import Others, Recoding
@@ -83,27 +83,22 @@ class Modelled(Prepared):
 
     def verify(self, written: Any, guarded: bool) -> Evaluation:
         """Every model holds in what was written; what that cost."""
-        frequency, fuzzy, models = self.found.classes.frequency, self.found.fuzzy, self.project.models
+        found, models = self.found, self.project.models
+        fuzzy = None if found.fuzzy is None else found.fuzzy.classes
+        pair = Pair.of(found.classes, found.kept, found.covers, found.labels, self.starred, found.fuzzy)
         expected = Expected(
             header=[name for name in self.table.header if name not in self.recoding.dropped],
             treatments=self.treatments,
-            original=frequency,
+            original=found.classes.frequency,
             models=models if fuzzy is None else crisp_models(models),
-            released=frequency.records - self.found.suppressed,
+            released=found.classes.frequency.records - found.suppressed,
             starred=self.starred,
             guarded=guarded,
             memory=self.table.memory,
-            sizes=None if fuzzy is None else self.found.classes.sizes[self.found.kept],
+            # Memberships are not written: fuzzy models are judged on those of the records whose classes were verified.
+            contents=None if fuzzy is None else contents_of_pair(pair),
         )
-        verdicts = verify(written, expected)
-        pair = Pair.of(self.found.classes, self.found.kept, self.found.covers, self.found.labels, self.starred)
-        if fuzzy is None:
-            return evaluate(pair, models, verdicts)
-        # Memberships are not written: fuzzy models are judged on those of the records whose labels were verified.
-        verdicts += fuzzy_verdicts(models, fuzzy.classes)
-        return replace(
-            evaluate(pair, crisp_models(models), verdicts), fuzzy=fuzzy_measures(fuzzy.classes, fuzzy.codings)
-        )
+        return evaluate(pair, models, all_verdicts(models, verify(written, expected), fuzzy))
 
     def labels_of(self, column: str) -> dict[Text, Text] | None:
         """Quasi-identifiers become their labels, where these do not depend on the record."""

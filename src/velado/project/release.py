@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from velado.evaluation import Evaluation
+from velado.evaluation.evaluation import finite
 from velado.methods import Found, Search
 from velado.recoding import Recoding
 
@@ -61,6 +62,8 @@ class Release:
         }
         if self.found is not None and self.found.minimal:
             shown["minimal"] = [list(v) for v in self.found.minimal]
+        if e.fuzzy is not None:
+            shown["fuzzy"] = finite(asdict(e.fuzzy))
         return shown
 
 

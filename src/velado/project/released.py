@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,10 +11,13 @@ import numpy as np
 
 from velado.engines import Counts, Table
 from velado.engines.duckdb import GUARDED
-from velado.frequency import FrequencyTable, Sensitive
+from velado.evaluation import Pair
+from velado.frequency import Classes, FrequencyTable, Sensitive
 from velado.hierarchies import Hierarchy
 from velado.values import Text
 
+Contents = Counter[tuple[tuple[Text, ...], int]]
+"""Records by labels and code of a sensitive value; under the code −1 all with these labels."""
 UNGUARDED = re.compile("^'(?='*" + GUARDED.removeprefix("^'*") + ")")
 
 
@@ -27,6 +31,30 @@ def release_frequency(original: FrequencyTable, counted: Sequence[Counts]) -> Fr
     """The release as a frequency table of one level, sensitive columns with the original's distribution."""
     hierarchies = [_flat(name, counted) for name in original.columns]
     return FrequencyTable.build(hierarchies, counted, [replace(s, first=0) for s in original.sensitive])
+
+
+def contents_of(release: FrequencyTable) -> Contents:
+    """What the classes of a release hold, one class per row."""
+    labels = [h.leaves for h in release.hierarchies]
+    texts = [tuple(x[c] for x, c in zip(labels, row, strict=True)) for row in release.codes.tolist()]
+    return _contents(texts, release.counts, release)
+
+
+def contents_of_pair(pair: Pair) -> Contents:
+    """What the released classes of a pair hold."""
+    return _contents(pair.texts(range(pair.released.count)), pair.sizes, pair.released)
+
+
+def _contents(texts: Sequence[tuple[Text, ...]], sizes: np.ndarray, held: FrequencyTable | Classes) -> Contents:
+    found: Contents = Counter()
+    for labels, size in zip(texts, sizes.tolist(), strict=True):
+        found[labels, -1] += size
+    # Without sensitive columns there are no histograms.
+    entries = np.diff(held.start) if len(held.values) else np.zeros(len(texts), dtype=np.int64)
+    classes = np.repeat(np.arange(len(texts)), entries).tolist()
+    for c, value, records in zip(classes, held.values.tolist(), held.value_counts.tolist(), strict=True):
+        found[texts[c], value] += records
+    return found
 
 
 def _flat(name: str, counted: Sequence[Counts]) -> Hierarchy:

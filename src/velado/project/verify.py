@@ -19,7 +19,7 @@ from velado.frequency import Classes, FrequencyTable
 from velado.models import PrivacyModel, Verdict
 from velado.models.base import Judging
 from velado.operations import Treatment
-from velado.project.released import count_release, readable, release_frequency, showing, without
+from velado.project.released import Contents, contents_of, count_release, readable, release_frequency, showing, without
 from velado.values import ROOT, Text
 
 
@@ -29,7 +29,7 @@ class Expected:
 
     ``original`` gives the distribution of the whole input; ``guarded``: texts that look like formulas carry an
     apostrophe. Classes are counted in several ``passes`` where they do not all fit in memory, and the
-    engine uses no more than ``memory`` bytes. ``sizes`` are those of the classes, where more than the models depends on
+    engine uses no more than ``memory`` bytes. ``contents`` are those of the classes, where more than the models depends on
     them.
     """
 
@@ -41,7 +41,7 @@ class Expected:
     starred: int = 0
     guarded: bool = False
     passes: int = 1
-    sizes: np.ndarray | None = None
+    contents: Contents | None = None
     memory: int | None = None
 
 
@@ -78,7 +78,7 @@ def _judged(table: Table, expected: Expected) -> list[Verdict]:
         frequency = release_frequency(expected.original, counted)
         judging = judging or Judging(expected.models, frequency.sensitive)
         judging.add(Classes.from_ids(frequency, np.arange(frequency.rows), frequency.rows))
-        if expected.sizes is not None and sorted(frequency.counts.tolist()) != sorted(expected.sizes.tolist()):
+        if expected.contents is not None and contents_of(frequency) != expected.contents:
             raise failed("its classes are not the expected ones")
     if total != expected.released:
         raise failed(f"it holds {total} records instead of {expected.released}")

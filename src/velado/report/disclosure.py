@@ -16,7 +16,7 @@ from velado.evaluation import Evaluation, Pair
 from velado.frequency import Sensitive
 from velado.hierarchies import Cover
 from velado.hierarchies.labels import interval_of
-from velado.models import Verdict
+from velado.models import Verdict, model_from, smallest_class
 from velado.values import ROOT, Text
 
 SMALL = 10
@@ -44,8 +44,7 @@ class Limits:
 
 def guaranteed(verdicts: Sequence[Verdict]) -> int:
     """The class size that the satisfied models promise."""
-    sizes = [v.required.get(name, 1) for v in verdicts if v.satisfied for name in ("k", "l")]
-    return max((math.ceil(s - 1e-9) for s in sizes), default=1)
+    return smallest_class([model_from(v.name, v.required) for v in verdicts if v.satisfied])
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from velado.report.drawer import FAILED
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 """Fonts with the same widths, so that what is measured here fits elsewhere."""
 INK = "#222222"
+SUFFIXES = (".png", ".svg", ".pdf")
 WIDTH = 330
 """Of a chart in a report: two fit beside each other on a page, three on a screen."""
 THEME: dict[str, Any] = {
@@ -78,9 +79,12 @@ class Chart:
         return text
 
     def save(self, path: Path) -> None:
-        """Write as PNG or SVG, by the suffix."""
+        """Write as PNG, SVG or PDF, by the suffix."""
         if path.suffix.lower() == ".svg":
             path.write_text(self.svg(), encoding="utf-8")
+            return
+        if path.suffix.lower() == ".pdf":
+            path.write_bytes(converter().svg_to_pdf(self.svg()))
             return
         image = converter().vegalite_to_png(self.themed, scale=2, format_locale=self.language.format_locale)
         path.write_bytes(image)

@@ -14,18 +14,18 @@ import numpy as np
 
 from velado.engines import Source, open_table
 from velado.errors import InputError, suggest
-from velado.evaluation import MEASURES, Comparison, Evaluation, Pair, Wanted
+from velado.evaluation import MEASURES, Comparison, Evaluation, Pair, Wanted, judge
 from velado.evaluation import evaluate as evaluate_pair
 from velado.i18n import Language
 from velado.i18n import language as language_of
 from velado.methods import Progress, silent
-from velado.models import judge_classes
 from velado.project import Project, compare
 from velado.project.evaluation import read_pair
 from velado.project.writing import published
 from velado.report import costs, sections, workbook
 from velado.report.content import ClassList, Content
 from velado.report.drawing import Drawn, Studio
+from velado.report.fuzzy_section import fuzzy
 from velado.report.html import html
 from velado.report.pdf import pdf
 from velado.report.subject import About, Subject, clean
@@ -64,7 +64,7 @@ def write_report(
         pair, about = _read(project, manifest, release)
         comparison = None if grid is None else compare(project, grid, measures=(), progress=progress)
         progress(0.0, "measuring")
-        _, verdicts = judge_classes(project.models, pair.released.frequency.sensitive, pair.released)
+        verdicts = judge(pair, project.models)
         # What the charts show is measured at once; they are drawn while the rest is being measured.
         first = evaluate_pair(pair, project.models, verdicts, Wanted(("privacy",)))
         draft = content_of(Subject(pair, first, about, words, comparison, attacks))
@@ -112,6 +112,7 @@ def content_of(subject: Subject) -> Content:
         sections.release(subject),
         sections.classes(subject),
         sections.privacy(subject) if subject.evaluation.after else None,
+        fuzzy(subject),
         sections.risk(subject),
         costs.utility(subject),
         costs.answers(subject),

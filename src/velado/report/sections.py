@@ -62,6 +62,7 @@ TERMS = (
     "precision",
     "manifest",
 )
+FUZZY_TERMS = ("fuzzy-set", "q-anonymity")
 
 
 def release(subject: Subject) -> Section:
@@ -119,6 +120,8 @@ def _fate(subject: Subject, column: Column) -> str:
     if column.role != "quasi-identifier":
         return words.text("fate.same")
     level, height = subject.levels.get(column.name), subject.heights.get(column.name, 0)
+    if subject.pair.fuzzy is not None:
+        return words.text("fate.fuzzy")
     if level is None or level != int(level):
         return words.text("fate.local")
     key = "fate.detail" if level == 0 else "fate.top" if level == height else "fate.level"
@@ -280,11 +283,11 @@ def method(subject: Subject) -> Section | None:
     rows = [(subject.text("method.name"), Cell(words.label("method-name", name)))]
     for key, value in parameters.items():
         rows.append((Cell(words.label("parameter", key)), Cell(_parameter(subject, key, value))))
-    if name != "fixed":
+    if name not in ("fixed", "fuzzy"):
         rows.append((subject.text("method.nodes"), subject.count(search.get("nodes"))))
         rows.append((subject.text("method.evaluated"), subject.count(search.get("evaluated"))))
-    if name == "fixed":
-        told = words.text("method.fixed")
+    if name in ("fixed", "fuzzy"):
+        told = words.text(f"method.{name}")
     elif search.get("proven_optimal"):
         told = words.text("method.optimal")
     elif search.get("gap") is not None:
@@ -301,7 +304,8 @@ def _parameter(subject: Subject, key: str, value: Any) -> str:
     if key == "objective":
         return words.label("objective", str(value))
     if isinstance(value, Mapping):
-        return ", ".join(f"{clean(str(k))} {_value(subject, x)}" for k, x in value.items())
+        parts = (f"{clean(str(k))} {_value(subject, x)}" for k, x in value.items())
+        return "; ".join(parts) or words.text("none")
     return _value(subject, value)
 
 
@@ -311,11 +315,14 @@ def _value(subject: Subject, value: Any) -> str:
         return words.text("none")
     if isinstance(value, (bool, np.bool_)):
         return words.text("yes" if value else "no")
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_value(subject, x) for x in value)
     return subject.figure(float(value)).text if isinstance(value, (int, float, np.number)) else clean(str(value))
 
 
 def glossary(subject: Subject) -> Section:
     """The terms of the report."""
     words = subject.words
-    rows = [(subject.text(f"term.{t}"), subject.text(f"meaning.{t}")) for t in TERMS]
+    terms = TERMS if subject.pair.fuzzy is None else (*TERMS, *FUZZY_TERMS)
+    rows = [(subject.text(f"term.{t}"), subject.text(f"meaning.{t}")) for t in terms]
     return Section("glossary", words.text("glossary.title"), (), (subject.table(rows, "ll"),))

@@ -18,7 +18,7 @@ from velado.report.disclosure import Limits
 from velado.schema import Column
 from velado.values import Text
 
-SYMBOLS = {"l": "ℓ", "delta": "δ", "beta": "β", "alpha": "α"}
+SYMBOLS = {"l": "ℓ", "q": "Q", "delta": "δ", "beta": "β", "alpha": "α"}
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from velado.models import Verdict as Judged
 from velado.report.content import Cell, Table, Tile, Verdict
 from velado.report.subject import Subject, clean, symbol
 
-SIGNS = {"k": "≥", "l": "≥", "c": "<", "t": "≤", "delta": "<", "beta": "≤", "alpha": "≤"}
+SIGNS = {"k": "≥", "q": "≥", "l": "≥", "c": "<", "t": "≤", "delta": "<", "beta": "≤", "alpha": "≤"}
 MUCH_SUPPRESSED = 0.1
 
 
@@ -18,7 +18,8 @@ def verdict(subject: Subject) -> Verdict:
     """The verdict on a release."""
     e, words = subject.evaluation, subject.words
     state = "open" if not e.models else "holds" if all(v.satisfied for v in e.models) else "fails"
-    proof = "verdict.measured" if subject.about.manifest is None else "verdict.verified"
+    verified = "verdict.verified" if subject.pair.fuzzy is None else "verdict.verified-fuzzy"
+    proof = "verdict.measured" if subject.about.manifest is None else verified
     return Verdict(
         state=state,
         headline=words.text(f"verdict.{state}"),
@@ -76,8 +77,10 @@ def required(subject: Subject, v: Judged) -> str:
         if name in SIGNS:
             sign = "=" if name == "l" and "c" in v.required else SIGNS[name]
             wanted.append(f"{symbol(name)} {sign} {words.number(value)}")
-        elif name == "distance":
+        elif name in ("distance", "aggregation"):
             options.append(words.label("option", str(value)))
+        elif name == "possibility":
+            options.append(words.text("option.possibility", x=words.number(value)))
         elif value is True:
             options.append(words.label("option", name))
     return ", ".join(wanted) + (f" ({', '.join(options)})" if options else "")

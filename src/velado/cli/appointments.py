@@ -1,0 +1,339 @@
+"""``velado appointments``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from velado import (
+    AnonymityVector,
+    Groups,
+    InputError,
+    Planning,
+    Source,
+    anonymity_groups,
+    assign_appointments,
+    compare_planners,
+    generate_people,
+    generate_slots,
+    save_table,
+    save_vectors,
+)
+from velado.appointments.planning import MOST_RANKED
+from velado.cli.terminal import (
+    DELIMITER,
+    ENCODING,
+    JSON,
+    LANGUAGE,
+    MISSING,
+    QUOTE,
+    figure,
+    names,
+    out,
+    plain,
+    print_json,
+    progress,
+    say,
+    source,
+    table,
+)
+from velado.i18n import Language
+from velado.i18n import language as language_of
+
+app = typer.Typer(help="Give out appointments that keep people anonymous.", no_args_is_help=True)
+
+PEOPLE = Annotated[Path, typer.Argument(help="Table of people.")]
+SLOTS = Annotated[Path, typer.Argument(help="Table of slots: what describes them, and their capacity.")]
+QI = Annotated[str, typer.Option(help="Quasi-identifiers, separated by commas.")]
+CAPACITY = Annotated[str, typer.Option(help="Column of the slots with the number of places.")]
+SLOT = Annotated[str | None, typer.Option(help="Column of the slots by which other tables name a slot.")]
+ID = Annotated[str | None, typer.Option("--id", help="Column that identifies people.")]
+HOUSEHOLD = Annotated[str | None, typer.Option(help="Column of households, who stay together.")]
+FIXED = Annotated[str | None, typer.Option(help="Column with the slot that a person keeps; empty for none.")]
+ADMISSIBLE = Annotated[
+    Path | None, typer.Option(help="Table of the slots admissible for each person: identifier, slot.")
+]
+MATCH = Annotated[
+    list[str] | None, typer.Option(help="COLUMN=NAME: column of the people that must equal one of the slots.")
+]
+SMALLEST = Annotated[int, typer.Option("--k", help="Smallest group of equal people in one slot.")]
+SECONDS = Annotated[float | None, typer.Option(help="Time limit of exact.")]
+LEVEL = Annotated[int | None, typer.Option(help="Level of search of exact: stop after so many zeros.")]
+WORKERS = Annotated[int | None, typer.Option(help="Searches of exact at the same time.")]
+TRIALS = Annotated[int | None, typer.Option(help="How often best-fit gives out a few slots anew.")]
+SEED = Annotated[int, typer.Option(help="Seed of all random choices.")]
+SHOW = Annotated[int, typer.Option(min=0, help="Show so many of the smallest groups.")]
+
+COLOURS = ("cyan", "yellow", "green", "magenta", "blue", "bright_red")
+MOST_COMPONENTS = 10
+
+
+@app.command("generate")
+def generate(
+    folder: Annotated[Path, typer.Argument(help="Folder for the tables.")],
+    people: Annotated[int, typer.Option(help="People per table.")] = 100,
+    slots: Annotated[int, typer.Option(help="Slots per table of people.")] = 5,
+    tables: Annotated[int, typer.Option(min=1, max=10_000, help="Number of tables.")] = 1,
+    ages: Annotated[str, typer.Option(help="Distribution of the ages: uniform or spain-2015.")] = "uniform",
+    sex: Annotated[str, typer.Option(help="Whom to invent: both, man or woman.")] = "both",
+    youngest: Annotated[int, typer.Option(help="Lowest age.")] = 0,
+    oldest: Annotated[int, typer.Option(help="Highest age.")] = 100,
+    postal_codes: Annotated[int, typer.Option(help="Number of postal codes.")] = 3,
+    lowest: Annotated[int, typer.Option(help="Lowest capacity of a slot.")] = 10,
+    highest: Annotated[int, typer.Option(help="Highest capacity of a slot.")] = 25,
+    format: Annotated[str, typer.Option(help="Format of the files: csv, parquet, xlsx or arrow.")] = "csv",
+    seed: SEED = 0,
+    force: Annotated[bool, typer.Option(help="Replace existing files.")] = False,
+    json: JSON = False,
+) -> None:
+    """Write invented people and slots for them, with places for everybody."""
+    files = []
+    for number in range(tables):
+        mark = str(number) if tables > 1 else ""
+        files += [folder / f"people{mark}.{format}", folder / f"slots{mark}.{format}"]
+    there = [f for f in files if f.exists()]
+    if there and not force:
+        raise InputError(
+            "file-exists", "the file exists already", file=there[0], hint="Use --force, or another folder."
+        )
+    for number in range(tables):
+        who = generate_people(
+            number, people=people, ages=ages, sex=sex, youngest=youngest, oldest=oldest, postal_codes=postal_codes,
+            seed=seed,
+        )  # fmt: skip
+        where = generate_slots(number, slots=slots, people=people, lowest=lowest, highest=highest, seed=seed)
+        save_table(who, files[2 * number])
+        save_table(where, files[2 * number + 1])
+    if json:
+        print_json({"files": [str(f) for f in files], "people": people, "slots": where.num_rows, "seed": seed})
+        return
+    say(f"Wrote {len(files):,} file(s) to {plain(folder)}: {people:,} people and {where.num_rows:,} slots each.")
+
+
+@app.command("assign")
+def assign(
+    people: PEOPLE,
+    slots: SLOTS,
+    qi: QI,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write: the people with their appointments.")],
+    method: Annotated[str, typer.Option(help="random, heuristic, best-fit or exact.")] = "best-fit",
+    k: SMALLEST = 1,
+    capacity: CAPACITY = "capacity",
+    slot: SLOT = None,
+    id: ID = None,
+    household: HOUSEHOLD = None,
+    fixed: FIXED = None,
+    admissible: ADMISSIBLE = None,
+    match: MATCH = None,
+    seconds: SECONDS = None,
+    level: LEVEL = None,
+    workers: WORKERS = None,
+    trials: TRIALS = None,
+    seed: SEED = 0,
+    show: SHOW = 0,
+    language: LANGUAGE = "en",
+    delimiter: DELIMITER = None,
+    quote: QUOTE = None,
+    encoding: ENCODING = None,
+    missing: MISSING = None,
+    json: JSON = False,
+) -> None:
+    """Give everybody an appointment, as anonymously as the method can, and verify what was written."""
+    words = language_of(language)
+    read = _reader(delimiter, quote, encoding, missing)
+    given = _given(seconds=seconds, level=level, workers=workers, trials=trials)
+    with progress() as report:
+        planning = assign_appointments(
+            read(people), read(slots), names(qi), {method: given}, seed=seed, output=output, progress=report,
+            **_conditions(read, k, capacity, slot, id, household, fixed, admissible, match),
+        )  # fmt: skip
+    if json:
+        print_json(planning.as_dict())
+        return
+    _show(planning, words)
+    if show:
+        _show_groups(anonymity_groups(output, names(qi), planning.appointment), show, words)
+    say()
+    say(words.text("appointments.written", file=plain(output)))
+
+
+@app.command("compare")
+def compare(
+    people: PEOPLE,
+    slots: SLOTS,
+    qi: QI,
+    methods: Annotated[
+        str | None, typer.Option(help="Methods, separated by commas; all that apply if not given.")
+    ] = None,
+    k: SMALLEST = 1,
+    capacity: CAPACITY = "capacity",
+    slot: SLOT = None,
+    id: ID = None,
+    household: HOUSEHOLD = None,
+    fixed: FIXED = None,
+    admissible: ADMISSIBLE = None,
+    match: MATCH = None,
+    seconds: SECONDS = None,
+    level: LEVEL = None,
+    workers: WORKERS = None,
+    trials: TRIALS = None,
+    seed: SEED = 0,
+    chart: Annotated[Path | None, typer.Option(help="Draw the vectors: SVG or PNG.")] = None,
+    language: LANGUAGE = "en",
+    delimiter: DELIMITER = None,
+    quote: QUOTE = None,
+    encoding: ENCODING = None,
+    missing: MISSING = None,
+    json: JSON = False,
+) -> None:
+    """Plan the same appointments with several methods; nothing is given out."""
+    words = language_of(language)
+    read = _reader(delimiter, quote, encoding, missing)
+    with progress() as report:
+        planning = compare_planners(
+            read(people), read(slots), names(qi), names(methods) or None, seed=seed, progress=report,
+            options=_given(seconds=seconds, level=level, workers=workers, trials=trials),
+            **_conditions(read, k, capacity, slot, id, household, fixed, admissible, match),
+        )  # fmt: skip
+        if chart is not None:
+            save_vectors(planning, chart, language)
+    if json:
+        print_json(planning.as_dict())
+        return
+    _show(planning, words)
+    if chart is not None:
+        say()
+        say(f"Chart: {plain(chart)}")
+
+
+@app.command("k")
+def k_of(
+    tables: Annotated[list[Path], typer.Argument(help="One or several tables.")],
+    qi: QI,
+    appointment: Annotated[str | None, typer.Option(help="Columns of the appointment, separated by commas.")] = None,
+    show: SHOW = 0,
+    language: LANGUAGE = "en",
+    delimiter: DELIMITER = None,
+    quote: QUOTE = None,
+    encoding: ENCODING = None,
+    missing: MISSING = None,
+    json: JSON = False,
+) -> None:
+    """Say the anonymity vector and the k of tables; of several, also mean, smallest and largest k."""
+    words = language_of(language)
+    read = _reader(delimiter, quote, encoding, missing)
+    found = [anonymity_groups(read(t), names(qi), names(appointment)) for t in tables]
+    levels = [g.vector.k for g in found]
+    summary = {"mean": sum(levels) / len(levels), "min": min(levels), "max": max(levels)}
+    if json:
+        print_json({"tables": [g.as_dict() for g in found], "k": summary})
+        return
+    header = ("", words.text("appointments.people"), "k", words.text("appointments.vector"))
+    table("k", [(g.name, g.vector.population, g.vector.k, shortened(g.vector)) for g in found], header)
+    if len(found) > 1:
+        say()
+        mean, least, most = (words.number(summary[n], 2) for n in ("mean", "min", "max"))
+        say(words.text("appointments.several", mean=mean, least=least, most=most))
+    if show:
+        for groups in found:
+            _show_groups(groups, show, words)
+
+
+def _reader(delimiter: str | None, quote: str | None, encoding: str | None, missing: list[str] | None) -> Any:
+    return lambda path: None if path is None else source(path, delimiter, quote, encoding, missing)
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _conditions(
+    read: Any,
+    k: int,
+    capacity: str,
+    slot: str | None,
+    identifier: str | None,
+    household: str | None,
+    fixed: str | None,
+    admissible: Path | None,
+    match: list[str] | None,
+) -> dict[str, Any]:
+    pairs = [option.partition("=") for option in match or []]
+    for own, sign, theirs in pairs:
+        if not (own and sign and theirs):
+            raise InputError("bad-option", f"--match takes COLUMN=NAME, got {own + sign + theirs!r}")
+    listed: Source | None = read(admissible)
+    return {
+        "k": k, "capacity": capacity, "slot": slot, "identifier": identifier, "household": household, "fixed": fixed,
+        "admissible": listed, "match": {own: theirs for own, _, theirs in pairs} or None,
+    }  # fmt: skip
+
+
+def shortened(vector: AnonymityVector) -> str:
+    """A vector for people: leading zeros counted, the end left out if it is long."""
+    counts = vector.counts
+    if len(counts) <= MOST_COMPONENTS:
+        return str(vector)
+    zeros = vector.k - 1
+    first = "0, " * zeros if zeros <= 3 else f"0 × {zeros:,}, "
+    shown = counts[zeros : zeros + MOST_COMPONENTS - min(zeros, 3)]
+    end = ", …" if zeros + len(shown) < len(counts) else ""
+    return f"({first}{', '.join(f'{n:,}' for n in shown)}{end})"
+
+
+def _show(planning: Planning, words: Language) -> None:
+    problem = planning.problem
+    places = int(problem.capacities.sum())
+    sizes = {"people": planning.people, "groups": problem.groups, "slots": problem.slots, "places": places}
+    say(words.text("appointments.summary", **{name: words.integer(n) for name, n in sizes.items()}))
+    header = [words.text(f"appointments.{n}") for n in ("method", "vector", "rank", "improvement", "seconds")]
+    shown = Table(box=None, pad_edge=False)
+    for name in (header[0], "k", *header[1:], ""):
+        right = name in ("k", *header[2:])
+        shown.add_column(name, justify="right" if right else "left", overflow="fold")
+    base = planning.base
+    shown.add_row(words.text("appointments.base"), figure(base.k), shortened(base), _rank(base), "", "", "")
+    for planned in planning.methods:
+        name = words.label("planner", planned.method)
+        found = planned.assignment
+        if found is None:
+            shown.add_row(name, "–", plain(planned.reason))
+            continue
+        proof = words.text("appointments.optimal") if found.optimal else ""
+        if not proof and found.proven:
+            proof = words.text("appointments.proven", n=found.proven)
+        gain = "" if planned.improvement is None else f"{planned.improvement:.4f}"
+        style = "bold" if planned.method == planning.chosen else None
+        shown.add_row(
+            name, figure(found.vector.k), shortened(found.vector), _rank(found.vector), gain, f"{found.seconds:.2f}", proof,
+            style=style,
+        )  # fmt: skip
+    say()
+    out.print(shown)
+
+
+def _rank(vector: AnonymityVector) -> str:
+    """The rank in full where it is short, else its order of magnitude."""
+    if vector.population > MOST_RANKED:
+        return "–"
+    return f"{vector.rank:,}" if vector.rank < 10**9 else f"≈ 10^{len(str(vector.rank)) - 1}"
+
+
+def _show_groups(groups: Groups, most: int, words: Language) -> None:
+    """The smallest groups, each in a colour and with a number of its own; who is alone is marked."""
+    shown = Table(box=None, pad_edge=False, title_justify="left", title_style="bold")
+    shown.add_column(words.text("appointments.group"), justify="right")
+    for name in (*groups.quasi_identifiers, *groups.appointment):
+        shown.add_column(plain(name))
+    shown.add_column(words.text("appointments.people"), justify="right")
+    shown.add_column("")
+    for number, values, people in groups.smallest(most):
+        texts = [words.text("missing") if v is None else plain(v) for v in values]
+        mark = f"[bold red]! {words.text('appointments.alone')}[/]" if people == 1 else ""
+        shown.add_row(str(number), *texts, f"{people:,}", mark, style=COLOURS[(number - 1) % len(COLOURS)])
+    say()
+    say(f"[bold]{words.text('appointments.smallest')}[/]")
+    out.print(shown)

@@ -1,0 +1,168 @@
+"""``velado fuzzy``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from velado import (
+    Column,
+    Fuzzification,
+    Fuzzy,
+    InputError,
+    KAnonymity,
+    QAnonymity,
+    Release,
+    anonymize,
+    fuzzify,
+    save_fuzzy_charts,
+)
+from velado.cli import fuzzy_summary
+from velado.cli.terminal import (
+    DELIMITER,
+    ENCODING,
+    JSON,
+    MISSING,
+    QUOTE,
+    SHEET,
+    names,
+    plain,
+    print_json,
+    progress,
+    say,
+    source,
+)
+
+PARTITIONS = ("k-means", "global-recode", "c-means", "gustafson-kessel")
+
+
+def command(
+    table: Annotated[Path, typer.Argument(help="The table.")],
+    qi: Annotated[str, typer.Option(help="Numeric quasi-identifiers, separated by commas.")],
+    sensitive: Annotated[str | None, typer.Option(help="Sensitive columns, separated by commas.")] = None,
+    partition: Annotated[
+        str, typer.Option(help="How the sets are found: c-means, gustafson-kessel, k-means or global-recode.")
+    ] = "c-means",
+    joint: Annotated[bool, typer.Option("--joint", help="Partition all columns together.")] = False,
+    sets: Annotated[
+        str | None, typer.Option(help="Number of sets, or auto: the most with which --k and --q hold.")
+    ] = None,
+    breakpoints: Annotated[
+        list[str] | None, typer.Option(help="COLUMN=25,40,60: sets drawn by hand; may be repeated.")
+    ] = None,
+    shape: Annotated[
+        str, typer.Option(help="Shape of the sets drawn by hand: triangular or trapezoidal.")
+    ] = "triangular",
+    set_names: Annotated[
+        list[str] | None, typer.Option("--names", help="COLUMN=young,grown,old: names of the sets; may be repeated.")
+    ] = None,
+    intervals: Annotated[
+        str, typer.Option(help="Intervals of global recode: equalAmount, equidistant or logEqui.")
+    ] = "equalAmount",
+    outliers: Annotated[str, typer.Option(help="Outliers of global recode: keep, lowest or fences.")] = "keep",
+    degrees: Annotated[int | None, typer.Option(help="Write degrees of membership with so many decimals.")] = None,
+    k: Annotated[int | None, typer.Option(help="Require k-anonymity of the labels.")] = None,
+    q: Annotated[int | None, typer.Option(help="Require Q-anonymity of the fuzzy classes.")] = None,
+    possibility: Annotated[float, typer.Option(help="The possibility that Q-anonymity needs.")] = 0.5,
+    aggregation: Annotated[
+        str, typer.Option(help="How possibilities of classes become one: mean, minimum, median, maximum or product.")
+    ] = "mean",
+    suppression: Annotated[float, typer.Option(help="Share of the records that may be suppressed.")] = 0.0,
+    seed: Annotated[int, typer.Option(help="Seed of the starts.")] = 0,
+    language: Annotated[str, typer.Option(help="Language of names and charts: en, es or pt.")] = "en",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the release; nothing else.")] = None,
+    chart: Annotated[
+        Path | None, typer.Option(help="File (PNG, SVG, PDF) for the sets, or folder for all charts.")
+    ] = None,
+    delimiter: DELIMITER = None,
+    quote: QUOTE = None,
+    encoding: ENCODING = None,
+    missing: MISSING = None,
+    sheet: SHEET = None,
+    json: JSON = False,
+) -> None:
+    """Show the fuzzy sets of numeric columns and what they achieve; with --output, release their labels."""
+    read = source(table, delimiter, quote, encoding, missing, sheet)
+    models = [
+        *([] if k is None else [KAnonymity(k)]),
+        *([] if q is None else [QAnonymity(q, possibility, aggregation)]),
+    ]
+    method = Fuzzy(
+        partition=partition,
+        joint=joint,
+        sets=_sets(sets, bool(models)),
+        breakpoints={c: _numbers(c, v) for c, v in _lists(breakpoints, "--breakpoints").items()},
+        shape=shape,
+        names=_lists(set_names, "--names"),
+        intervals=intervals,
+        outliers=outliers,
+        degrees=degrees,
+        suppression=suppression,
+        language=language,
+        seed=seed,
+    )
+    quasi, secret = names(qi), names(sensitive)
+    release: Release | None = None
+    with progress() as report:
+        if output is None:
+            result = fuzzify(read, quasi, secret, method=method, models=models, progress=report)
+        else:
+            columns = [Column(c, "quasi-identifier") for c in quasi] + [Column(c, "sensitive") for c in secret]
+            release = anonymize(read, columns, models, method, output=output, rest="drop", progress=report)
+            assert release.found is not None
+            result = Fuzzification.of(release.found, models)
+        beside = {} if chart is None or chart.suffix else _beside(result, read, quasi, method)
+        files = [] if chart is None else save_fuzzy_charts(result, chart, language=language, beside=beside)
+    if json:
+        written = {"output": output, "manifest": None if release is None else release.manifest_path}
+        print_json({**result.as_dict(), **written, "charts": files})
+        return
+    fuzzy_summary.show(result, str(table))
+    if release is not None:
+        say()
+        say(f"Release:  {plain(release.output)}")
+        say(f"Manifest: {plain(release.manifest_path)}")
+    if files:
+        say()
+        say("Charts:   " + plain(", ".join(map(str, files))))
+
+
+def _sets(text: str | None, required: bool) -> Any:
+    """Without models there is nothing to look for: three sets."""
+    if text is None:
+        return "auto" if required else 3
+    return int(text) if text.isdigit() else text
+
+
+def _lists(options: list[str] | None, name: str) -> dict[str, list[str]]:
+    found = {}
+    for option in options or []:
+        column, sign, values = option.partition("=")
+        if not sign or not names(values):
+            raise InputError("bad-option", f"{name} takes COLUMN=VALUE,VALUE,…, got {option!r}")
+        found[column] = names(values)
+    return found
+
+
+def _numbers(column: str, texts: list[str]) -> list[float]:
+    try:
+        return [float(text) for text in texts]
+    except ValueError:
+        raise InputError("bad-option", "--breakpoints takes numbers", column=column, values=texts) from None
+
+
+def _beside(result: Fuzzification, read: Any, quasi: list[str], method: Fuzzy) -> dict[str, Fuzzification]:
+    """The same two columns partitioned by every method into as many sets."""
+    if len(quasi) != 2:
+        return {}
+    sets = max(len(p.sets) for p in result.evaluation.fuzzy.partitions) if result.evaluation.fuzzy else 3
+    plain_ = replace(method, sets=sets, breakpoints={}, names={}, degrees=None)
+    return {
+        name: fuzzify(
+            read, quasi, method=replace(plain_, partition=name, joint=method.joint and name != "global-recode")
+        )
+        for name in PARTITIONS
+    }

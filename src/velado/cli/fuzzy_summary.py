@@ -1,0 +1,78 @@
+"""Fuzzy sets in a few readable tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from velado import Fuzzification
+from velado.cli.terminal import figure, plain, say, table
+
+
+def show(result: Fuzzification, name: str) -> None:
+    """Print the sets, what their classes achieve, and the crisp measures of their labels beside it."""
+    e = result.evaluation
+    assert e.fuzzy is not None
+    say(
+        f"[bold]{plain(name)}[/]: {e.released:,} of {e.rows:,} records in {e.fuzzy.classes:,} fuzzy classes, "
+        f"{e.classes:,} combinations of labels"
+    )
+    for p in e.fuzzy.partitions:
+        known = any(s.centre or s.corners for s in p.sets)
+        breaks = result.breaks.get(p.columns[0], [])
+        place = ("from", "to") if breaks else ("corners" if p.sets[0].corners else "centre",) if known else ()
+        lines = [
+            (
+                " / ".join(s.name.values()),
+                *(breaks[i : i + 2] if breaks else [_place(s)] if known else []),
+                round(s.sigma_count, 1),
+                s.cardinality,
+                s.records,
+            )
+            for i, s in enumerate(p.sets)
+        ]
+        header = ("set", *place, "σ-count", "non-fuzzy cardinality", "records")
+        table("Sets of " + plain(" and ".join(p.columns)), lines, header)
+        if p.converged is False:
+            say(f"[yellow]Not converged after {p.iterations:,} iterations: other sets may fit better.[/]")
+        if p.regularized:
+            listed = ", ".join(" / ".join(p.sets[i].name.values()) for i in p.regularized)
+            say(f"[yellow]Singular covariance, regularized: {plain(listed)}.[/]")
+    _measures(result)
+    curve = e.fuzzy.possibility
+    table(
+        "Possibility that classes have at least so many records",
+        [["records", *curve], ["possibility", *curve.values()]],
+    )
+    if e.models:
+        lines = [(v.name, _required(v.required), v.achieved, "holds" if v.satisfied else "fails") for v in e.models]
+        table("Models", lines, ("model", "required", "achieved", ""))
+
+
+def _measures(result: Fuzzification) -> None:
+    e = result.evaluation
+    assert e.fuzzy is not None
+    assert e.after is not None
+    lines: list[tuple[Any, ...]] = [
+        ("anonymity: largest Q (possibility ½); k", e.fuzzy.q, e.after.k),
+        ("smallest class: non-fuzzy cardinality; records", e.fuzzy.cardinality["smallest"], e.after.k),
+    ]
+    for column, s in e.fuzzy.sensitive.items():
+        crisp = e.after.sensitive[column]
+        lines += [
+            (f"{column}: ℓ-diversity", s.l, crisp["l_distinct"]),
+            (f"{column}: t-closeness, equal distance (largest)", s.t, crisp["t_equal"]),
+            ("… smallest, as the Oviedo thesis reports it", s.t_smallest, None),
+            (f"{column}: t-closeness, ordered distance (largest)", s.t_ordered, crisp["t_ordered"]),
+            ("… smallest, as the Oviedo thesis reports it", s.t_ordered_smallest, None),
+            (f"{column}: surest belief of who knows its distribution", s.posterior, None),
+        ]
+    table("Measures of the degrees, and of the labels", lines, ("", "fuzzy", "crisp"))
+
+
+def _place(of: Any) -> str:
+    shown = of.corners or (of.centre.values() if of.centre else [None])
+    return "; ".join(figure(x) for x in shown)
+
+
+def _required(parameters: dict[str, Any]) -> str:
+    return ", ".join(f"{name} = {figure(value)}" for name, value in parameters.items())

@@ -1,0 +1,238 @@
+"""Charts and report of fuzzy sets: lines where they belong, valid in three languages, and nobody's value in them."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import altair
+import numpy as np
+import openpyxl
+import pyarrow as pa
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import velado
+from velado import Fuzzy, InputError, fuzzify, save_fuzzy_charts
+from velado.i18n import LANGUAGES, Language
+from velado.report import fuzzy as charts
+from velado.report.drawing import Chart
+from velado.report.plane import Plane, across, isolines
+from velado.report.surface import projected, surface
+
+PLANTED = 9_876_543
+EN = Language("en")
+
+
+def people(rows: int = 300) -> pa.Table:
+    rng = np.random.default_rng(1)
+    return pa.table(
+        {
+            "age": rng.integers(20, 80, rows),
+            "cost": rng.gamma(2, 900, rows).round(),
+            "ill": rng.choice(list("abcd"), rows),
+        }
+    )
+
+
+def seen(**parameters: Any) -> velado.Fuzzification:
+    return fuzzify(people(), ["age", "cost"], ["ill"], method=Fuzzy(**{"sets": 3, **parameters}))
+
+
+def drawn(result: velado.Fuzzification, words: Language) -> dict[str, Chart]:
+    fuzzy, scales = result.found.fuzzy, result.scales
+    plane = Plane.of(fuzzy, scales, 12)
+    found = {
+        "contours": charts.contours(plane, words),
+        "surface": surface(plane, words),
+        "regions": charts.regions({"one": plane, "other": plane}, words),
+        "possibility": charts.possibility(result.evaluation.fuzzy, words),
+    }
+    for coding in fuzzy.codings:
+        if len(coding.columns) == 1:
+            found[coding.columns[0]] = charts.memberships(coding, fuzzy.names[coding.columns[0]], words, scales)
+    return found
+
+
+# Geometry
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 7), st.integers(2, 7), st.integers(0, 10**6), st.floats(0.05, 0.95))
+def test_isolines_lie_where_heights_are_equal(rows: int, columns: int, seed: int, level: float) -> None:
+    heights = np.random.default_rng(seed).random((rows, columns))
+    found = isolines(heights, level)
+    for line in found:
+        for place in line:
+            low, high = np.floor(place + 1e-9).astype(int), np.ceil(place - 1e-9).astype(int)
+            share = np.abs(place - low).max()
+            assert heights[tuple(low)] * (1 - share) + heights[tuple(high)] * share == pytest.approx(level, abs=1e-6)
+    assert bool(found) == bool((heights > level).any() and (heights <= level).any())
+
+
+def test_isolines_of_hills_are_closed_and_round() -> None:
+    y, x = np.mgrid[0:81, 0:81] / 10.0
+    two = np.maximum(1 - np.hypot(x - 2, y - 2), 1 - np.hypot(x - 6, y - 5))
+    lines = isolines(two, 0.25)
+    assert len(lines) == 2
+    for line in lines:
+        assert (line[0] == line[-1]).all()
+        centre = np.array([2, 2]) if line[0][0] < 35 else np.array([5, 6])
+        assert np.hypot(*(line / 10 - centre).T) == pytest.approx(0.75, abs=0.01)
+    assert isolines(two, 2.0) == []
+
+
+def test_near_patches_of_a_surface_are_drawn_last() -> None:
+    plane = Plane.of(seen(joint=True).found.fuzzy, seen().scales, 12)
+    patches = surface(plane, EN).spec["layer"][1]["data"]["values"]
+    assert len(patches) == 4 * 12 * 12
+    heights = plane.memberships.max(axis=-1)
+
+    def corner(at: float, height: float) -> tuple[float, float]:
+        return tuple(round(float(x), 4) for x in projected(np.array(at), np.array(at), np.array(height)))
+
+    assert corner(1.0, heights[-1, -1]) in [(p["u"], p["v"]) for p in patches[:4]]
+    assert corner(0.0, heights[0, 0]) in [(p["u"], p["v"]) for p in patches[-4:]]
+
+
+def test_a_plane_holds_the_memberships_of_its_points() -> None:
+    for parameters in (
+        {},
+        {"joint": True},
+        {"partition": "gustafson-kessel", "joint": True},
+        {"partition": "global-recode"},
+    ):
+        fuzzy = seen(**parameters).found.fuzzy
+        plane = Plane.of(fuzzy, {}, 10)
+        assert plane.memberships.sum(axis=-1) == pytest.approx(1)
+        assert plane.memberships.shape[-1] == len(plane.names) == (3 if "joint" in parameters else 9)
+
+
+# Charts
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"joint": True}, {"partition": "k-means"}, {"partition": "global-recode"}, {"breakpoints": {"age": [30, 60]}}, {"sets": 8}],
+    ids=str,
+)  # fmt: skip
+def test_charts_are_valid_in_every_language(code: str, parameters: dict) -> None:
+    words = Language(code)
+    for chart in drawn(seen(**parameters), words).values():
+        altair.Chart.from_dict(json.loads(json.dumps(chart.themed)), validate=True)
+    shown = json.dumps(charts.possibility(seen().evaluation.fuzzy, words).spec, ensure_ascii=False)
+    assert words.text("fuzzy.possibility") in shown
+
+
+def test_dates_have_an_axis_of_dates() -> None:
+    table = pa.table({"born": [f"{1940 + i}-06-15" for i in range(60)]})
+    columns = [velado.Column("born", "quasi-identifier", type="date")]
+    found = velado.anonymize(table, columns, [velado.KAnonymity(2)], Fuzzy(sets=3)).found
+    scales = {"born": found.classes.frequency.hierarchies[0].scale}
+    chart = charts.memberships(found.fuzzy.codings[0], found.fuzzy.names["born"], EN, scales)
+    axis = chart.spec["layer"][0]["encoding"]["x"]
+    assert axis["type"] == "temporal"
+    year = [np.datetime64(int(x), "ms").astype(object).year for x in axis["scale"]["domain"]]
+    assert 1930 < year[0] < 1950 < 1990 < year[1] < 2015
+    assert chart.svg().startswith("<svg")
+
+
+def test_an_axis_does_not_end_at_the_extremes() -> None:
+    table = pa.table({"age": [*range(20, 80), PLANTED], "cost": list(range(61))})
+    for partition in ("c-means", "k-means", "global-recode"):
+        coding = fuzzify(table, ["age"], method=Fuzzy(partition, sets=2)).found.fuzzy.codings[0]
+        assert across(coding, "age", {}).high != PLANTED
+
+
+def test_files(tmp_path: Path) -> None:
+    result = seen()
+    beside = {name: seen(partition=name) for name in ("k-means", "c-means")}
+    files = save_fuzzy_charts(result, tmp_path / "all", language="pt", beside=beside)
+    names = ["sets_age", "sets_cost", "q_anonymity", "contours", "surface", "partitions"]
+    assert [f.stem for f in files] == names
+    assert all(f.read_bytes().startswith(b"\x89PNG") for f in files)
+    starts = {"png": b"\x89PNG", "svg": b"<svg", "pdf": b"%PDF"}
+    for suffix, start in starts.items():
+        for parameters in ({}, {"joint": True}):
+            (file,) = save_fuzzy_charts(seen(**parameters), tmp_path / f"one.{suffix}")
+            assert file.read_bytes().startswith(start)
+    with pytest.raises(InputError) as caught:
+        save_fuzzy_charts(result, tmp_path / "one.gif")
+    assert caught.value.code == "unknown-format"
+    with pytest.raises(InputError) as caught:
+        save_fuzzy_charts(result, tmp_path / "nowhere" / "one.svg")
+    assert caught.value.code == "unwritable-output"
+    three = people().append_column("third", pa.array(range(300)))
+    joint = fuzzify(three, ["age", "cost", "third"], method=Fuzzy(sets=3, joint=True))
+    with pytest.raises(InputError) as caught:
+        save_fuzzy_charts(joint, tmp_path / "three.svg")
+    assert caught.value.code == "not-drawable"
+    assert [f.stem for f in save_fuzzy_charts(joint, tmp_path / "three")] == ["q_anonymity"]
+
+
+# The report
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fuzzy project, released, in which one person's cost would give them away."""
+    folder = tmp_path_factory.mktemp("fuzzy")
+    rows = people().to_pylist()
+    rows[5]["cost"] = PLANTED
+    with open(folder / "people.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    return folder
+
+
+def released(folder: Path, method: dict[str, Any]) -> Path:
+    project = {
+        "source": "people.csv",
+        "columns": {c: {"role": "quasi-identifier", "type": "number"} for c in ("age", "cost")} | {"ill": "sensitive"},
+        "models": [{"k-anonymity": {"k": 5}}, {"q-anonymity": {"q": 2, "possibility": 0.1}}],
+        "method": {"fuzzy": {"sets": 2, "suppression": 0.3, **method}},
+        "output": "out.csv",
+    }
+    (folder / "project.yaml").write_text(yaml.safe_dump(project), encoding="utf-8")
+    velado.run(folder / "project.yaml")
+    return folder / "project.yaml"
+
+
+@pytest.mark.parametrize(
+    ("method", "pictures"),
+    [({}, False), ({"joint": True}, False), ({"partition": "global-recode"}, False), ({"breakpoints": {"age": [30, 60], "cost": [1000, 3000]}}, True)],
+    ids=str,
+)  # fmt: skip
+def test_the_report_tells_the_sets_and_nobodys_value(method: dict, pictures: bool, folder: Path) -> None:
+    """A set with few records has no centre and no picture; sets drawn by hand are no secret."""
+    project = released(folder, method)
+    for code in LANGUAGES:
+        (page,) = velado.write_report(project, folder / f"{code}.html", language=code, formats=["html"])
+        text = page.read_text(encoding="utf-8")
+        words = Language(code)
+        for key in (
+            "fuzzy.title",
+            "fuzzy.lead",
+            "fuzzy.measures",
+            "fuzzy.q-curve",
+            "verdict.verified-fuzzy",
+            "model.q-anonymity",
+        ):
+            assert words.text(key) in text, key
+        assert (words.text("fuzzy.contours", x="age", y="cost") in text) == pictures
+        for shape in (f"{PLANTED}", f"{PLANTED:,}", f"{PLANTED:,}".replace(",", "."), f"{PLANTED}.0"):
+            assert shape not in text
+    assert str(PLANTED) not in (folder / "out.csv.manifest.json").read_text(encoding="utf-8")
+
+
+def test_the_workbook_has_the_sets(folder: Path) -> None:
+    project = released(folder, {"breakpoints": {"age": [30, 60], "cost": [1000, 3000]}})
+    (book,) = velado.write_report(project, folder / "report.xlsx", formats=["xlsx"])
+    cells = [c.value for row in openpyxl.load_workbook(book)[EN.text("sheet.fuzzy")].iter_rows() for c in row]
+    measures = velado.evaluate(None, None, project=project).fuzzy
+    assert measures.partitions[0].sets[0].records in cells
+    assert measures.sensitive["ill"].t in cells
