@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+import typer
 
 import velado
 from conftest import Command
-from velado.cli.appointments import shortened
+from velado.appointments import PLANNERS
+from velado.cli.appointments import app, shortened
 
 PEOPLE = "zip,gender,age\n" + "".join(
     f"{line}\n" * n
@@ -22,6 +24,26 @@ QI = ("--qi", "zip,gender,age")
 def tables(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text(PEOPLE)
     (tmp_path / "slots.csv").write_text(SLOTS)
+
+
+@pytest.mark.parametrize("name", ["assign", "compare", "generate", "k"])
+def test_every_option_is_documented(name: str) -> None:
+    group = typer.main.get_command(app)
+    reference = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
+    text = reference.read_text(encoding="utf-8").partition("## velado appointments")[2]
+    options = [o for p in group.commands[name].params for o in (*p.opts, *p.secondary_opts) if o.startswith("-")]
+    assert [o for o in options if f"`{o}`" not in text] == []
+
+
+@pytest.mark.parametrize("name", PLANNERS)
+def test_every_planner_is_documented_and_refuses_nonsense(name: str) -> None:
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "appointments.md"
+    assert f"| `{name}` |" in page.read_text(encoding="utf-8")
+    for parameter in PLANNERS[name].parameters:
+        for bad in (-1, "x", True, float("nan")):
+            with pytest.raises(velado.InputError) as caught:
+                PLANNERS[name](**{parameter: bad})
+            assert caught.value.code == "bad-parameter"
 
 
 def test_assign_for_people(tables, main: Command, tmp_path: Path) -> None:

@@ -16,10 +16,16 @@ from hypothesis import strategies as st
 
 import velado
 from velado import Fuzzy, InputError, fuzzify, save_fuzzy_charts
+from velado.evaluation import Wanted, evaluate, judge
 from velado.i18n import LANGUAGES, Language
+from velado.project import Project
 from velado.report import fuzzy as charts
+from velado.report import report as reports
 from velado.report.drawing import Chart
+from velado.report.pdf import _data
 from velado.report.plane import Plane, across, isolines
+from velado.report.report import content_of
+from velado.report.subject import Subject
 from velado.report.surface import projected, surface
 
 PLANTED = 9_876_543
@@ -54,6 +60,13 @@ def drawn(result: velado.Fuzzification, words: Language) -> dict[str, Chart]:
         if len(coding.columns) == 1:
             found[coding.columns[0]] = charts.memberships(coding, fuzzy.names[coding.columns[0]], words, scales)
     return found
+
+
+def shortened(spec: Any) -> Any:
+    """The same description with a few rows of its data: these make no difference to its validity."""
+    if isinstance(spec, dict):
+        return {k: v[:2] if k == "values" else shortened(v) for k, v in spec.items()}
+    return [shortened(x) for x in spec] if isinstance(spec, list) else spec
 
 
 # Geometry
@@ -113,18 +126,26 @@ def test_a_plane_holds_the_memberships_of_its_points() -> None:
 # Charts
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
 @pytest.mark.parametrize(
     "parameters",
-    [{}, {"joint": True}, {"partition": "k-means"}, {"partition": "global-recode"}, {"breakpoints": {"age": [30, 60]}}, {"sets": 8}],
+    [{"joint": True}, {"sets": 6, "partition": "global-recode"}],
     ids=str,
 )  # fmt: skip
-def test_charts_are_valid_in_every_language(code: str, parameters: dict) -> None:
+def test_charts_are_valid(parameters: dict) -> None:
+    for chart in drawn(seen(**parameters), EN).values():
+        altair.Chart.from_dict(shortened(json.loads(json.dumps(chart.themed))), validate=True)
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_charts_speak_every_language(code: str) -> None:
     words = Language(code)
-    for chart in drawn(seen(**parameters), words).values():
-        altair.Chart.from_dict(json.loads(json.dumps(chart.themed)), validate=True)
-    shown = json.dumps(charts.possibility(seen().evaluation.fuzzy, words).spec, ensure_ascii=False)
-    assert words.text("fuzzy.possibility") in shown
+    result = seen(language=code)
+    shown = {name: json.dumps(chart.spec, ensure_ascii=False) for name, chart in drawn(result, words).items()}
+    for name in ("contours", "surface", "age"):
+        assert f'"{words.text("fuzzy.membership")}"' in shown[name]
+    assert f'"{words.text("fuzzy.possibility")}"' in shown["possibility"]
+    assert all(f'"{words.text("fuzzy-set.middle")}"' in shown[name] for name in ("contours", "regions", "age"))
+    assert f'"{words.number(0.7)}"' in shown["contours"]
 
 
 def test_dates_have_an_axis_of_dates() -> None:
@@ -147,6 +168,14 @@ def test_an_axis_does_not_end_at_the_extremes() -> None:
         assert across(coding, "age", {}).high != PLANTED
 
 
+def test_one_interval_is_drawn() -> None:
+    """Breaks that coincide leave fewer intervals than were asked for."""
+    table = pa.table({"gain": [0] * 290 + list(range(1, 11))})
+    fuzzy = fuzzify(table, ["gain"], method=Fuzzy("global-recode", sets=3)).found.fuzzy
+    assert fuzzy.codings[0].sets == 1
+    altair.Chart.from_dict(shortened(charts.memberships(fuzzy.codings[0], fuzzy.names["gain"], EN, {}).themed))
+
+
 def test_files(tmp_path: Path) -> None:
     result = seen()
     beside = {name: seen(partition=name) for name in ("k-means", "c-means")}
@@ -154,11 +183,9 @@ def test_files(tmp_path: Path) -> None:
     names = ["sets_age", "sets_cost", "q_anonymity", "contours", "surface", "partitions"]
     assert [f.stem for f in files] == names
     assert all(f.read_bytes().startswith(b"\x89PNG") for f in files)
-    starts = {"png": b"\x89PNG", "svg": b"<svg", "pdf": b"%PDF"}
-    for suffix, start in starts.items():
-        for parameters in ({}, {"joint": True}):
-            (file,) = save_fuzzy_charts(seen(**parameters), tmp_path / f"one.{suffix}")
-            assert file.read_bytes().startswith(start)
+    for suffix, start, one in (("svg", b"<svg", seen(joint=True)), ("pdf", b"%PDF", result)):
+        (file,) = save_fuzzy_charts(one, tmp_path / f"one.{suffix}")
+        assert file.read_bytes().startswith(start)
     with pytest.raises(InputError) as caught:
         save_fuzzy_charts(result, tmp_path / "one.gif")
     assert caught.value.code == "unknown-format"
@@ -202,37 +229,48 @@ def released(folder: Path, method: dict[str, Any]) -> Path:
     return folder / "project.yaml"
 
 
+def contents(project: Path) -> dict[str, str]:
+    """All that the report says, in every language."""
+    loaded = Project.load(project)
+    manifest, release = reports.manifest_of(loaded)
+    pair, about = reports._read(loaded, manifest, release)
+    evaluation = evaluate(pair, loaded.models, judge(pair, loaded.models), Wanted(("privacy",)))
+    told = {}
+    for code in LANGUAGES:
+        content = content_of(Subject(pair, evaluation, about, Language(code)))
+        told[code] = json.dumps([_data(content), [p.chart.spec for p in content.pictures]], ensure_ascii=False)
+    return told
+
+
+TOLD = ("fuzzy.title", "fuzzy.lead", "fuzzy.measures", "fuzzy.q-curve", "verdict.verified-fuzzy", "model.q-anonymity")
+
+
 @pytest.mark.parametrize(
     ("method", "pictures"),
-    [({}, False), ({"joint": True}, False), ({"partition": "global-recode"}, False), ({"breakpoints": {"age": [30, 60], "cost": [1000, 3000]}}, True)],
+    [
+        ({}, False),
+        ({"joint": True}, True),
+        ({"partition": "global-recode"}, False),
+        ({"breakpoints": {"age": [30, 60], "cost": [1000, 3000]}}, True),
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_the_report_tells_the_sets_and_nobodys_value(method: dict, pictures: bool, folder: Path) -> None:
-    """A set with few records has no centre and no picture; sets drawn by hand are no secret."""
-    project = released(folder, method)
-    for code in LANGUAGES:
-        (page,) = velado.write_report(project, folder / f"{code}.html", language=code, formats=["html"])
-        text = page.read_text(encoding="utf-8")
+    """A set with few records (that of the planted cost) has no centre and no picture; sets drawn by hand are no secret."""
+    for code, text in contents(released(folder, method)).items():
         words = Language(code)
-        for key in (
-            "fuzzy.title",
-            "fuzzy.lead",
-            "fuzzy.measures",
-            "fuzzy.q-curve",
-            "verdict.verified-fuzzy",
-            "model.q-anonymity",
-        ):
-            assert words.text(key) in text, key
+        assert [key for key in TOLD if json.dumps(words.text(key), ensure_ascii=False)[1:-1] not in text] == []
         assert (words.text("fuzzy.contours", x="age", y="cost") in text) == pictures
-        for shape in (f"{PLANTED}", f"{PLANTED:,}", f"{PLANTED:,}".replace(",", "."), f"{PLANTED}.0"):
+        for shape in (f"{PLANTED}", f"{PLANTED:,}", f"{PLANTED:,}".replace(",", ".")):
             assert shape not in text
     assert str(PLANTED) not in (folder / "out.csv.manifest.json").read_text(encoding="utf-8")
 
 
-def test_the_workbook_has_the_sets(folder: Path) -> None:
+def test_the_files_of_the_report(folder: Path) -> None:
     project = released(folder, {"breakpoints": {"age": [30, 60], "cost": [1000, 3000]}})
-    (book,) = velado.write_report(project, folder / "report.xlsx", formats=["xlsx"])
+    page, book = velado.write_report(project, folder / "report.html", formats=["html", "xlsx"])
+    assert '<section id="fuzzy">' in page.read_text(encoding="utf-8")
     cells = [c.value for row in openpyxl.load_workbook(book)[EN.text("sheet.fuzzy")].iter_rows() for c in row]
-    measures = velado.evaluate(None, None, project=project).fuzzy
+    measures = velado.evaluate(None, None, project=project, measures=()).fuzzy
     assert measures.partitions[0].sets[0].records in cells
     assert measures.sensitive["ill"].t in cells

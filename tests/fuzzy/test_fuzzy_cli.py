@@ -20,7 +20,7 @@ def table(tmp_path: Path) -> Path:
     )
     path = tmp_path / "people.csv"
     with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([("age", "hours", "ill", "name"), *rows])
+        csv.writer(file, lineterminator="\n").writerows([("age", "hours", "ill", "name"), *rows])
     return path
 
 

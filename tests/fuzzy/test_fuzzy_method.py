@@ -194,6 +194,20 @@ def test_auto_with_names_tries_as_many_sets() -> None:
         anonymize(people(), COLUMNS, [KAnonymity(150)], Fuzzy(names={"a": ["p", "q", "r"]}))
 
 
+def test_auto_leaves_out_numbers_of_sets_that_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Crossed sets multiply; a number of sets that was asked for is refused instead."""
+    rows = fuzzify(people(), QI).found.classes.frequency.rows
+    for name in ("velado.methods.fuzzy.MOST_CELLS", "velado.fuzzy.memberships.MOST_CELLS"):
+        monkeypatch.setattr(name, rows * 5 * 5)
+    release = anonymize(people(), COLUMNS, [KAnonymity(2)], Fuzzy(suppression=1.0))
+    assert release.search.value == 5
+    with pytest.raises(InputError) as caught:
+        anonymize(people(), COLUMNS, [KAnonymity(2)], Fuzzy(sets=6, suppression=1.0))
+    assert caught.value.code == "too-many-classes"
+    drawn = Fuzzy(suppression=1.0, breakpoints={"a": [20, 30, 50, 60]}, shape="trapezoidal")
+    assert anonymize(people(), COLUMNS, [KAnonymity(2)], drawn).search.value == 8
+
+
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "xlsx", "arrow"])
 @pytest.mark.parametrize("degrees", [None, 1])
 def test_every_format_holds_the_same_labels(suffix: str, degrees: int | None, tmp_path: Path) -> None:

@@ -253,6 +253,18 @@ def test_another_method_in_a_comparison_refuses_them(project: dict, tmp_path: Pa
     assert (ended.code, ended.json["error"]["code"]) == (2, "needs-fuzzy")
 
 
+def test_settings_of_a_fuzzy_project_are_compared(project: dict, tmp_path: Path, main: Command) -> None:
+    """The strongest Q is the largest of those that are reached."""
+    project["method"] = {"fuzzy": {}}
+    written(project, tmp_path)
+    settings_ = main("compare", "project.yaml", "--q", "2,20,299", "--json").json["settings"]
+    assert [s.get("reason") is None for s in settings_] == [True, True, False]
+    losses = [s["evaluation"]["utility"]["loss"] for s in settings_[:2]]
+    assert losses[0] <= losses[1]
+    ended = main("balance", "project.yaml", "--loss", "1", "--q", "2,20,299", "--json")
+    assert ended.json["chosen"] == {"q": 20}
+
+
 def test_every_command_takes_a_fuzzy_project(project: dict, tmp_path: Path, main: Command) -> None:
     project["models"].append({"fuzzy-t-closeness": {"t": 0.9, "column": "s"}})
     written(project, tmp_path)

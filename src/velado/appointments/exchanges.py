@@ -16,7 +16,7 @@ from velado.appointments.occupancy import Exchange, Move, Occupancy
 from velado.methods import Progress, silent
 
 ROUNDS = 20
-MOST_WORK = 1_000_000
+MOST_WORK = 3_000_000
 """Exchanges that are tried in all; packing anew counts for several."""
 PACKING = 20
 MOST_SLOTS = 24
@@ -84,6 +84,7 @@ def _best(occupancy: Occupancy, group: int, slot: int) -> tuple[list[Move], int]
                 return moves, tried
     best: Exchange = ([], [], [])
     for other in others:
+        tried += len(occupancy.crowd[slot]) + len(occupancy.crowd[other])
         for before, after, moves in chain(
             _cycles(occupancy, group, slot, other), household_moves(occupancy, group, slot, other)
         ):

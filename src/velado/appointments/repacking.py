@@ -18,7 +18,7 @@ from velado.methods import Progress
 
 WORST = 200
 """Cells that are looked at before the worst ones are looked for again."""
-PER_CELL = 20
+PER_CELL = 40
 """Trials per cell that is there to begin with: small problems need few."""
 MOST_SLOTS = 6
 MOST_KINDS = 300

@@ -9,7 +9,7 @@ import typer
 
 from velado import CONDITIONS, balance, save_comparison
 from velado.cli.compare import show
-from velado.cli.grid import METHOD, SUPPRESSION, C, K, L, T, grid
+from velado.cli.grid import METHOD, SUPPRESSION, C, K, L, Q, T, grid
 from velado.cli.terminal import JSON, LANGUAGE, plain, print_json, progress, say
 
 
@@ -21,6 +21,7 @@ def command(
     suppressed: Annotated[float | None, typer.Option(min=0, max=1, help=CONDITIONS["suppressed"].help)] = None,
     query_error: Annotated[float | None, typer.Option(min=0, help=CONDITIONS["query-error"].help)] = None,
     k: K = None,
+    q: Q = None,
     l: L = None,  # noqa: E741
     c: C = None,
     t: T = None,
@@ -35,7 +36,7 @@ def command(
     """Find the strongest setting that still keeps the utility asked for; default k = 2 to 20."""
     limits = {"ks": ks, "loss": loss, "precision": precision, "suppressed": suppressed, "query-error": query_error}
     conditions = {name: limit for name, limit in limits.items() if limit is not None}
-    tried = grid(k=k, l=l, c=c, t=t, suppression=suppression, method=method)
+    tried = grid(k=k, q=q, l=l, c=c, t=t, suppression=suppression, method=method)
     with progress() as report:
         result = balance(project, conditions, tried or None, progress=report)
         files = save_comparison(result.comparison, output, language) if output is not None else []

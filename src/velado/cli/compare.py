@@ -8,13 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from velado import Comparison, compare, save_comparison
-from velado.cli.grid import METHOD, SUPPRESSION, C, K, L, T, grid
+from velado.cli.grid import METHOD, SUPPRESSION, C, K, L, Q, T, grid
 from velado.cli.terminal import JSON, LANGUAGE, plain, print_json, progress, say, table
 
 
 def command(
     project: Annotated[Path, typer.Argument(help="Project file (YAML or JSON).")],
     k: K = None,
+    q: Q = None,
     l: L = None,  # noqa: E741
     c: C = None,
     t: T = None,
@@ -28,7 +29,9 @@ def command(
 ) -> None:
     """Try many settings on one reading of the table: loss, risk, suppressed records and class sizes of each."""
     with progress() as report:
-        result = compare(project, grid(k=k, l=l, c=c, t=t, suppression=suppression, method=method), progress=report)
+        result = compare(
+            project, grid(k=k, q=q, l=l, c=c, t=t, suppression=suppression, method=method), progress=report
+        )
         files = save_comparison(result, output, language) if output is not None else []
     if json:
         print_json({**result.as_dict(), "files": [str(f) for f in files]})

@@ -10,6 +10,7 @@ import typer
 from velado import InputError
 
 K = Annotated[str | None, typer.Option(help="Values of k: 2..25, or 2,5,10, or 5..50:5.")]
+Q = Annotated[str | None, typer.Option(help="Values of q of Q-anonymity.")]
 L = Annotated[str | None, typer.Option(help="Values of ℓ of the project's diversity models.")]
 C = Annotated[str | None, typer.Option(help="Values of c of recursive diversity.")]
 T = Annotated[str | None, typer.Option(help="Values of t of t-closeness, such as 0.1..0.5:0.1.")]

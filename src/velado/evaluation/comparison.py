@@ -9,7 +9,7 @@ from typing import Any
 from velado.errors import InputError, NoSolution, suggest
 from velado.evaluation.evaluation import Evaluation
 
-STRONGER: dict[str, int] = {"k": 1, "l": 1, "c": -1, "t": -1, "beta": -1, "delta": -1, "alpha": -1}
+STRONGER: dict[str, int] = {"k": 1, "q": 1, "l": 1, "c": -1, "t": -1, "beta": -1, "delta": -1, "alpha": -1}
 """Parameters of models in the order in which they decide what is stronger: 1 = larger is stronger."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from velado.frequency import FrequencyTable
 from velado.fuzzy import CMeans, FuzzyPartition, GlobalRecode, GustafsonKessel, KMeans, set_labels
 from velado.fuzzy.clustering import Clusterer
 from velado.fuzzy.coding import Coding
+from velado.fuzzy.memberships import MOST_CELLS
 from velado.hierarchies import Hierarchy
 from velado.i18n import LANGUAGES
 from velado.methods.base import Found, Method, Progress, Search, silent, suppression_limit
@@ -151,7 +153,17 @@ class Fuzzy(Method):
             different = len(np.unique(_rows(frequency, numbers), axis=0))
         else:
             different = min(len(np.unique(numbers[j][frequency.leaf_records[j] > 0])) for j in learned)
-        return range(max(2, min(MOST_SETS, different)), 1, -1)
+        most = max(2, min(MOST_SETS, different))
+        return [
+            n for n in range(most, 1, -1) if n == 2 or frequency.rows * self._classes(n, len(learned)) <= MOST_CELLS
+        ]
+
+    def _classes(self, sets: int, learned: int) -> int:
+        """How many fuzzy classes so many learned columns with so many sets each give, crossed with those drawn by hand."""
+        if self.joint:
+            return sets
+        points = [len(p) for p in self.breakpoints.values()]
+        return sets**learned * math.prod(n if self.shape == "triangular" else n // 2 + 1 for n in points)
 
     def _check(self, hierarchies: Sequence[Hierarchy]) -> None:
         columns = [h.column for h in hierarchies]

@@ -63,9 +63,11 @@ class Labelled:
 
     def judged(self, models: Sequence[PrivacyModel]) -> tuple[np.ndarray, list[Verdict]]:
         """The classes that satisfy the crisp models, and the verdicts of the fuzzy ones on what is left."""
-        kept, _ = judge_classes(crisp_models(models), self.frequency.sensitive, self.classes)
+        crisp = crisp_models(models)
+        kept, _ = judge_classes(crisp, self.frequency.sensitive, self.classes)
         kept &= self.inside
-        return kept, fuzzy_verdicts(models, self._fuzzy(kept)) if kept.any() else []
+        asked = len(crisp) < len(models) and kept.any()
+        return kept, fuzzy_verdicts(models, self._fuzzy(kept)) if asked else []
 
     def released(self, kept: np.ndarray) -> Fuzzified:
         """The fuzzy side of the kept classes."""

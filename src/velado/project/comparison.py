@@ -46,7 +46,7 @@ def compare(
 ) -> Comparison:
     """Search and evaluate every combination of the grid's values; the table is read and counted once.
 
-    ``grid`` maps parameters of the project's models (``k``, ``l``, ``c``, ``t``, ``beta``, ``delta``, ``alpha``) and of
+    ``grid`` maps parameters of the project's models (``k``, ``q``, ``l``, ``c``, ``t``, ``beta``, ``delta``, ``alpha``) and of
     its method (``suppression``, ``method`` itself) to the values to try. Nothing is written.
 
     >>> import pyarrow as pa

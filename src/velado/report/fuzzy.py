@@ -51,7 +51,7 @@ def memberships(
     up = _quantity("y", words.text("fuzzy.membership"), {"values": [0, 0.5, 1], "format": ",~f"}, scale)
     axes = {"x": _axis("x", axis), "y": up}
     looks = {
-        "color": _told(names, [COLOURS[i % len(COLOURS)] for i in range(len(names))], legend),
+        "color": _told(names, _cycle(COLOURS, len(names)), legend),
         "strokeDash": _told(names, [DASHES[(i + i // len(DASHES)) % len(DASHES)] for i in range(len(names))], legend),
     }
     layers: list[dict[str, Any]] = [
@@ -71,9 +71,8 @@ def possibility(measures: FuzzyMeasures, words: Language, width: int = WIDTH, he
     """The possibility that classes have at least so many records, and where it is ½."""
     points = [{"x": k, "y": p} for k, p in measures.possibility.items()]
     scale = {"type": "log", "nice": False}
-    across_ = _quantity(
-        "x", words.text("fuzzy.at-least"), {"grid": False, "format": ",~r", "labelOverlap": True}, scale
-    )
+    tens = [k for k in measures.possibility if str(k).strip("0") == "1"]
+    across_ = _quantity("x", words.text("fuzzy.at-least"), {"grid": False, "format": ",d", "values": tens}, scale)
     up = _quantity("y", words.text("fuzzy.possibility"), {"tickCount": 5, "format": ",~f"}, {"domain": [0, 1]})
     half = {"y": {"datum": 0.5}}
     layers = [
@@ -125,6 +124,7 @@ def regions(planes: Mapping[str, Plane], words: Language, size: int = 230) -> Ch
     for title, plane in planes.items():
         axes = {"x": _axis("x", plane.x), "y": _axis("y", plane.y)}
         used = sorted(set(plane.strongest.ravel().tolist()))
+        places = {i: plane.middle(plane.strongest == i) for i in used}
         fill = _told([str(i) for i in used], _cycle(SHADES, len(used)), None)
         both = {**axes, "x2": {"field": "x2"}, "y2": {"field": "y2"}, "fill": fill, "stroke": fill}
         border = {**axes, "detail": {"field": "line"}, "order": {"field": "at"}}
@@ -136,7 +136,7 @@ def regions(planes: Mapping[str, Plane], words: Language, size: int = 230) -> Ch
                 "mark": {"type": "line", "color": INK, "strokeWidth": 1.2},
                 "encoding": border,
             },
-            _names([_at(plane, *plane.middle(plane.strongest == i), i) for i in used if plane.named], axes),
+            _names([_at(plane, *place, i) for i, place in places.items() if place and plane.named], axes),
         ]
         named = {"text": title, "anchor": "middle", "fontSize": 12}
         panels.append({"width": size, "height": size, "title": named, "layer": layers})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -16,6 +17,8 @@ from velado.hierarchies.scale import Scale
 CELLS = 60
 MOST_NAMED = 12
 """More classes are not named in the plane: there is no room."""
+THIN = 0.04
+"""Parts of the grid that reach no deeper than this share of it have no room for a name."""
 EPOCH = date(1970, 1, 1).toordinal()
 
 
@@ -55,9 +58,12 @@ def across(coding: Coding, column: str, scales: Mapping[str, Scale]) -> Across:
         points = np.array([x for s in coding.corners for x in s])
     else:
         assert coding.breaks is not None
-        points = coding.breaks[1:-1]
+        points = coding.breaks[1:-1] if coding.sets > 1 else coding.usual.mean(axis=0)[[j]]
     room = (np.ptp(points) or np.ptp(coding.usual[:, j])) / (2 * coding.sets)
     low, high = min(points.min() - room, coding.usual[0, j]), max(points.max() + room, coding.usual[1, j])
+    # Rounded: exact limits would be exact figures of all records.
+    digits = 1 - math.floor(math.log10(high - low))
+    low, high = round(low, digits), round(high, digits)
     return Across(column, max(low, 0.0) if points.min() >= 0 else low, high, scales.get(column))
 
 
@@ -123,13 +129,13 @@ class Plane:
         x, y = (np.interp(line[:, 1 - j], np.arange(len(g)), g).tolist() for j, g in enumerate(self.grid))
         return list(zip(x, y, strict=True))
 
-    def middle(self, inside: np.ndarray) -> tuple[int, int]:
-        """Row and column of the point that lies deepest in a part of the grid."""
+    def middle(self, inside: np.ndarray) -> tuple[int, int] | None:
+        """Row and column of the point that lies deepest in a part of the grid; None if the part is thin."""
         from scipy.ndimage import distance_transform_edt
 
         depth = distance_transform_edt(np.pad(inside, 1))[1:-1, 1:-1]
         row, column = np.unravel_index(int(depth.argmax()), depth.shape)
-        return int(row), int(column)
+        return (int(row), int(column)) if depth.max() > THIN * len(inside) else None
 
 
 def isolines(heights: np.ndarray, level: float) -> list[np.ndarray]:
