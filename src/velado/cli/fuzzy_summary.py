@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from velado import Fuzzification
@@ -38,11 +39,10 @@ def show(result: Fuzzification, name: str) -> None:
             listed = ", ".join(" / ".join(p.sets[i].name.values()) for i in p.regularized)
             say(f"[yellow]Singular covariance, regularized: {plain(listed)}.[/]")
     _measures(result)
-    curve = e.fuzzy.possibility
-    table(
-        "Possibility that classes have at least so many records",
-        [["records", *curve], ["possibility", *curve.values()]],
-    )
+    curve = [*e.fuzzy.possibility.items(), (0, -1.0)]
+    # Of equal figures the one for the most records says all.
+    shown = [(k, p) for (k, p), (_, following) in pairwise(curve) if figure(p) != figure(following)]
+    table("Possibility that classes have at least so many records", shown, ("records", "possibility"))
     if e.models:
         lines = [(v.name, _required(v.required), v.achieved, "holds" if v.satisfied else "fails") for v in e.models]
         table("Models", lines, ("model", "required", "achieved", ""))

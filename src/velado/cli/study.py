@@ -29,7 +29,7 @@ def command(
         int | None,
         typer.Option(min=100, max=5_000_000, help="Records of a synthetic data set (unilab, anonylitics)."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of a synthetic data set (unilab, anonylitics).")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of a synthetic data set (unilab, anonylitics, ucm).")] = None,
     json: JSON = False,
 ) -> None:
     """Reproduce a published experiment: published and obtained figures side by side."""
