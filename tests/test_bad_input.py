@@ -409,7 +409,18 @@ def bad_values(parameter: Any) -> list[Any]:
         return ["much", "-1GB", 0, 1.5, "1 XB", True, []]
     if isinstance(parameter, Lists):
         other = ["low"] if parameter.numbers else [1]
-        return [None, 3, "sex", ["sex"], {"sex": 1}, {"sex": "low"}, {"sex": []}, {"sex": other}, {"sex": [True]}, {"sex": None}]
+        return [
+            None,
+            3,
+            "sex",
+            ["sex"],
+            {"sex": 1},
+            {"sex": "low"},
+            {"sex": []},
+            {"sex": other},
+            {"sex": [True]},
+            {"sex": None},
+        ]
     if isinstance(parameter, Weights):
         return [None, 3, "sex", ["sex"], {"sex": -1}, {"sex": 0}, {"sex": True}, {"sex": None}, {"sex": math.inf}]
     return [None, 3, "sex", ["sex"], {"sex": -1}, {"sex": 1.5}, {"sex": True}, {"sex": None}]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 import velado
 from conftest import Command
@@ -132,6 +133,20 @@ def test_no_solution(table: Path, main: Command) -> None:
 def test_what_went_wrong_in_learning_is_said(table: Path, main: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     (table.parent / "line.csv").write_text("a,b\n" + "".join(f"{i},{2 * i}\n" for i in range(50)))
     shown = main("fuzzy", "line.csv", "--qi", "a,b", "--joint", "--partition", "gustafson-kessel", "--sets", "2").out
-    assert "Singular covariance, regularized: low / low, high / high" in shown
+    assert "a and b: singular covariance, regularized, in the sets low / low, high / high" in shown
     monkeypatch.setattr(Fuzzy, "_method", lambda self, sets: velado.fuzzy.CMeans(sets, iterations=1))
-    assert "Not converged after 1 iterations" in main(*BASE).out
+    told = "not converged after 1 iterations"
+    assert f"age: {told}" in main(*BASE).out
+    columns = {"age": "quasi-identifier", "ill": "sensitive"}
+    project = {
+        "source": "people.csv",
+        "columns": columns,
+        "rest": "drop",
+        "models": [{"k-anonymity": {"k": 2}}],
+        "method": "fuzzy",
+        "output": "out.csv",
+    }
+    (table.parent / "project.yaml").write_text(yaml.safe_dump(project))
+    shown = main("run", "project.yaml").out
+    assert f"age: {told}" in shown
+    assert "fuzzy classes; the largest Q" in shown

@@ -275,6 +275,7 @@ def test_every_command_takes_a_fuzzy_project(project: dict, tmp_path: Path, main
     assert measured["models"] == ran["models"]
     assert measured["fuzzy"] == ran["fuzzy"]
     assert [s["evaluation"]["models"][1]["satisfied"] for s in shown["compare"].json["settings"]] == [True, True]
+    assert "Measures of the degrees, and of the labels" in main("evaluate", "--project", "project.yaml").out
     names = {a["name"] for a in shown["attack"].json["attacks"]}
     assert {"homogeneity", "skewness", "order"} <= names
 

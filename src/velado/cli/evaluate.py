@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from velado import MEASURES, Evaluation, evaluate
+from velado.cli import fuzzy_summary
 from velado.cli.check import MEANINGS
 from velado.cli.terminal import (
     DELIMITER,
@@ -106,6 +107,7 @@ def _show(e: Evaluation) -> None:
     header = ("column", "loss", "precision", "GenILoss", "entropy", "values before", "after")
     table("By column", lines, header)
     _show_privacy(e)
+    fuzzy_summary.measures(e)
     risk = [("highest", r.highest), ("average (marketer)", r.average), ("records above 10 %", r.at_risk)]
     lines_of_risk: list[tuple[Any, ...]] = [(f"prosecutor: {name}", f"{value:.2%}") for name, value in risk]
     lines_of_risk.append(("records singled out", f"{r.singled_out_before:,} → {r.singled_out_after:,}"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from velado import Fuzzification
+from velado import Evaluation, Fuzzification
 from velado.cli.terminal import figure, plain, say, table
 
 
@@ -33,12 +33,8 @@ def show(result: Fuzzification, name: str) -> None:
         ]
         header = ("set", *place, "σ-count", "non-fuzzy cardinality", "records")
         table("Sets of " + plain(" and ".join(p.columns)), lines, header)
-        if p.converged is False:
-            say(f"[yellow]Not converged after {p.iterations:,} iterations: other sets may fit better.[/]")
-        if p.regularized:
-            listed = ", ".join(" / ".join(p.sets[i].name.values()) for i in p.regularized)
-            say(f"[yellow]Singular covariance, regularized: {plain(listed)}.[/]")
-    _measures(result)
+    cautions(e)
+    measures(e)
     curve = [*e.fuzzy.possibility.items(), (0, -1.0)]
     # Of equal figures the one for the most records says all.
     shown = [(k, p) for (k, p), (_, following) in pairwise(curve) if figure(p) != figure(following)]
@@ -48,10 +44,21 @@ def show(result: Fuzzification, name: str) -> None:
         table("Models", lines, ("model", "required", "achieved", ""))
 
 
-def _measures(result: Fuzzification) -> None:
-    e = result.evaluation
-    assert e.fuzzy is not None
-    assert e.after is not None
+def cautions(evaluation: Evaluation) -> None:
+    """Say which sets were not learned as they should be."""
+    for p in evaluation.fuzzy.partitions if evaluation.fuzzy else ():
+        columns = plain(" and ".join(p.columns))
+        if p.converged is False:
+            say(f"[yellow]{columns}: not converged after {p.iterations:,} iterations; other sets may fit better[/]")
+        if p.regularized:
+            listed = ", ".join(" / ".join(p.sets[i].name.values()) for i in p.regularized)
+            say(f"[yellow]{columns}: singular covariance, regularized, in the sets {plain(listed)}[/]")
+
+
+def measures(e: Evaluation) -> None:
+    """Print fuzzy measures beside the crisp ones, where there are both."""
+    if e.fuzzy is None or e.after is None:
+        return
     lines: list[tuple[Any, ...]] = [
         ("anonymity: largest Q (possibility ½); k", e.fuzzy.q, e.after.k),
         ("smallest class: non-fuzzy cardinality; records", e.fuzzy.cardinality["smallest"], e.after.k),

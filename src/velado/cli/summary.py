@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.table import Table
 
 from velado import Release
+from velado.cli.fuzzy_summary import cautions
 from velado.cli.terminal import figure, out, plain, say
 
 
@@ -25,6 +26,9 @@ def show(release: Release) -> None:
     else:
         found = "found by a heuristic, no proof of optimality"
     say(found)
+    if e.fuzzy is not None:
+        say(f"{e.fuzzy.classes:,} fuzzy classes; the largest Q with a possibility of ½ is {e.fuzzy.q:,}")
+        cautions(e)
     say()
     levels = Table(title="Recoding", title_justify="left", title_style="bold", box=None, pad_edge=False)
     levels.add_column("column")
