@@ -48,7 +48,7 @@ def open_table(source: Any, folder: Path | None = None, beside: Path | None = No
 class DuckDBTable:
     """A table read by DuckDB; nothing is loaded before it is asked for.
 
-    Memory is bounded by ``memory`` and the number of distinct combinations counted: sorting (the
+    Memory is bounded by ``MEMORY`` and the number of distinct combinations counted: sorting (the
     shuffle) spills to a private temporary folder, beside the output where there is one.
     """
 
@@ -56,7 +56,6 @@ class DuckDBTable:
         import duckdb
 
         self.source = source
-        self.memory = MEMORY
         self._registered = 0
         self._temporary = self._private_folder(beside)
         # The engine's own default is a folder in the working directory, open to everybody.
@@ -345,7 +344,6 @@ class DuckDBTable:
 
     def limit(self, memory: int) -> None:
         """Use no more memory than this many bytes."""
-        self.memory = memory
         self._run(f"SET memory_limit = '{memory}B'")
 
     def close(self) -> None:

@@ -7,8 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from velado.fuzzy.clustering import Iterated, chunks
+from velado.fuzzy.clustering import Iterated, chunks, squared_distances
 from velado.fuzzy.fuzzy_clustering import FuzzyClusterer, weighted_means
+
+NEAR = 1e-6
+"""Squared distances below this share of ‖z‖² are taken from differences: the product has lost too many digits."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class CMeans(FuzzyClusterer):
         """Each turn is one pass over the points, chunk by chunk, in two matrix products.
 
         With z' = (z, ‖z‖², 1), squared distances are the products of z' with (−2v, 1, ‖v‖²), and all sums that the next
-        centres and the objective need are those of μ^m·z'.
+        centres need are those of μ^m·z'.
         """
         dimensions, rows = points.shape
         extended = np.concatenate([points, (points**2).sum(axis=0)[None], np.ones((1, rows))])
@@ -41,7 +44,10 @@ class CMeans(FuzzyClusterer):
             sums = np.zeros((self.sets, dimensions + 2))
             change = 0.0
             for part in chunks(rows, self.sets):
-                new = self.membership(towards @ extended[:, part])
+                squares = towards @ extended[:, part]
+                i, k = np.nonzero(squares < NEAR * extended[-2, part])
+                squares[i, k] = ((points[:, part][:, k] - centres[i].T) ** 2).sum(axis=0)
+                new = self.membership(squares)
                 old = memberships[:, part]
                 np.subtract(new, old, out=old)
                 change = max(change, self.change(old))
@@ -50,9 +56,10 @@ class CMeans(FuzzyClusterer):
                 if weights is not None:
                     new *= weights[part]
                 sums += new @ extended[:, part].T
-            objective = float((sums * towards).sum())
             following = weighted_means(sums[:, :dimensions], sums[:, -1], centres)
             converged = change <= self.tolerance
             if converged:
                 break
-        return Iterated(centres, memberships, iteration, converged, max(objective, 0.0))
+        powers = self.raised(memberships, out=np.empty_like(memberships))
+        objective = float((powers * squared_distances(points, centres)).sum(axis=0) @ counts)
+        return Iterated(centres, memberships, iteration, converged, objective)
