@@ -287,6 +287,9 @@ BAD: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
     "capacity in words": (small(), slots(["many", "9"]), {}, "bad-capacity"),
     "missing capacity": (small(), slots([None, 9]), {}, "bad-capacity"),
     "infinite capacity": (small(), slots([float("inf"), 9.0]), {}, "bad-capacity"),
+    "capacity as programmers write it": (small(), slots(["1_0", "9"]), {}, "bad-capacity"),
+    "capacity in other digits": (small(), slots(["٣", "9"]), {}, "bad-capacity"),
+    "more places than people on earth": (small(), slots([10**15, 9]), {}, "bad-capacity"),
     "no capacity column": (small(), pa.table({"slot": ["a"]}), {}, "unknown-column"),
     "only a capacity": (small(), pa.table({"capacity": [9]}), {}, "no-slot-column"),
     "a slot twice": (small(), pa.table({"slot": ["a", "a"], "capacity": [3, 3]}), {}, "duplicate-slot"),
@@ -295,6 +298,8 @@ BAD: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
     "unknown column": (small(), slots([9]), {"quasi_identifiers": ["agee"]}, "unknown-column"),
     "no quasi-identifier": (small(), slots([9]), {"quasi_identifiers": []}, "no-quasi-identifier"),
     "unknown fixed slot": (small(keeps=["s7"] + [None] * 5), slots([9]), {"fixed": "keeps"}, "unknown-slot"),
+    "fixed by a quasi-identifier": (small(keeps=["s0"] * 6), slots([9]), {"quasi_identifiers": ["keeps"], "fixed": "keeps"}, "two-roles"),
+    "fixed by the identifier": (small(), slots([9]), {"identifier": "id", "fixed": "id"}, "two-roles"),
     "unnamed slots": (small(keeps=["s0"] + [None] * 5), slots([9], hour=[9]), {"fixed": "keeps"}, "no-slot-name"),
     "ids twice": (small(nr=[1, 1, 2, 3, 4, 5]), slots([9]), {"identifier": "nr"}, "duplicate-id"),
     "no id": (small(nr=[1, None, 2, 3, 4, 5]), slots([9]), {"identifier": "nr"}, "missing-id"),
@@ -329,9 +334,42 @@ def test_bad_input_writes_nothing(case: str, tmp_path: Path) -> None:
     assert not [v for v in ("p0", "p9") if v in str(caught.value)]
 
 
-def test_how_many_are_missing() -> None:
-    with pytest.raises(InputError, match="1 of 6 people get no appointment"):
-        velado.assign_appointments(small(), slots([2, 3]), ["age"])
+def test_how_many_are_missing(tmp_path: Path) -> None:
+    velado.save_table(slots([2, 3]), tmp_path / "slots.csv")
+    with pytest.raises(InputError, match="1 of 6 people get no appointment") as caught:
+        velado.assign_appointments(small(), tmp_path / "slots.csv", ["age"])
+    assert caught.value.file is not None
+    assert caught.value.file.endswith("slots.csv")
+
+
+def test_a_number_may_be_written_as_tables_write_it() -> None:
+    assert Slots.read(slots(["3.0", " 3 ", "1e3", "0"])).capacities.tolist() == [3, 3, 1000, 0]
+
+
+def test_names_of_slots_that_occur_twice() -> None:
+    hours = pa.table({"slot": ["a", "a"], "hour": [9, 10], "capacity": [3, 3]})
+    assert len(Slots.read(hours)) == 2
+    with pytest.raises(InputError) as caught:
+        Slots.read(hours, name="slot")
+    assert (caught.value.column, caught.value.hint) == ("slot", "Every slot needs a name of its own.")
+
+
+@pytest.mark.parametrize("method", ["random", "best-fit", "exact"])
+def test_full_slots_are_named(method: str) -> None:
+    """Three keep the first slot, and a fourth comes along with one of them."""
+    people = small(home=["a", None, None, "a", None, None], keeps=["s0"] * 3 + [None] * 3)
+    conditions = {"household": "home", "fixed": "keeps"}
+    assert velado.assign_appointments(people, slots([4, 9]), ["age"], method, **conditions).people == 6
+    with pytest.raises(NoSolution) as caught:
+        velado.assign_appointments(people, slots([3, 9]), ["age"], method, **conditions)
+    assert caught.value.values == ["s0"]
+
+
+@pytest.mark.parametrize("method", ["random", "best-fit", "exact"])
+def test_a_household_that_is_larger_than_every_slot(method: str) -> None:
+    with pytest.raises(NoSolution) as caught:
+        velado.assign_appointments(small(home=["a"] * 6), slots([5, 5]), ["age"], method, household="home")
+    assert "fit into none of their admissible slots" in str(caught.value)
 
 
 def test_the_output_may_not_be_the_input(tmp_path: Path) -> None:

@@ -89,6 +89,9 @@ def test_compare_and_its_chart(language: str, tables, main: Command, tmp_path: P
     assert ended.code == 0
     words = {"en": "optimal", "es": "óptimo", "pt": "ótimo"}
     assert words[language] in ended.out
+    assert ("0.8896" if language == "en" else "0,8896") in ended.out
+    assert "vectors.svg" in ended.out
+    assert "Chart" not in ended.out
     drawn = (tmp_path / "vectors.svg").read_text(encoding="utf-8")
     assert {"en": "best fit (k = 2)", "es": "mejor ajuste (k = 2)", "pt": "melhor ajuste (k = 2)"}[language] in drawn
 
@@ -169,7 +172,7 @@ def test_errors_write_nothing(options: tuple, code: str, exit_code: int, tables,
 def test_long_vectors_are_shortened() -> None:
     assert shortened(velado.AnonymityVector((0, 2, 1, 2))) == "(0, 2, 1, 2)"
     long = velado.AnonymityVector((*(0,) * 20, 1234, *range(1, 50)))
-    assert shortened(long) == "(0 × 20, 1,234, 1, 2, 3, 4, 5, 6, …)"
+    assert shortened(long) == "(0 × 20, 1234, 1, 2, 3, 4, 5, 6, …)"
     assert shortened(velado.AnonymityVector(range(1, 20))) == "(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …)"
 
 

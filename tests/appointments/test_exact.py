@@ -2,12 +2,14 @@
 
 import builtins
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from oracle_appointments import all_vectors, best_vector, small_problem
 from velado.appointments.arcflow import ArcFlow
+from velado.appointments.best_fit import BestFit
 from velado.appointments.cells import Cells
 from velado.appointments.exact import Exact, model_for, why_none
 from velado.appointments.flows import PIECES, coupled_flows
@@ -136,6 +138,17 @@ def test_bounds_of_the_relaxation_hold(seed):
         assert least is None or least <= best[known]
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("factor", [-1e9, 1e9, 1e30])
+def test_bounds_hold_whatever_the_dual_solution_is(factor):
+    """Any dual solution gives a bound; an absurd one only a weak one."""
+    problem = drawn(24, 2, 7, 1)
+    model = ArcFlow(problem)
+    relaxation = Relaxation(coupled_flows(model.sizes, model.capacities, ()))
+    relaxation.rows = [SimpleNamespace(dual_value=lambda i=i: factor * (i % 3)) for i in range(len(relaxation.rows))]
+    assert relaxation.least((PIECES, 1), 10) <= Exact().assign(problem).vector.counts[0]
+
+
 def test_the_best_conceivable_rest():
     assert best_from((), 0, 10, 10).counts == (0,) * 9 + (1,)
     assert best_from((), 0, 10, 6).counts == (0, 0, 0, 0, 2)
@@ -240,6 +253,18 @@ def test_too_large_a_problem_is_left_to_the_heuristic():
     found.check()
     assert found.notes in ({"model": "too large"}, {})
     assert found.bound == problem.base
+
+
+@pytest.mark.parametrize("seconds", [1e-6, 60])
+def test_what_is_not_proven_is_no_worse_than_best_fit(seconds):
+    """In no time a problem that could be solved, and with time one that is too large."""
+    rng = np.random.default_rng(2)
+    large = Problem.plain(rng.integers(400, 700, 150), rng.integers(400, 650, 190))
+    problem = large if seconds == 60 else drawn(600, 10, 90, 3)
+    assert (model_for(problem) is None) == (seconds == 60)
+    found = Exact(seconds=seconds).assign(problem)
+    found.check()
+    assert BestFit(trials=0).assign(problem).vector > BestFit().assign(problem).vector >= found.vector
 
 
 def test_cancelling_stops_the_solver():

@@ -302,6 +302,27 @@ def test_subset_finds_a_sum_in_a_range(sizes: list[int], low: int, width: int) -
         assert chosen is None
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_who_could_move_is_counted_from_who_is_there(seed: int) -> None:
+    """Two groups; everybody who comes alone may come to other slots, and some come in pairs."""
+    rng = np.random.default_rng(seed)
+    kinds, slots = 30, 5
+    sets = rng.random((kinds, slots)) < 0.6
+    sets[:, 0] = True
+    problem = Problem(
+        capacities=np.full(slots, 50), groups=2, units=rng.integers(1, 4, kinds), start=np.arange(kinds + 1),
+        member_groups=rng.integers(0, 2, kinds), member_counts=rng.choice([1, 1, 2], kinds),
+        admissible=np.arange(kinds), slot_sets=sets,
+    )  # fmt: skip
+    occupancy = Occupancy.of(RandomSlots(seed).assign(problem))
+    for group, before, after in itertools.product(range(2), range(slots), range(slots)):
+        alone = [t for t in range(kinds) if problem.member_groups[t] == group and problem.member_counts[t] == 1]
+        movable = {t: occupancy.at[t].get(before, 0) for t in alone if sets[t, after]}
+        assert occupancy.movable(group, before, after) == sum(movable.values())
+        moves = occupancy.moving(group, before, after, sum(movable.values()))
+        assert {(t, before, after, units) for t, units in movable.items() if units} == set(moves)
+
+
 def test_a_chain_of_moves_makes_room() -> None:
     """The third kind may only come to the first slot, whose people must move on, and theirs in turn."""
     sets = np.array([[True, True, False], [False, True, True], [True, False, False]])

@@ -14,7 +14,7 @@ from velado.appointments.planning import Planning, planned
 from velado.appointments.problem import Planner, check_possible
 from velado.appointments.publishing import give_out
 from velado.appointments.slots import Slots
-from velado.appointments.units import Units
+from velado.appointments.units import Units, check_room
 from velado.engines import Source
 from velado.errors import InputError
 from velado.methods import Progress, silent
@@ -49,7 +49,8 @@ class Request:
             fixed=self.fixed, admissible=self.admissible, match=self.match, beside=beside,
         )  # fmt: skip
         units = Units.of(people, slots, self.k)
-        check_possible(units.problem)
+        check_possible(units.problem, slots.rows.name)
+        check_room(units.problem, slots)
         return people, slots, units
 
 
@@ -139,4 +140,6 @@ def _check_output(request: Request, output: Path | None) -> None:
     for thing in (request.people, request.slots, request.admissible):
         read = None if thing is None else Source.of(thing).path
         if output is not None and read is not None and output.resolve() == read.resolve():
-            raise InputError("output-is-input", "the output would replace the input", file=output)
+            raise InputError(
+                "output-is-input", "the output would replace the input", file=output, hint="Choose another name."
+            )

@@ -30,7 +30,8 @@ class Exact(Planner):
     """The lexicographically smallest anonymity vector, proven component by component with OR-Tools CP-SAT.
 
     UCM, algorithm 1, with other models (see `velado.appointments.arcflow` and `velado.appointments.cells`). When the time
-    is over, the best assignment so far, with the number of components that are proven and a bound.
+    is over, the best assignment so far (no worse than that of `BestFit()`), with the number of components that are proven
+    and a bound.
 
     ``level`` is the prototype's *Level of Search* (UCM, chapter 5: when the algorithm begins to find zeros in the vector,
     it stops before the following values). The text does not say how the number counts; here the search ends as soon as
@@ -57,7 +58,10 @@ class Exact(Planner):
             start = BestFit(trials=0).assign(problem, progress)
         except NoSolution:
             start = None
-        return replace(self.improve(problem, start, watch), seconds=time.perf_counter() - began)
+        found = self.improve(problem, start, watch)
+        if not found.optimal:
+            found = _no_worse_than_best_fit(found, progress)
+        return replace(found, seconds=time.perf_counter() - began)
 
     def improve(self, problem: Problem, start: Assignment | None, watch: Watch) -> Assignment:
         """Search from an assignment that is known already, or from none."""
@@ -105,6 +109,17 @@ def why_none(problem: Problem) -> str:
         "admissible slots": not slots.all(),
     }
     return "Relax one of: " + ", ".join(text for text, asked in conditions.items() if asked) + "; or add slots."
+
+
+def _no_worse_than_best_fit(found: Assignment, progress: Progress) -> Assignment:
+    """What best fit finds with all its trials, if that is better; the proven components are the same then."""
+    try:
+        other = BestFit().assign(found.problem, progress)
+    except NoSolution:
+        return found
+    if other.vector >= found.vector:
+        return found
+    return replace(found, kind=other.kind, slot=other.slot, units=other.units)
 
 
 def _not_found(message: str) -> NoSolution:

@@ -35,6 +35,8 @@ class Occupancy:
         self.members = [entries[start[t] : start[t + 1]] for t in range(len(self.people))]
         self.singles: list[list[int]] = [[] for _ in range(problem.groups)]
         """Per group, the kinds of people who come alone: only these are moved freely."""
+        self.alone: list[dict[int, dict[int, int]]] = [{} for _ in self.room]
+        """Per slot and group, the units of those kinds. Not kept where kinds are groups: then cells say the same."""
         self.kinds: list[list[int]] = [[] for _ in range(problem.groups)]
         """Per group, all kinds with its people."""
         for kind, members in enumerate(self.members):
@@ -67,6 +69,8 @@ class Occupancy:
         for group, count in self.members[kind]:
             _add(self.cells[group], slot, units * count)
             _add(self.crowd[slot], group, units * count)
+        if self.people[kind] == 1 and not self._everywhere:
+            _add(self.alone[slot].setdefault(self.members[kind][0][0], {}), kind, units)
 
     def move(self, moves: Iterable[Move]) -> None:
         """Carry out moves."""
@@ -82,15 +86,16 @@ class Occupancy:
         """How many people of a group could go from one slot to another, room aside."""
         if self._everywhere:
             return self.cells[group].get(before, 0)
-        return sum(self.at[t].get(before, 0) for t in self.singles[group] if self.allowed(t, after))
+        present = self.alone[before].get(group, {})
+        return sum(units for kind, units in present.items() if self.allowed(kind, after))
 
     def moving(self, group: int, before: int, after: int, people: int) -> list[Move]:
         """The moves of so many of the movable people."""
         if self._everywhere:
             return [(group, before, after, people)]
         moves = []
-        for kind in self.singles[group]:
-            units = min(people, self.at[kind].get(before, 0)) if self.allowed(kind, after) else 0
+        for kind, present in self.alone[before].get(group, {}).items():
+            units = min(people, present) if self.allowed(kind, after) else 0
             if units:
                 moves.append((kind, before, after, units))
                 people -= units

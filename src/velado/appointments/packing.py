@@ -81,11 +81,18 @@ class _Rooms:
 
 
 def none_found(problem: Problem, method: str) -> NoSolution:
-    """The error where somebody gets no place: certain without households, else only the method's failure."""
+    """The error where somebody gets no place: certain without households or if one is too large, else the method's failure."""
     if (problem.unit_people == 1).all():
         return NoSolution(
             "no-assignment", "the admissible slots have too few places for the people who may only come there",
             hint="Add slots or capacity there, or admit more slots.",
+        )  # fmt: skip
+    roomiest = np.where(problem.slot_sets, problem.capacities, 0).max(axis=1)
+    large = int(problem.units[problem.unit_people > roomiest[problem.admissible]].sum())
+    if large:
+        return NoSolution(
+            "no-assignment", f"{large:,} household(s) fit into none of their admissible slots",
+            hint="Add larger slots, or take these households apart.",
         )  # fmt: skip
     return NoSolution(
         "no-assignment", f"'{method}' found no places for all households",

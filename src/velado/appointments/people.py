@@ -60,6 +60,11 @@ class People:
                 "duplicate-column", "people and slots have columns of the same name", file=rows.name, values=clash,
                 hint="Rename them in one of the tables: the appointments show the columns of both.",
             )  # fmt: skip
+        if fixed is not None and fixed in (*quasi_identifiers, identifier):
+            raise InputError(
+                "two-roles", "the slots that people keep cannot be an identifier or a quasi-identifier", file=rows.name,
+                column=fixed, hint="Copy it under another name: it is left out of the output.",
+            )  # fmt: skip
         if identifier is not None:
             _check_identifiers(rows, identifier)
         group, groups = rows.codes(quasi_identifiers)
@@ -92,12 +97,16 @@ def _check_identifiers(rows: Rows, column: str) -> None:
     """Everybody has an identifier of their own; the message shows none."""
     texts = rows.texts(column)
     if texts.null_count:
-        raise InputError("missing-id", f"{texts.null_count:,} people have no identifier", file=rows.name, column=column)
+        raise InputError(
+            "missing-id", f"{texts.null_count:,} people have no identifier", file=rows.name, column=column,
+            hint="Give everybody one, or name another column.",
+        )  # fmt: skip
     twice = len(texts) - len(texts.unique())
     if twice:
         raise InputError(
-            "duplicate-id", f"{twice:,} people have an identifier that occurs before", file=rows.name, column=column
-        )
+            "duplicate-id", f"{twice:,} people have an identifier that occurs before", file=rows.name, column=column,
+            hint="Everybody is one line with an identifier of their own.",
+        )  # fmt: skip
 
 
 def _households(rows: Rows, column: str) -> np.ndarray:
@@ -132,11 +141,13 @@ def _listed(rows: Rows, slots: Slots, pairs: Rows, identifier: str | None) -> tu
     if person.null_count:
         raise InputError(
             "unknown-person", f"{person.null_count:,} line(s) are about people who are not in {rows.name}",
-            file=pairs.name, column=identifier,
+            file=pairs.name, column=identifier, hint="Leave these lines out, or mend the identifiers.",
         )  # fmt: skip
     slot = slots.find(pairs.texts(named), pairs.name, named)
     if (slot < 0).any():
-        raise InputError("unknown-slot", "a line names no slot", file=pairs.name, column=named)
+        raise InputError(
+            "unknown-slot", "a line names no slot", file=pairs.name, column=named, hint="Leave it out, or name one."
+        )
     keys = np.unique(person.to_numpy(zero_copy_only=False).astype(np.int64) * len(slots) + slot)
     listed = (keys % len(slots)).astype(np.int32)
     ends = np.searchsorted(keys, np.arange(len(rows) + 1) * len(slots))

@@ -138,13 +138,13 @@ class Assignment:
             raise AssertionError(f"the assignment of '{self.method}' breaks its own constraints")
 
 
-def check_possible(problem: Problem) -> None:
-    """Refuse what no planner can do: more people than places, a group smaller than required."""
+def check_possible(problem: Problem, slots: str | None = None) -> None:
+    """Refuse what no planner can do: more people than places (in the table ``slots``), a group smaller than required."""
     missing = int(problem.sizes.sum() - problem.capacities.sum())
     if missing > 0:
         raise InputError(
             "not-enough-capacity", f"{missing:,} of {problem.sizes.sum():,} people get no appointment: too few places",
-            hint="Add slots, or raise capacities.",
+            hint="Add slots, or raise capacities.", file=slots,
         )  # fmt: skip
     present = problem.sizes[problem.sizes > 0]
     small = int((present < problem.smallest).sum())

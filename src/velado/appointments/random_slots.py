@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -38,8 +39,11 @@ class RandomSlots(Planner):
         alike = np.column_stack((~fixed, -problem.unit_people, places[problem.admissible], problem.admissible))
         nobody = np.zeros(0, dtype=np.int64)
         given, left = [nobody], [nobody]
-        for line in np.unique(alike, axis=0):
-            kinds = np.flatnonzero((alike == line).all(axis=1))
+        lines, which = np.unique(alike, axis=0, return_inverse=True)
+        order = np.argsort(which.reshape(-1), kind="stable")
+        ends = np.searchsorted(which.reshape(-1)[order], np.arange(len(lines) + 1))
+        for line, (first, end) in zip(lines, pairwise(ends.tolist()), strict=True):
+            kinds = order[first:end]
             units = rng.permutation(np.repeat(kinds, problem.units[kinds]))
             slots = _drawn(rng, room, np.flatnonzero(problem.slot_sets[line[3]]), int(-line[1]), len(units))
             given.append(units[: len(slots)] * problem.slots + slots)

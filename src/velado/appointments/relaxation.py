@@ -9,6 +9,8 @@ import numpy as np
 from velado.appointments.flows import System
 
 SCALE = 2**40
+LARGEST = 2**20
+"""Dual values are cut off here, so that sums of some of them, scaled, fit into 64 bits."""
 
 
 class Relaxation:
@@ -49,7 +51,8 @@ class Relaxation:
         self.solver.SetTimeLimit(max(int(1000 * seconds), 1))
         if self.solver.Solve() != self.solver.OPTIMAL:
             return None
-        dual = np.rint(np.array([row.dual_value() for row in self.rows]) * SCALE).astype(np.int64)
+        values = np.array([row.dual_value() for row in self.rows])
+        dual = np.rint(np.clip(values, -LARGEST, LARGEST) * SCALE).astype(np.int64)
         reduced = -(self.system.matrix.T @ dual)
         reduced[column] += SCALE
         ends = np.where(reduced > 0, self.lower, self.upper)

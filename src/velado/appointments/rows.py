@@ -59,6 +59,11 @@ class Rows:
 
         return self.table.column(column).combine_chunks().cast(pa.string())
 
+    def shown(self, columns: Sequence[str], rows: np.ndarray) -> list[str]:
+        """What some rows say in some columns, for messages."""
+        texts = [self.texts(c) for c in columns]
+        return [", ".join(str(t[i].as_py()) for t in texts) for i in rows.tolist()]
+
     def codes(self, columns: Sequence[str]) -> tuple[np.ndarray, int]:
         """Which combination of values each row has, and how many there are; a missing value is one of its own."""
         encoded = [self.table.column(c).combine_chunks().dictionary_encode(null_encoding="encode") for c in columns]

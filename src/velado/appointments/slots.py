@@ -15,6 +15,8 @@ from velado.errors import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+MOST_PLACES = 10**12
+
 
 @dataclass(frozen=True)
 class Slots:
@@ -40,11 +42,14 @@ class Slots:
                 hint="For example place, hour, capacity.",
             )  # fmt: skip
         name = described[0] if name is None and len(described) == 1 else name
-        for columns in {described, (name,)} if name is not None else {described}:
+        hints = {described: "Add up the capacities of equal slots."}
+        if name is not None:
+            hints.setdefault((name,), "Every slot needs a name of its own.")
+        for columns, hint in hints.items():
             if rows.codes(columns)[1] < len(rows):
                 raise InputError(
                     "duplicate-slot", "a slot is listed more than once", file=rows.name, column=", ".join(columns),
-                    values=_twice(rows, columns), hint="Add up the capacities of equal slots.",
+                    values=_twice(rows, columns), hint=hint,
                 )  # fmt: skip
         return cls(rows, _capacities(rows, capacity), described, name)
 
@@ -78,8 +83,7 @@ class Slots:
 def _twice(rows: Rows, columns: Sequence[str]) -> list[str]:
     codes, _ = rows.codes(columns)
     _, first, counts = np.unique(codes, return_index=True, return_counts=True)
-    texts = [rows.texts(c) for c in columns]
-    return [", ".join(str(t[int(i)].as_py()) for t in texts) for i in first[counts > 1][:5]]
+    return rows.shown(columns, first[counts > 1][:5])
 
 
 def _capacities(rows: Rows, column: str) -> np.ndarray:
@@ -88,15 +92,18 @@ def _capacities(rows: Rows, column: str) -> np.ndarray:
     wrong = ["(missing)" if t is None else t for t, n in zip(texts, found, strict=True) if n is None]
     if wrong:
         raise InputError(
-            "bad-capacity", f"{len(wrong):,} capacities are not whole numbers of 0 or more", file=rows.name,
-            column=column, values=wrong,
+            "bad-capacity", f"{len(wrong):,} capacities are not whole numbers from 0 to {MOST_PLACES:,}", file=rows.name,
+            column=column, values=wrong, hint="Say how many people may come, for example 12; 0 if nobody may.",
         )  # fmt: skip
     return np.array(found, dtype=np.int64)
 
 
 def _whole(text: str | None) -> int | None:
+    """A number as tables write them (12, 12.0, 1.2e1); float() alone would take 1_2 and other digits than 0 to 9."""
+    if text is None or not text.isascii() or "_" in text:
+        return None
     try:
-        number = float(text) if text is not None else -1.0
+        number = float(text)
     except ValueError:
         return None
-    return int(number) if 0 <= number <= 2**40 and number == int(number) else None
+    return int(number) if 0 <= number <= MOST_PLACES and number == int(number) else None

@@ -9,7 +9,7 @@ import numpy as np
 from velado.appointments.people import People
 from velado.appointments.problem import Assignment, Problem
 from velado.appointments.slots import Slots
-from velado.errors import InputError
+from velado.errors import InputError, NoSolution
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,20 @@ class Units:
         return slot[self.unit]
 
 
+def check_room(problem: Problem, slots: Slots) -> None:
+    """Refuse slots with fewer places than people who may only come there: they keep it, or nothing else is admissible."""
+    bound = (problem.slot_sets.sum(axis=1) == 1)[problem.admissible]
+    slot = problem.slot_sets.argmax(axis=1)[problem.admissible[bound]]
+    people = np.bincount(slot, weights=(problem.units * problem.unit_people)[bound], minlength=problem.slots)
+    full = np.flatnonzero(people > problem.capacities)
+    if len(full):
+        raise NoSolution(
+            "no-assignment", f"{len(full):,} slot(s) have fewer places than people who may only come there",
+            file=slots.rows.name, values=slots.rows.shown(slots.described, full[:5]),
+            hint="Raise their capacities, or let some of these people come elsewhere.",
+        )  # fmt: skip
+
+
 def _units(household: np.ndarray) -> tuple[np.ndarray, int]:
     """A number for each household and for each person who comes alone."""
     own = np.where(household >= 0, household, household.max(initial=-1) + 1 + np.arange(len(household)))
@@ -71,6 +85,7 @@ def _admissible(people: People, unit: np.ndarray, count: int, slots: int) -> tup
             "household-apart",
             f"{apart:,} household(s) have fixed appointments in different slots",
             file=people.rows.name,
+            hint="Let all members keep the same slot, or take them apart.",
         )
     slot_set = np.zeros(count, dtype=np.int64)
     slot_set[unit] = people.slot_set
@@ -97,7 +112,7 @@ def _admissible(people: People, unit: np.ndarray, count: int, slots: int) -> tup
     if nowhere:
         raise InputError(
             "no-admissible-slot", f"{nowhere:,} household(s) have no slot that all members may come to",
-            file=people.rows.name,
+            file=people.rows.name, hint="Admit a slot for all of them, or take them apart.",
         )  # fmt: skip
     used, slot_set = np.unique(slot_set, return_inverse=True)
     return slot_set.astype(np.int64), np.array([sets[i] for i in used.tolist()])

@@ -30,7 +30,6 @@ from velado.cli.terminal import (
     LANGUAGE,
     MISSING,
     QUOTE,
-    figure,
     names,
     out,
     plain,
@@ -206,7 +205,8 @@ def compare(
     _show(planning, words)
     if chart is not None:
         say()
-        say(f"Chart: {plain(chart)}")
+        title = words.text("appointments.chart", people=words.integer(planning.people))
+        say(f"{title}: {plain(chart)}")
 
 
 @app.command("k")
@@ -232,7 +232,10 @@ def k_of(
         print_json({"tables": [g.as_dict() for g in found], "k": summary})
         return
     header = ("", words.text("appointments.people"), "k", words.text("appointments.vector"))
-    table("k", [(g.name, g.vector.population, g.vector.k, shortened(g.vector)) for g in found], header)
+    lines = [
+        (g.name, words.integer(g.vector.population), words.integer(g.vector.k), shortened(g.vector)) for g in found
+    ]
+    table("k", lines, header)
     if len(found) > 1:
         say()
         mean, least, most = (words.number(summary[n], 2) for n in ("mean", "min", "max"))
@@ -278,10 +281,10 @@ def shortened(vector: AnonymityVector) -> str:
     if len(counts) <= MOST_COMPONENTS:
         return str(vector)
     zeros = vector.k - 1
-    first = "0, " * zeros if zeros <= 3 else f"0 × {zeros:,}, "
+    first = "0, " * zeros if zeros <= 3 else f"0 × {zeros}, "
     shown = counts[zeros : zeros + MOST_COMPONENTS - min(zeros, 3)]
     end = ", …" if zeros + len(shown) < len(counts) else ""
-    return f"({first}{', '.join(f'{n:,}' for n in shown)}{end})"
+    return f"({first}{', '.join(map(str, shown))}{end})"
 
 
 def _show(planning: Planning, words: Language) -> None:
@@ -295,7 +298,9 @@ def _show(planning: Planning, words: Language) -> None:
         right = name in ("k", *header[2:])
         shown.add_column(name, justify="right" if right else "left", overflow="fold")
     base = planning.base
-    shown.add_row(words.text("appointments.base"), figure(base.k), shortened(base), _rank(base), "", "", "")
+    shown.add_row(
+        words.text("appointments.base"), words.integer(base.k), shortened(base), _rank(base, words), "", "", ""
+    )
     for planned in planning.methods:
         name = words.label("planner", planned.method)
         found = planned.assignment
@@ -303,23 +308,23 @@ def _show(planning: Planning, words: Language) -> None:
             shown.add_row(name, "–", plain(planned.reason))
             continue
         proof = words.text("appointments.optimal") if found.optimal else ""
-        if not proof and found.proven:
-            proof = words.text("appointments.proven", n=found.proven)
-        gain = "" if planned.improvement is None else f"{planned.improvement:.4f}"
+        if not proof and "model" in found.notes:
+            proof = words.text("appointments.proven", n=words.integer(found.proven))
+        gain = "" if planned.improvement is None else words.number(planned.improvement, 4, pad=True)
         style = "bold" if planned.method == planning.chosen else None
         shown.add_row(
-            name, figure(found.vector.k), shortened(found.vector), _rank(found.vector), gain, f"{found.seconds:.2f}", proof,
-            style=style,
+            name, words.integer(found.vector.k), shortened(found.vector), _rank(found.vector, words), gain,
+            words.number(found.seconds, 2, pad=True), proof, style=style,
         )  # fmt: skip
     say()
     out.print(shown)
 
 
-def _rank(vector: AnonymityVector) -> str:
+def _rank(vector: AnonymityVector, words: Language) -> str:
     """The rank in full where it is short, else its order of magnitude."""
     if vector.population > MOST_RANKED:
         return "–"
-    return f"{vector.rank:,}" if vector.rank < 10**9 else f"≈ 10^{len(str(vector.rank)) - 1}"
+    return words.integer(vector.rank) if vector.rank < 10**9 else f"≈ 10^{len(str(vector.rank)) - 1}"
 
 
 def _show_groups(groups: Groups, most: int, words: Language) -> None:
@@ -333,7 +338,7 @@ def _show_groups(groups: Groups, most: int, words: Language) -> None:
     for number, values, people in groups.smallest(most):
         texts = [words.text("missing") if v is None else plain(v) for v in values]
         mark = f"[bold red]! {words.text('appointments.alone')}[/]" if people == 1 else ""
-        shown.add_row(str(number), *texts, f"{people:,}", mark, style=COLOURS[(number - 1) % len(COLOURS)])
+        shown.add_row(str(number), *texts, words.integer(people), mark, style=COLOURS[(number - 1) % len(COLOURS)])
     say()
     say(f"[bold]{words.text('appointments.smallest')}[/]")
     out.print(shown)
