@@ -431,3 +431,13 @@ def test_every_condition_is_verified(change: dict[str, np.ndarray], reason: str)
         people = replace(people, **change)
     with pytest.raises(VerificationError, match=reason):
         publishing.give_out(people, places, units, assignment, 0, None)
+
+
+def test_values_of_a_column_that_is_not_about_slots_are_not_shown() -> None:
+    with pytest.raises(InputError) as caught:
+        velado.assign_appointments(small(keeps=["Ada", *[None] * 5]), slots([9]), ["age"], fixed="keeps", slot="slot")
+    assert "Ada" not in str(caught.value)
+    with pytest.raises(InputError, match="'s7'"):
+        velado.assign_appointments(
+            small(keeps=["s7", "s0", *[None] * 4]), slots([9]), ["age"], fixed="keeps", slot="slot"
+        )

@@ -72,9 +72,10 @@ class Slots:
         known = encoded.dictionary.to_pylist()
         unknown = [v for v in known if v not in self.numbers]
         if unknown:
+            # A column in which no slot is known may be about something else, for instance names: nothing of it is shown.
             raise InputError(
                 "unknown-slot", f"{len(unknown):,} slot(s) that the table of slots does not have", file=file,
-                column=column, values=unknown, hint=f"Slots are named by '{self.name}' of {self.rows.name}.",
+                column=column, values=unknown if len(unknown) < len(known) else (), hint=f"Slots are named by '{self.name}' of {self.rows.name}.",
             )  # fmt: skip
         numbers = np.array([*(self.numbers[v] for v in known), -1], dtype=np.int64)
         return numbers[encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
