@@ -155,6 +155,24 @@ def test_chunks_make_no_difference(method, monkeypatch):
     assert parts.memberships == pytest.approx(whole.memberships, abs=1e-9)
 
 
+@pytest.mark.parametrize("extreme", [1e8, 1e12])
+@pytest.mark.parametrize("method", METHODS)
+def test_beside_an_extreme_value_the_others_keep_their_sets(method, extreme):
+    x = np.append(np.random.default_rng(0).integers(18, 90, 300), extreme)
+    above, below = method(3).fit(x), method(3).fit(-x)
+    assert below.centres.ravel() == pytest.approx(-above.centres[::-1].ravel(), rel=1e-3)
+    assert below.memberships == pytest.approx(above.memberships[:, ::-1], abs=1e-3)
+    assert below.memberships_of(-x[:, None]) == pytest.approx(below.memberships, abs=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_points_that_no_distance_tells_apart_are_one(method):
+    with pytest.raises(InputError, match="2 different points") as error:
+        method(3).fit([1.0, 2, 3, 4, 1e20])
+    assert error.value.code == "too-few-points"
+    assert "extreme number" in str(error.value)
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("method", METHODS)
 def test_numbers_whose_distances_overflow_are_refused(method):
@@ -199,6 +217,7 @@ def test_a_singular_covariance_is_regularized_and_reported():
         ([[1, 2], [1, 2], [3, 4], [3, 4]], "too-few-points", None),
         ([[1, 2], [math.nan, 3], [4, 5]], "not-finite", "age"),
         ([[1, 2], [3, math.inf], [4, 5]], "not-finite", "income"),
+        ([[1, 2], [3, 1e200], [4, 5]], "too-large-numbers", "income"),
         ([["a", "b"], ["c", "d"], ["e", "f"]], "not-a-number", None),
         (np.zeros((0, 2)), "no-rows", None),
     ],

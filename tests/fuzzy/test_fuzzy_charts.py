@@ -23,7 +23,7 @@ from velado.report import fuzzy as charts
 from velado.report import report as reports
 from velado.report.drawing import Chart
 from velado.report.pdf import _data
-from velado.report.plane import Plane, across, isolines
+from velado.report.plane import Plane, across, isolines, summit
 from velado.report.report import content_of
 from velado.report.subject import Subject
 from velado.report.surface import projected, surface
@@ -123,6 +123,25 @@ def test_a_plane_holds_the_memberships_of_its_points() -> None:
         assert plane.memberships.shape[-1] == len(plane.names) == (3 if "joint" in parameters else 9)
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 9), st.integers(1, 30), st.integers(1, 9), st.integers(1, 30))
+def test_a_name_stands_in_the_middle(top: int, high: int, left: int, wide: int) -> None:
+    inside = np.zeros((top + high + 5, left + wide + 5))
+    inside[top : top + high, left : left + wide] = 1
+    row, column = summit(inside)
+    assert abs(row - (top + (high - 1) / 2)) <= 0.5
+    assert abs(column - (left + (wide - 1) / 2)) <= 0.5
+
+
+def test_the_middle_of_an_oblong_is_not_at_its_end() -> None:
+    plane = Plane.of(seen().found.fuzzy, {}, 10)
+    inside = np.zeros((40, 40), dtype=bool)
+    inside[5:14, 3:38] = True
+    assert plane.middle(inside) == (9, 20)
+    inside[6:] = False
+    assert plane.middle(inside) is None
+
+
 # Charts
 
 
@@ -186,6 +205,8 @@ def test_files(tmp_path: Path) -> None:
     for suffix, start, one in (("svg", b"<svg", seen(joint=True)), ("pdf", b"%PDF", result)):
         (file,) = save_fuzzy_charts(one, tmp_path / f"one.{suffix}")
         assert file.read_bytes().startswith(start)
+    (file,) = save_fuzzy_charts(seen(sets=6), tmp_path / "six.svg")
+    assert file.read_text("utf-8").count("rather low") == 2, "each column has a legend of its own"
     with pytest.raises(InputError) as caught:
         save_fuzzy_charts(result, tmp_path / "one.gif")
     assert caught.value.code == "unknown-format"

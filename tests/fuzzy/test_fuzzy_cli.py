@@ -88,10 +88,12 @@ def test_charts(table: Path, main: Command) -> None:
     ("options", "code", "words"),
     [
         (("--sets", "many"), "bad-parameter", ["'auto' or a whole number", "'many'"]),
+        (("--sets", "²"), "bad-parameter", ["'²'"]),
         (("--sets", "1"), "bad-parameter", ["from 2 to 1000"]),
         (("--partition", "kmeans"), "bad-parameter", ["Did you mean 'k-means'"]),
         (("--breakpoints", "age"), "bad-option", ["COLUMN=VALUE"]),
         (("--breakpoints", "age=young,old"), "bad-option", ["numbers", "young"]),
+        (("--breakpoints", "age=30,50", "--breakpoints", "age=40,60"), "bad-option", ["'age'", "twice"]),
         (("--breakpoints", "age=50,30"), "bad-breakpoints", ["'age'", "ascending"]),
         (("--breakpoints", "agee=30,50"), "unknown-column", ["'agee'", "Did you mean 'age'"]),
         (("--names", "age=young,old"), "bad-names", ["3 sets and 2 names"]),
@@ -102,6 +104,12 @@ def test_charts(table: Path, main: Command) -> None:
         (("--output", "out.csv"), "no-models", ["no privacy model"]),
         (("--k", "3", "--output", "people.csv"), "output-is-input", ["people.csv"]),
         (("--chart", "sets.gif"), "unknown-format", [".png"]),
+        (("--k", "3", "--sets", "2", "--output", "out.csv", "--chart", "sets.gif"), "unknown-format", [".png"]),
+        (
+            ("--k", "3", "--sets", "2", "--output", "out.csv", "--chart", "no/sets.svg"),
+            "unwritable-output",
+            ["no/sets.svg"],
+        ),
         (("--joint", "--partition", "global-recode"), "not-joint", ["one column each"]),
     ],
     ids=" ".join,
@@ -122,6 +130,13 @@ def test_columns_that_are_no_numbers(table: Path, main: Command) -> None:
         file.write(",3,u,Ana\n")
     ended = main(*BASE, "--json")
     assert (ended.code, ended.json["error"]["code"], ended.json["error"]["column"]) == (2, "not-finite", "age")
+
+
+def test_sets_drawn_where_nobody_is_are_told(table: Path, main: Command) -> None:
+    shown = main(*BASE, "--breakpoints", "age=30,50,1000,2000")
+    assert shown.code == 0
+    assert "age: nobody belongs to very high; are the breakpoints right?" in shown.out
+    assert "hours: nobody" not in shown.out
 
 
 def test_no_solution(table: Path, main: Command) -> None:

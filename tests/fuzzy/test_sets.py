@@ -139,3 +139,10 @@ def test_crisp_memberships_and_back():
     assert memberships.tolist() == [[0, 0, 1], [1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 0, 0]]
     assert strongest(memberships[:4]).tolist() == labels[:4].tolist()
     assert strongest(np.array([[0.4, 0.4, 0.2]])).tolist() == [0]
+
+
+@settings(deadline=None)
+@given(st.integers(1, 500), st.integers(1, 200), st.sampled_from([10, 100, 7]))
+def test_halfway_between_two_peaks_the_lower_set_is_the_strongest(low, half, unit):
+    partition = FuzzyPartition.triangular([low / unit, (low + 2 * half) / unit])
+    assert strongest(partition.memberships([(low + half) / unit])).tolist() == [0]

@@ -107,15 +107,16 @@ def command(
     quasi, secret = names(qi), names(sensitive)
     release: Release | None = None
     with progress() as report:
-        if output is None:
+        if output is None or chart is not None:
             result = fuzzify(read, quasi, secret, method=method, models=models, progress=report)
-        else:
+        # Before the release: none is left behind by charts that cannot be drawn or written.
+        beside = {} if chart is None or chart.suffix else _beside(result, read, quasi, method)
+        files = [] if chart is None else save_fuzzy_charts(result, chart, language=language, beside=beside)
+        if output is not None:
             columns = [Column(c, "quasi-identifier") for c in quasi] + [Column(c, "sensitive") for c in secret]
             release = anonymize(read, columns, models, method, output=output, rest="drop", progress=report)
             assert release.found is not None
             result = Fuzzification.of(release.found, models)
-        beside = {} if chart is None or chart.suffix else _beside(result, read, quasi, method)
-        files = [] if chart is None else save_fuzzy_charts(result, chart, language=language, beside=beside)
     if json:
         written = {"output": output, "manifest": None if release is None else release.manifest_path}
         print_json({**result.as_dict(), **written, "charts": files})
@@ -134,7 +135,7 @@ def _sets(text: str | None, required: bool) -> Any:
     """Without models there is nothing to look for: three sets."""
     if text is None:
         return "auto" if required else 3
-    return int(text) if text.isdigit() else text
+    return int(text) if text.isdecimal() else text
 
 
 def _lists(options: list[str] | None, name: str) -> dict[str, list[str]]:
@@ -143,6 +144,8 @@ def _lists(options: list[str] | None, name: str) -> dict[str, list[str]]:
         column, sign, values = option.partition("=")
         if not sign or not names(values):
             raise InputError("bad-option", f"{name} takes COLUMN=VALUE,VALUE,…, got {option!r}")
+        if column in found:
+            raise InputError("bad-option", f"{name} names the column twice", column=column)
         found[column] = names(values)
     return found
 

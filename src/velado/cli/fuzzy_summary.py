@@ -45,7 +45,7 @@ def show(result: Fuzzification, name: str) -> None:
 
 
 def cautions(evaluation: Evaluation) -> None:
-    """Say which sets were not learned as they should be."""
+    """Say which sets were not learned as they should be, and which were drawn where nobody is."""
     for p in evaluation.fuzzy.partitions if evaluation.fuzzy else ():
         columns = plain(" and ".join(p.columns))
         if p.converged is False:
@@ -53,6 +53,9 @@ def cautions(evaluation: Evaluation) -> None:
         if p.regularized:
             listed = ", ".join(" / ".join(p.sets[i].name.values()) for i in p.regularized)
             say(f"[yellow]{columns}: singular covariance, regularized, in the sets {plain(listed)}[/]")
+        empty = [name for s in p.sets if s.corners and not s.sigma_count for name in s.name.values()]
+        if empty:
+            say(f"[yellow]{columns}: nobody belongs to {plain(', '.join(empty))}; are the breakpoints right?[/]")
 
 
 def measures(e: Evaluation) -> None:

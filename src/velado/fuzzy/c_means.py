@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from velado.fuzzy.clustering import Iterated, chunks, squared_distances
+from velado.fuzzy.clustering import Iterated, chunks
 from velado.fuzzy.fuzzy_clustering import FuzzyClusterer, weighted_means
 
 NEAR = 1e-6
@@ -35,6 +35,7 @@ class CMeans(FuzzyClusterer):
         """
         dimensions, rows = points.shape
         extended = np.concatenate([points, (points**2).sum(axis=0)[None], np.ones((1, rows))])
+        nearest = NEAR * extended[-2].max()
         weights = None if (counts == 1).all() else counts.astype(float)
         memberships = np.zeros((self.sets, rows))
         following = start
@@ -45,8 +46,9 @@ class CMeans(FuzzyClusterer):
             change = 0.0
             for part in chunks(rows, self.sets):
                 squares = towards @ extended[:, part]
-                i, k = np.nonzero(squares < NEAR * extended[-2, part])
-                squares[i, k] = ((points[:, part][:, k] - centres[i].T) ** 2).sum(axis=0)
+                if squares.min() < nearest:
+                    i, k = np.nonzero(squares < NEAR * extended[-2, part])
+                    squares[i, k] = ((points[:, part][:, k] - centres[i].T) ** 2).sum(axis=0)
                 new = self.membership(squares)
                 old = memberships[:, part]
                 np.subtract(new, old, out=old)
@@ -60,6 +62,9 @@ class CMeans(FuzzyClusterer):
             converged = change <= self.tolerance
             if converged:
                 break
-        powers = self.raised(memberships, out=np.empty_like(memberships))
-        objective = float((powers * squared_distances(points, centres)).sum(axis=0) @ counts)
+        # μ^(m−1)·d² is the same for all sets of a point, and their memberships sum to 1: one set gives the objective.
+        strongest = memberships.argmax(axis=0)
+        squares = ((points - centres[strongest].T) ** 2).sum(axis=0)
+        degrees = memberships[strongest, np.arange(rows)]
+        objective = float(counts @ (degrees ** (self.fuzzifier - 1) * squares))
         return Iterated(centres, memberships, iteration, converged, objective)

@@ -15,12 +15,12 @@ from typing import ClassVar
 import numpy as np
 
 from velado.errors import InputError
-from velado.fuzzy.points import checked_counts, checked_points, name_of
+from velado.fuzzy.points import check_size, checked_counts, checked_points, name_of
 from velado.parameters import FLAG, Choice, Number, Parameter, check
 
 CHUNK_CELLS = 1 << 14
-FARTHEST = 1e100
-"""Squares, and sums of many, stay finite."""
+SAME_DIGITS = 15
+"""Points that are the same to so many decimals are one point: memberships cannot tell them apart."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,7 @@ class Scaling:
     def scale(self, points: np.ndarray) -> np.ndarray:
         """In units of distance."""
         scaled = (points - self.low) / self.span
-        if not (np.abs(scaled) < FARTHEST).all():
-            raise InputError(
-                "too-large-numbers", "distances between these numbers are beyond floating point",
-                hint="Give them in larger units.",
-            )  # fmt: skip
+        check_size(scaled)
         return scaled
 
     def restore(self, points: np.ndarray) -> np.ndarray:
@@ -174,12 +170,15 @@ class Clusterer(ABC):
     def _check_distinct(self, points: np.ndarray, columns: Sequence[str | None]) -> None:
         # A few rows usually settle it; all are sorted only if they do not.
         for part in (points[: 100 * self.sets], points):
-            distinct = len(np.unique(part, axis=0))
+            distinct = len(np.unique(np.round(part, SAME_DIGITS), axis=0))
             if distinct >= self.sets:
                 return
+        hint = f"Ask for at most {distinct} sets."
+        if len(np.unique(points, axis=0)) > distinct:
+            hint += " Beside an extreme number, all others are the same: is it right?"
         raise InputError(
             "too-few-points", f"{distinct} different points cannot be partitioned into {self.sets} sets",
-            column=columns[0] if len(columns) == 1 else None, hint=f"Ask for at most {distinct} sets.",
+            column=columns[0] if len(columns) == 1 else None, hint=hint,
         )  # fmt: skip
 
 

@@ -54,5 +54,5 @@ def crisp(labels: np.ndarray, classes: int) -> np.ndarray:
 
 
 def strongest(memberships: np.ndarray) -> np.ndarray:
-    """The class to which each row belongs most; of equal ones the first."""
-    return memberships.argmax(axis=1)
+    """The class to which each row belongs most; of equal ones (within 1e-9: rounding must not decide) the first."""
+    return (memberships >= memberships.max(axis=1, keepdims=True) - TOLERANCE).argmax(axis=1)

@@ -8,6 +8,9 @@ import numpy as np
 
 from velado.errors import InputError
 
+FARTHEST = 1e100
+"""Squares, and sums of many, stay finite."""
+
 
 def checked_values(values: Sequence[float] | np.ndarray, column: str | None = None) -> np.ndarray:
     """The values of one column."""
@@ -33,7 +36,18 @@ def checked_points(points: Sequence | np.ndarray, columns: Sequence[str | None] 
             column=name_of(columns, int(bad.argmax())),
             hint="Suppress these records or replace the values first.",
         )  # fmt: skip
+    check_size(matrix, columns)
     return matrix
+
+
+def check_size(points: np.ndarray, columns: Sequence[str | None] = ()) -> None:
+    """Distances between the points must be finite."""
+    far = ~(np.abs(points) < FARTHEST).all(axis=0)
+    if far.any():
+        raise InputError(
+            "too-large-numbers", "distances between these numbers are beyond floating point",
+            column=name_of(columns, int(far.argmax())), hint="Give them in larger units.",
+        )  # fmt: skip
 
 
 def checked_counts(counts: Sequence[int] | np.ndarray | None, rows: int) -> np.ndarray:

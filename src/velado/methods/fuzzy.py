@@ -187,7 +187,8 @@ class Fuzzy(Method):
             if h.scale is None or h.scale.kind == "order":
                 raise InputError(
                     "not-numeric", "fuzzy sets are sets of numbers or dates, and this column has others", column=h.column,
-                    hint="Give the column the type integer, number or date, or another role, or use another method.",
+                    hint="A single cell that is no number (NA, inf) is enough: replace it. Otherwise give the column the "
+                    "type integer, number or date, or another role, or use another method.",
                 )  # fmt: skip
             if h.scale.kind == "date" and h.column in self.breakpoints:
                 raise InputError(

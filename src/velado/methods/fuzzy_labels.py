@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from velado.frequency import Classes, FrequencyTable, in_order
-from velado.fuzzy import product
+from velado.fuzzy import product, strongest
 from velado.fuzzy.classes import Fuzzified, FuzzyClasses
 from velado.fuzzy.coding import Coding
 from velado.hierarchies import Cover
@@ -87,12 +87,12 @@ def labels_of(
     With ``degrees`` the names of all sets whose degree, rounded to so many decimals, is above 0, the strongest first; the
     strongest alone where none is. Rows that belong to no set get ``*``.
     """
-    strongest = np.where(memberships.any(axis=1), memberships.argmax(axis=1), -1)
+    most = np.where(memberships.any(axis=1), strongest(memberships), -1)
     if degrees is None:
-        used, codes = np.unique(strongest, return_inverse=True)
+        used, codes = np.unique(most, return_inverse=True)
         return tuple(ROOT if i < 0 else names[i] for i in used), codes.reshape(-1)
     rounded = np.round(memberships * 10**degrees).astype(np.int64)
-    alone = np.where(rounded.any(axis=1), -1, strongest)
+    alone = np.where(rounded.any(axis=1), -1, most)
     shown, codes = np.unique(np.column_stack([alone, rounded]), axis=0, return_inverse=True)
     return tuple(_text(row[1:], int(row[0]), names, degrees) for row in shown), codes.reshape(-1)
 

@@ -17,7 +17,7 @@ from velado.hierarchies.scale import Scale
 from velado.i18n import Language
 from velado.report.drawing import INK, WIDTH, Chart, framed
 from velado.report.lines import COLOURS, DASHES
-from velado.report.plane import Across, Plane, across, degrees, isolines
+from velado.report.plane import FLAT, Across, Plane, across, degrees, isolines, summit
 
 HEIGHT = 210
 SQUARE = 330
@@ -46,7 +46,9 @@ def memberships(
         for x, y in zip(drawn, degree[:, i], strict=True)
     ]
     named = len(names) <= MOST_NAMED
-    legend = None if named else {"title": None, "orient": "top", "columns": 3, "symbolSize": 200, "labelFontSize": 10}
+    legend = (
+        None if named else {"title": None, "orient": "bottom", "columns": 3, "symbolSize": 200, "labelFontSize": 10}
+    )
     scale = {"domain": [0, 1.12 if named else 1], "nice": False}
     up = _quantity("y", words.text("fuzzy.membership"), {"values": [0, 0.5, 1], "format": ",~f"}, scale)
     axes = {"x": _axis("x", axis), "y": up}
@@ -58,7 +60,7 @@ def memberships(
         {"data": {"values": rows}, "mark": {"type": "line", "strokeWidth": 2}, "encoding": {**axes, **looks}}
     ]
     if named:
-        peaks = [float(drawn[np.flatnonzero(d >= d.max() - 1e-9)].mean()) for d in degree.T]
+        peaks = [float(drawn[np.flatnonzero(d >= d.max() - FLAT)].mean()) for d in degree.T]
         tops = [{"x": x, "y": float(d.max()), "set": n} for x, d, n in zip(peaks, degree.T, names, strict=True)]
         text = {"type": "text", "dy": -8, "fontSize": 11, "color": INK}
         layers.append(
@@ -94,8 +96,7 @@ def contours(plane: Plane, words: Language, width: int = SQUARE, height: int = S
                 number += 1
                 told = {"line": number, "level": words.number(level), "set": str(i)}
                 rows += [{"x": x, "y": y, "at": k, **told} for k, (x, y) in enumerate(plane.places(line))]
-        row, column = np.unravel_index(int(heights.argmax()), heights.shape)
-        tops.append(_at(plane, int(row), int(column), i))
+        tops.append(_at(plane, *summit(heights), i))
     levels = [words.number(x) for x in LEVELS]
     axes = {"x": _axis("x", plane.x), "y": _axis("y", plane.y)}
     legend = {
@@ -124,7 +125,7 @@ def regions(planes: Mapping[str, Plane], words: Language, size: int = 230) -> Ch
     for title, plane in planes.items():
         axes = {"x": _axis("x", plane.x), "y": _axis("y", plane.y)}
         used = sorted(set(plane.strongest.ravel().tolist()))
-        places = {i: plane.middle(plane.strongest == i) for i in used}
+        places = {i: plane.middle(plane.strongest == i) for i in used if plane.named}
         fill = _told([str(i) for i in used], _cycle(SHADES, len(used)), None)
         both = {**axes, "x2": {"field": "x2"}, "y2": {"field": "y2"}, "fill": fill, "stroke": fill}
         border = {**axes, "detail": {"field": "line"}, "order": {"field": "at"}}
@@ -136,7 +137,7 @@ def regions(planes: Mapping[str, Plane], words: Language, size: int = 230) -> Ch
                 "mark": {"type": "line", "color": INK, "strokeWidth": 1.2},
                 "encoding": border,
             },
-            _names([_at(plane, *place, i) for i, place in places.items() if place and plane.named], axes),
+            _names([_at(plane, *place, i) for i, place in places.items() if place], axes),
         ]
         named = {"text": title, "anchor": "middle", "fontSize": 12}
         panels.append({"width": size, "height": size, "title": named, "layer": layers})
@@ -162,10 +163,13 @@ def _bars(plane: Plane) -> list[dict[str, Any]]:
 def _borders(plane: Plane, used: Sequence[int]) -> list[dict[str, Any]]:
     """The lines on which two classes are equally strong."""
     found: list[dict[str, Any]] = []
+    if len(used) < 2:
+        return found
     number = 0
-    for i in used if len(used) > 1 else ():
-        lead = plane.memberships[:, :, i] - np.delete(plane.memberships, i, axis=2).max(axis=2)
-        for line in isolines(lead, 0.0):
+    second, first = np.moveaxis(np.partition(plane.memberships, -2, axis=2)[:, :, -2:], 2, 0)
+    for i in used:
+        own = plane.memberships[:, :, i]
+        for line in isolines(own - np.where(own == first, second, first), 0.0):
             number += 1
             found += [{"x": x, "y": y, "at": k, "line": number} for k, (x, y) in enumerate(plane.places(line))]
     return found

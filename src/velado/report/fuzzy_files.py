@@ -16,7 +16,7 @@ from velado.report.plane import Plane
 from velado.report.surface import surface
 
 WIDTH, HEIGHT = 560, 260
-FINE = 150
+FINE = 300
 
 
 def save_fuzzy_charts(
@@ -51,7 +51,9 @@ def save_fuzzy_charts(
 def _sets(result: Fuzzification, words: Language) -> Chart:
     alone = _memberships(result, words)
     if alone:
-        return Chart({"padding": 8, "vconcat": [_plain(chart) for chart in alone.values()]}, words)
+        # Names are those of one column: the same name in another is another set.
+        apart = {"scale": {"color": "independent", "strokeDash": "independent"}}
+        return Chart({"padding": 8, "vconcat": [_plain(chart) for chart in alone.values()], "resolve": apart}, words)
     return _joint(result, words)["contours"]
 
 

@@ -14,11 +14,13 @@ from velado.fuzzy.classes import Fuzzified
 from velado.fuzzy.coding import Coding
 from velado.hierarchies.scale import Scale
 
-CELLS = 60
+CELLS = 120
 MOST_NAMED = 12
 """More classes are not named in the plane: there is no room."""
 THIN = 0.04
 """Parts of the grid that reach no deeper than this share of it have no room for a name."""
+FLAT = 1e-9
+"""Heights that differ by less are the same."""
 EPOCH = date(1970, 1, 1).toordinal()
 
 
@@ -96,8 +98,7 @@ class Plane:
         one, other = (c for coding in fuzzy.codings for c in coding.columns)
         codings = {c: coding for coding in fuzzy.codings for c in coding.columns}
         x, y = frame or (across(codings[one], one, scales), across(codings[other], other, scales))
-        classes = int(np.prod([c.sets for c in fuzzy.codings]))
-        fine = cells or (CELLS if classes <= MOST_NAMED else 2 * CELLS)
+        fine = cells or CELLS
         first, second = np.meshgrid(x.grid(fine), y.grid(fine))
         points = np.column_stack([first.ravel(), second.ravel()])
         if len(fuzzy.codings) == 1:
@@ -130,12 +131,23 @@ class Plane:
         return list(zip(x, y, strict=True))
 
     def middle(self, inside: np.ndarray) -> tuple[int, int] | None:
-        """Row and column of the point that lies deepest in a part of the grid; None if the part is thin."""
+        """Row and column of the point in the middle of those that lie deepest in a part of the grid; None if it is thin."""
         from scipy.ndimage import distance_transform_edt
 
         depth = distance_transform_edt(np.pad(inside, 1))[1:-1, 1:-1]
-        row, column = np.unravel_index(int(depth.argmax()), depth.shape)
-        return (int(row), int(column)) if depth.max() > THIN * len(inside) else None
+        return central(depth > depth.max() - 1) if depth.max() > THIN * len(inside) else None
+
+
+def central(inside: np.ndarray) -> tuple[int, int]:
+    """Row and column of the point of a part of the grid that is nearest to the mean of all of them."""
+    points = np.argwhere(inside)
+    row, column = points[((points - points.mean(axis=0)) ** 2).sum(axis=1).argmin()]
+    return int(row), int(column)
+
+
+def summit(heights: np.ndarray) -> tuple[int, int]:
+    """Row and column of the highest point of the grid, the middle one of a plateau."""
+    return central(heights >= heights.max() - FLAT)
 
 
 def isolines(heights: np.ndarray, level: float) -> list[np.ndarray]:

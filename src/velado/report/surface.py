@@ -10,7 +10,7 @@ import numpy as np
 from velado.i18n import Language
 from velado.report.drawing import INK, Chart, framed
 from velado.report.lines import COLOURS
-from velado.report.plane import Plane
+from velado.report.plane import Plane, summit
 
 TURN = np.cos(np.pi / 6), np.sin(np.pi / 6)
 LIFT = 0.75
@@ -44,7 +44,7 @@ def surface(plane: Plane, words: Language, width: int = 420, height: int = 330) 
             {"u": round(float(u[k]), 4), "v": round(float(v[k]), 4), "at": i, "patch": len(patches) // 4, "fill": fill}
             for i, k in enumerate(corners)
         ]
-    scales = {"u": [-TURN[0] - 0.2, TURN[0] + 0.12], "v": [-0.2, 2 * TURN[1] + LIFT + 0.08]}
+    scales = {"u": [-TURN[0] - 0.25, TURN[0] + 0.12], "v": [-0.2, 2 * TURN[1] + LIFT + 0.08]}
 
     def place(field: str, channel: str) -> dict[str, Any]:
         return {
@@ -117,7 +117,7 @@ def _frame(plane: Plane, words: Language) -> tuple[list[dict[str, Any]], list[di
         texts.append(
             {
                 "u": float(u) + side * 0.16,
-                "v": float(v) - 0.15,
+                "v": float(v) - 0.18,
                 "text": axis.column,
                 "align": "left" if first else "right",
             }
@@ -134,7 +134,7 @@ def _tops(plane: Plane, heights: np.ndarray, classes: np.ndarray, u: np.ndarray,
     found = []
     for i, name in enumerate(plane.names if len(plane.names) <= MOST_NAMED else ()):
         own = np.where(classes == i, heights, -1)
-        at = np.unravel_index(int(own.argmax()), own.shape)
+        at = summit(own)
         if own[at] > 0:
             found.append({"u": float(u[at]), "v": float(v[at]) + 0.05, "text": " / ".join(name), "align": "center"})
     return found
@@ -143,7 +143,7 @@ def _tops(plane: Plane, heights: np.ndarray, classes: np.ndarray, u: np.ndarray,
 def _upright(words: Language) -> dict[str, Any]:
     """What stands along the upright."""
     u, v = projected(np.array(0.0), np.array(1.0), np.array(0.5))
-    return {"u": float(u) - 0.16, "v": float(v), "text": words.text("fuzzy.membership")}
+    return {"u": float(u) - 0.2, "v": float(v), "text": words.text("fuzzy.membership")}
 
 
 def _texts(texts: list[dict[str, Any]], axes: dict[str, Any], size: int, halo: bool = False) -> dict[str, Any]:
