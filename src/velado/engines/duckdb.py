@@ -48,7 +48,7 @@ def open_table(source: Any, folder: Path | None = None, beside: Path | None = No
 class DuckDBTable:
     """A table read by DuckDB; nothing is loaded before it is asked for.
 
-    Memory is bounded by ``MEMORY`` and the number of distinct combinations counted: sorting (the
+    Memory is bounded by ``memory`` and the number of distinct combinations counted: sorting (the
     shuffle) spills to a private temporary folder, beside the output where there is one.
     """
 
@@ -56,6 +56,7 @@ class DuckDBTable:
         import duckdb
 
         self.source = source
+        self.memory = MEMORY
         self._registered = 0
         self._temporary = self._private_folder(beside)
         # The engine's own default is a folder in the working directory, open to everybody.
@@ -112,8 +113,8 @@ class DuckDBTable:
         for i in range(len(columns)):
             encoded = table.column(i).combine_chunks().dictionary_encode(null_encoding="encode")
             dictionaries.append(self._texts(encoded.dictionary))
-            codes.append(encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32))
-        counts = table.column(len(columns)).to_numpy().astype(np.int64)
+            codes.append(encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False))
+        counts = table.column(len(columns)).to_numpy().astype(np.int64, copy=False)
         return Counts(tuple(columns), tuple(dictionaries), tuple(codes), counts)
 
     def _texts(self, values: Any) -> tuple[Text, ...]:
@@ -307,12 +308,12 @@ class DuckDBTable:
 
         selection = recoded.selection
         assert selection.kept is not None
-        kept = selection.kept.astype(np.int64)
+        kept = selection.kept
         columns: dict[str, Any] = {}
         for n, chunk in enumerate(chunks):
             key = np.zeros(len(kept), dtype=np.int64)
             for i, stride in chunk:
-                key += kept[:, i] * stride
+                key += kept[:, i].astype(np.int64) * stride
             columns[f"k{n}"] = pa.array(key)
         dealing = selection.dealing
         if dealing is not None:
@@ -325,7 +326,7 @@ class DuckDBTable:
         enums = []
         for i, t in enumerate(recoded.translations):
             labels = pa.array(guarded(t.labels, guard), pa.string())
-            shown = pa.array(selection.shown[:, i].astype(np.int32))
+            shown = pa.array(selection.shown[:, i].astype(np.int32, copy=False))
             columns[f"l{i}"] = pa.DictionaryArray.from_arrays(shown, labels).cast(pa.string())
             present = list(dict.fromkeys(x for x in guarded(t.labels, guard) if x is not None))
             enums.append(f"CAST(l{i} AS {self._enum(present)}) AS l{i}" if 0 < len(present) <= MOST_ENUM else f"l{i}")
@@ -344,6 +345,7 @@ class DuckDBTable:
 
     def limit(self, memory: int) -> None:
         """Use no more memory than this many bytes."""
+        self.memory = memory
         self._run(f"SET memory_limit = '{memory}B'")
 
     def close(self) -> None:

@@ -169,18 +169,24 @@ class FrequencyTable:
 def distinct_rows(codes: np.ndarray, radices: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
     """Distinct rows of a matrix given by its columns, in lexicographic order, and which one each row is."""
     keys = np.zeros(codes.shape[1], dtype=np.int64)
-    domain = 1
+    domain, whole = 1, True
     for row, radix in zip(codes, radices, strict=True):
         if domain > (1 << 62) // max(radix, 1):
             # Renumbering keeps the order, so the final order is still lexicographic.
             keys = np.unique(keys, return_inverse=True)[1].astype(np.int64)
-            domain = len(keys)
+            domain, whole = len(keys), False
         keys = keys * radix + row
         domain *= max(radix, 1)
     order, first = _runs(keys)
     row_of = np.empty(len(keys), dtype=np.int64)
     row_of[order] = np.repeat(np.arange(len(first)), np.diff(first, append=len(keys)))
-    return np.ascontiguousarray(codes[:, order[first]].T), row_of
+    if not whole:
+        return np.ascontiguousarray(codes[:, order[first]].T), row_of
+    # Taking the sorted keys apart reads memory in order; looking the codes up again would not.
+    left, rows = keys[order[first]], np.empty((len(first), len(radices)), dtype=codes.dtype)
+    for j in reversed(range(len(radices))):
+        left, rows[:, j] = np.divmod(left, max(radices[j], 1))
+    return rows, row_of
 
 
 def _runs(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ from velado.fuzzy.classes import Fuzzified, FuzzyClasses
 from velado.fuzzy.coding import Coding
 from velado.hierarchies import Cover
 from velado.methods.axes import Axis
-from velado.methods.represent import range_cover
+from velado.methods.represent import range_cover, reach
 from velado.models import PrivacyModel, Verdict, crisp_models, fuzzy_verdicts, judge_classes
 from velado.values import ROOT
 
@@ -50,11 +50,7 @@ class Labelled:
             (own,) = (m for m, c in zip(memberships, codings, strict=True) if h.column in c.columns)
             texts, codes[:, j] = labels_of(own, names[h.column], degrees)
             axis = Axis.of(h)
-            places = axis.rank[frequency.codes[:, j]]
-            low, high = np.full(len(texts), len(axis.numbers)), np.zeros(len(texts), dtype=np.int64)
-            np.minimum.at(low, codes[:, j], places)
-            np.maximum.at(high, codes[:, j], places)
-            covers.append(range_cover(axis, texts, low, high))
+            covers.append(range_cover(axis, texts, *reach(axis, frequency.codes[:, j], codes[:, j], len(texts))))
         _, number = np.unique(codes, axis=0, return_inverse=True)
         class_of, first = in_order(number.reshape(-1))
         classes = Classes.from_ids(frequency, class_of, len(first))

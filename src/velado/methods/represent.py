@@ -68,11 +68,8 @@ REPRESENTATIVES: dict[str, Callable[[Spread, np.ndarray], np.ndarray] | None] = 
 def labels_of(classes: Classes, axes: Sequence[Axis], represent: str) -> tuple[tuple[Cover, ...], np.ndarray]:
     """Per column the labels of the classes with what they stand for, and the label of each class."""
     covers, labels = [], np.empty((classes.count, len(axes)), dtype=np.int64)
-    order = np.argsort(classes.class_of, kind="stable")
-    start = np.searchsorted(classes.class_of[order], np.arange(classes.count))
     for j, axis in enumerate(axes):
-        places = axis.rank[classes.frequency.codes[order, j]]
-        low, high = np.minimum.reduceat(places, start), np.maximum.reduceat(places, start)
+        low, high = reach(axis, classes.frequency.codes[:, j], classes.class_of, classes.count)
         if not axis.ordered:
             cover, labels[:, j] = _in_tree(axis, low, high)
         elif REPRESENTATIVES[represent] is None or _is_order(axis):
@@ -81,6 +78,15 @@ def labels_of(classes: Classes, axes: Sequence[Axis], represent: str) -> tuple[t
             cover, labels[:, j] = _centres(axis, low, high, Spread.of(classes, axis, j), represent)
         covers.append(cover)
     return tuple(covers), labels
+
+
+def reach(axis: Axis, codes: np.ndarray, group_of: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
+    """The lowest and the highest place of each group of rows."""
+    places = axis.rank[codes]
+    low, high = np.full(groups, len(axis.numbers)), np.zeros(groups, dtype=np.int64)
+    np.minimum.at(low, group_of, places)
+    np.maximum.at(high, group_of, places)
+    return low, high
 
 
 def _is_order(axis: Axis) -> bool:

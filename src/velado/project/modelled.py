@@ -94,6 +94,7 @@ class Modelled(Prepared):
             released=found.classes.frequency.records - found.suppressed,
             starred=self.starred,
             guarded=guarded,
+            memory=self.table.memory,
             # Memberships are not written: fuzzy models are judged on those of the records whose classes were verified.
             contents=None if fuzzy is None else contents_of_pair(pair),
         )

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from velado.engines import DuckDBTable, open_table
+from velado.engines.duckdb import MEMORY
 from velado.methods import Lattice, Method, Progress, silent
 from velado.models import PrivacyModel
 from velado.project.document import Output, Project
@@ -76,12 +77,13 @@ def _in_memory(project: Project, table: DuckDBTable, progress: Progress) -> Prep
 
 
 def _in_parts(project: Project, table: DuckDBTable) -> Prepared | None:
-    """The release of a table that is too large for the memory that its method may use."""
+    """The release of a table that is too large for the memory that its method may use; if it is not, the engine gets more."""
     if project.output.path is None or "memory" not in project.method.parameters:
         return None
     schema = Schema(project.columns).fitted(table.header, project.rest, table.source.name)
     check_described(project, schema)
     expected = estimate_table(project, table, schema)
     if expected.how == "in memory":
+        table.limit(max(MEMORY, (expected.memory - expected.needed) // 2))
         return None
     return InParts.of(project, table, treatments(table, schema, project.folder), schema, expected)

@@ -19,6 +19,7 @@ from velado.hierarchies import Cover
 from velado.values import Text
 
 VERSION = 1
+PIECE = 100_000
 
 
 @dataclass(frozen=True)
@@ -89,15 +90,16 @@ class Recoding:
         rows, dealing = np.flatnonzero(kept[classes.class_of]), None
         if frequency.undivided is not None:
             rows, dealing = _dealt(frequency, kept[classes.class_of])
-        shown = np.empty((len(rows), len(covers)), dtype=np.int64)
+        class_of = classes.class_of[rows]
+        shown = np.empty((len(rows), len(covers)), dtype=np.int32)
         recoded = []
         for j, cover in enumerate(covers):
             place = {text: i for i, text in enumerate(dict.fromkeys(cover.labels))}
-            codes = np.array([place[text] for text in cover.labels], dtype=np.int64)
-            shown[:, j] = codes[labels[classes.class_of[rows], j]]
+            codes = np.array([place[text] for text in cover.labels], dtype=np.int32)
+            shown[:, j] = codes[labels[:, j]][class_of]
             leaves = cover.hierarchy.leaves
             recoded.append(ColumnRecoding(cover.column, None, leaves, np.arange(len(leaves)), tuple(place)))
-        return cls(tuple(recoded), frequency.codes[rows].astype(np.int64), *others, shown, dealing)
+        return cls(tuple(recoded), frequency.codes[rows], *others, shown, dealing)
 
     @property
     def levels(self) -> dict[str, int]:
@@ -218,7 +220,12 @@ class Recoding:
             digest.update(json.dumps([c.name, c.level, c.values, c.codes.tolist(), c.labels]).encode())
         dealt = () if self.dealing is None else (self.dealing.first, self.dealing.last, self.dealing.codes)
         for rows in (self.kept, self.shown, *dealt):
-            digest.update(b"-" if rows is None else np.ascontiguousarray(rows, dtype="<i8").tobytes())
+            if rows is None:
+                digest.update(b"-")
+                continue
+            # In pieces: all of it as wide numbers may need more memory than anything before.
+            for first in range(0, len(rows), PIECE):
+                digest.update(np.ascontiguousarray(rows[first : first + PIECE], dtype="<i8").data)
         digest.update(json.dumps([self.identifiers, self.dropped, self.passed]).encode())
         return digest.hexdigest()
 
