@@ -6,7 +6,7 @@ import runpy
 import sys
 from pathlib import Path
 
-for name in ("lattice", "check", "compare", "scale"):
+for name in ("lattice", "check", "compare", "scale", "mondrian", "fuzzy", "appointments"):
     print(f"== {name}")
     sys.argv = [name]
     runpy.run_path(str(Path(__file__).parent / f"{name}.py"), run_name="__main__")
