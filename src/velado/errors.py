@@ -7,6 +7,7 @@ most five offending values and never values of identifier columns.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -83,6 +84,22 @@ class Cancelled(VeladoError):
 
     def __init__(self) -> None:
         super().__init__("cancelled", "cancelled; nothing was written")
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that a user should know of a run that went well. It says nothing of suppressed records."""
+
+    code: str
+    message: str
+    column: str | None = None
+
+    def __str__(self) -> str:
+        return self.message if self.column is None else f"column '{self.column}': {self.message}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {"code": self.code, "message": self.message, **({"column": self.column} if self.column else {})}
 
 
 def suggest(wrong: str, known: Iterable[str]) -> str:

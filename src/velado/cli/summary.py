@@ -6,7 +6,7 @@ from rich.table import Table
 
 from velado import Release
 from velado.cli.fuzzy_summary import cautions
-from velado.cli.terminal import figure, out, plain, say
+from velado.cli.terminal import figure, out, plain, say, show_notes
 
 
 def show(release: Release) -> None:
@@ -78,6 +78,7 @@ def show(release: Release) -> None:
         cost.add_row("precision (1 = nothing generalized)", f"{u.precision:.4f}")
     cost.add_row("classes, average size", f"{e.classes:,}, {u.average_class_size:,.1f}")
     out.print(cost)
+    show_notes(release.notes)
     if release.output is not None:
         say()
         say(f"Release:  {plain(release.output)}")

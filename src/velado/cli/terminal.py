@@ -17,6 +17,7 @@ from rich.table import Table
 
 from velado import InputError, Source, VeladoError
 from velado.cli import signals
+from velado.errors import Note
 
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")]
 DELIMITER = Annotated[str | None, typer.Option(help="Delimiter of a text table; found out if not given.")]
@@ -88,6 +89,12 @@ def table(title: str, lines: Iterable[Sequence[Any]], header: Sequence[str] = ()
     say()
     say(f"[bold]{title}[/]")
     out.print(shown)
+
+
+def show_notes(notes: Iterable[Note]) -> None:
+    """Print what a user should know beside the result."""
+    for note in notes:
+        say(f"[bold yellow]Note:[/] {plain(note)}")
 
 
 def print_json(data: dict[str, Any]) -> None:

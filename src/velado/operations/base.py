@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from velado.engines import Counts, Table
+from velado.errors import Note
 from velado.operations.treatment import Replacing, Treatment
 from velado.parameters import Parameter, check
 from velado.values import Text
@@ -70,6 +71,10 @@ class Operation:
     def described(self, folder: Path) -> dict[str, Any]:
         """The parameters for the manifest: no key, and nothing of the data."""
         return {name: getattr(self, name) for name in self.parameters if getattr(self, name) is not None}
+
+    def notes(self, column: str) -> tuple[Note, ...]:
+        """What a user should know of the operation on a column."""
+        return ()
 
     def files(self, folder: Path) -> dict[str, Path]:
         """What the operation reads."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from velado.engines import DuckDBTable, Recoded, Source, Target
-from velado.errors import InputError
+from velado.errors import InputError, Note
 from velado.methods import Progress
 from velado.operations import Treatment
 from velado.project.document import Project
@@ -52,6 +52,10 @@ class Prepared:
         labels = treated.get(column, list(values))
         return None if labels is None else dict(zip(values, labels, strict=True))
 
+    def notes(self, proof: Any) -> tuple[Note, ...]:
+        """What a user should know of the release."""
+        return tuple(note for t in self.treatments for note in t.operation.notes(t.column))
+
     @property
     def paths(self) -> list[Path]:
         """What is written: the manifest first, the release last."""
@@ -64,7 +68,7 @@ class Prepared:
         result = self.table.fetch(self.recoded(), self.project.output.order)
         progress(0.0, "verifying")
         proof = self.verify(result, guarded=False)
-        return self.release(proof, self.manifest(proof, None), table=result)
+        return self.release(proof, self.manifest(proof, None), table=result, notes=self.notes(proof))
 
     def on_disk(self, temporary: Sequence[Path], progress: Progress) -> Any:
         """The release under temporary names, one for each of the paths."""
@@ -78,7 +82,9 @@ class Prepared:
         temporary[0].write_text(json.dumps(manifest, ensure_ascii=False, indent=2), encoding="utf-8")
         if output.recoding is not None:
             self.save(temporary[1])
-        return self.release(proof, manifest, output=output.path, manifest_path=self.paths[0])
+        return self.release(
+            proof, manifest, output=output.path, manifest_path=self.paths[0], notes=self.notes(proof)
+        )
 
     def target(self, path: Path) -> Source:
         """The release as it will be read back."""

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from velado.errors import Note
 from velado.evaluation import Evaluation
 from velado.evaluation.evaluation import finite
 from velado.methods import Found, Search
@@ -31,6 +32,7 @@ class Release:
     output: Path | None = None
     manifest_path: Path | None = None
     table: Any = None
+    notes: tuple[Note, ...] = ()
 
     @property
     def levels(self) -> dict[str, int]:
@@ -57,6 +59,7 @@ class Release:
             "risk": asdict(e.risk),
             "models": [asdict(v) for v in e.models],
             "search": search,
+            "notes": [note.as_dict() for note in self.notes],
             "output": None if self.output is None else str(self.output),
             "manifest": None if self.manifest_path is None else str(self.manifest_path),
         }
@@ -82,6 +85,7 @@ class LightRelease:
     output: Path | None = None
     manifest_path: Path | None = None
     table: Any = None
+    notes: tuple[Note, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON of ``velado run``."""
@@ -94,6 +98,7 @@ class LightRelease:
             "operations": self.operations,
             "unchanged": list(self.unchanged),
             "models": [],
+            "notes": [note.as_dict() for note in self.notes],
             "output": None if self.output is None else str(self.output),
             "manifest": None if self.manifest_path is None else str(self.manifest_path),
         }
