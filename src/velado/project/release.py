@@ -59,10 +59,11 @@ class Release:
             "risk": asdict(e.risk),
             "models": [asdict(v) for v in e.models],
             "search": search,
-            "notes": [note.as_dict() for note in self.notes],
             "output": None if self.output is None else str(self.output),
             "manifest": None if self.manifest_path is None else str(self.manifest_path),
         }
+        if self.notes:
+            shown["notes"] = [note.as_dict() for note in self.notes]
         if self.found is not None and self.found.minimal:
             shown["minimal"] = [list(v) for v in self.found.minimal]
         if e.fuzzy is not None:
@@ -89,7 +90,7 @@ class LightRelease:
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON of ``velado run``."""
-        return {
+        shown = {
             "project": self.project,
             "anonymization": "light",
             "verified": LIGHT,
@@ -98,10 +99,10 @@ class LightRelease:
             "operations": self.operations,
             "unchanged": list(self.unchanged),
             "models": [],
-            "notes": [note.as_dict() for note in self.notes],
             "output": None if self.output is None else str(self.output),
             "manifest": None if self.manifest_path is None else str(self.manifest_path),
         }
+        return {**shown, "notes": [note.as_dict() for note in self.notes]} if self.notes else shown
 
 
 @dataclass(frozen=True)
