@@ -153,8 +153,11 @@ class Table(Protocol):
     def fetch(self, recoded: Recoded, order: str = "keep") -> Any:
         """The recoded table as an Arrow table."""
 
+    def check_unchanged(self) -> None:
+        """Raise if the source is not what it was when it was opened."""
+
     def fingerprint(self) -> str | None:
-        """SHA-256 of the input, where it has bytes of its own."""
+        """SHA-256 of the input as it was read, where it has bytes of its own."""
 
     def close(self) -> None:
         """Let go of all resources."""

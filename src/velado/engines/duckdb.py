@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import secrets
+import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 
 from velado.engines.base import Counts, Recoded, Target, Translation
+from velado.engines.dialect import Dialect
+from velado.engines.fields import blanks_beside_quotes, column_bytes
+from velado.engines.identity import Identity
 from velado.engines.leftovers import mine, owned_name, remove, sweep
 from velado.engines.messages import translated
-from velado.engines.opening import inner_names, literal, open_source
+from velado.engines.opening import as_pattern, inner_names, literal, open_source
 from velado.engines.randomness import noisy
 from velado.engines.source import Source
 from velado.engines.spreadsheet import write_xlsx
@@ -58,22 +61,56 @@ class DuckDBTable:
         self.source = source
         self.memory = MEMORY
         self._registered = 0
-        self._temporary = self._private_folder(beside)
+        self._temporary = self._private_folder(beside).absolute()
         # The engine's own default is a folder in the working directory, open to everybody.
         settings = {"memory_limit": f"{MEMORY}B", "temp_directory": str(self._temporary / "spilled")}
         self.connection = duckdb.connect(config={**settings, "preserve_insertion_order": "false"})
         try:
+            self._identity = None if source.path is None else Identity.of(source.check_file())
+            self._lock(source.path)
             opened = open_source(source, self._temporary)
             self.header = opened.header
             self.dialect = opened.dialect
             relation = opened.relation or self._register(opened.table)
             described = self._run(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+            if opened.text is not None and opened.dialect is not None:
+                self._check_quotes(opened.text, opened.dialect, relation)
         except BaseException:
             self.close()
             raise
         self._inner = dict(zip(self.header, inner_names(len(self.header)), strict=True))
         self.types: dict[str, str] = {name: row[1] for name, row in zip(self.header, described, strict=True)}
         self._relation = self._with_missing(relation)
+
+    def _lock(self, path: Path | None) -> None:
+        """From now on the engine reaches its source and its private folder, and no other file."""
+        files = [] if path is None else [str(path.absolute()), as_pattern(path.absolute())]
+        for name, values in (
+            ("allowed_paths", files),
+            ("allowed_directories", [str(self._temporary)]),
+            ("allowed_configs", ["memory_limit", "preserve_insertion_order"]),
+        ):
+            self._run(f"SET {name} = [{', '.join(map(literal, values))}]")
+        for setting in (
+            "python_enable_replacements = false",
+            "enable_external_access = false",
+            "lock_configuration = true",
+        ):
+            self._run(f"SET {setting}")
+
+    def _check_quotes(self, text: Path, dialect: Dialect, relation: str) -> None:
+        """DuckDB drops blanks between a delimiter and a quote, others keep them: where they differ the file is refused."""
+        if not blanks_beside_quotes(text, dialect):
+            return
+        sums = ", ".join(f"sum(strlen({c}))" for c in inner_names(len(self.header)))
+        here = self._run(f"SELECT {sums} FROM {relation}").fetchall()[0]
+        for name, found, other in zip(self.header, here, column_bytes(text, dialect), strict=True):
+            if (found or 0) != other:
+                raise InputError(
+                    "unreadable-file", "blanks stand between a delimiter and a quote, and it is not clear whether they "
+                    "belong to the value", file=self.source.path, column=name,
+                    hint="Remove these blanks, or name another quote character.",
+                )  # fmt: skip
 
     def _with_missing(self, relation: str) -> str:
         """Texts that stand for a missing value become NULL."""
@@ -151,11 +188,8 @@ class DuckDBTable:
         unordered = target.order == "shuffle" and not recoded.noise
         self._run(f"SET preserve_insertion_order = {'false' if unordered else 'true'}")
         query = self._query(recoded, target.order, guard, plain=kind == "xlsx")
-        path = literal(str(target.path))
-        if kind == "csv":
-            self._run(f"COPY ({query}) TO {path} (FORMAT csv, DELIMITER {literal(target.delimiter)}, HEADER true)")
-        elif kind == "parquet":
-            self._run(f"COPY ({query}) TO {path} (FORMAT parquet)")
+        if kind in ("csv", "parquet"):
+            self.copy(query, target)
         elif kind == "xlsx":
             header = [name for name in self.header if name not in recoded.dropped]
             write_xlsx(target.path, self._batches(query), header)
@@ -166,6 +200,14 @@ class DuckDBTable:
             with pa.OSFile(str(target.path), "wb") as sink, pa.ipc.new_file(sink, batches.schema) as writer:
                 for batch in batches:
                     writer.write_batch(batch)
+
+    def copy(self, query: str, target: Target) -> None:
+        """Write what a query gives as CSV or Parquet: into the private folder, as the engine reaches no other."""
+        written = self._temporary / "written"
+        csv = Source(path=target.path).kind() == "csv"
+        form = f"FORMAT csv, DELIMITER {literal(target.delimiter)}, HEADER true" if csv else "FORMAT parquet"
+        self._run(f"COPY ({query}) TO {literal(str(written))} ({form})")
+        shutil.move(written, target.path)
 
     def fetch(self, recoded: Recoded, order: str = "keep") -> Any:
         """The recoded table as an Arrow table."""
@@ -336,12 +378,14 @@ class DuckDBTable:
 
     # Plumbing
 
+    def check_unchanged(self) -> None:
+        """Raise if the source is not what it was when it was opened."""
+        if self._identity is not None:
+            self._identity.check()
+
     def fingerprint(self) -> str | None:
-        """SHA-256 of the input file; None for tables in memory."""
-        if self.source.path is None:
-            return None
-        with open(self.source.path, "rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        """SHA-256 of the input file as it was read; None for tables in memory."""
+        return None if self._identity is None else self._identity.digest()
 
     def limit(self, memory: int) -> None:
         """Use no more memory than this many bytes."""

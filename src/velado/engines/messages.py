@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from velado.engines.dialect import wrong_encoding
+from velado.engines.fields import ragged_row
 from velado.errors import InputError
 
 
@@ -15,11 +16,8 @@ def translated(error: Exception, name: str) -> BaseException:
     where = f"line {line.group(1)}" if line else "a line"
     counts = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
     if counts:
-        wanted, got = counts.groups()
-        return InputError(
-            "ragged-row", f"{where} has {got} fields, the header has {wanted}", file=name,
-            hint="Mend that line, or name the delimiter and the quote character of the file.",
-        )  # fmt: skip
+        wanted, found = counts.groups()
+        return ragged_row(name, line.group(1) if line else "?", found, wanted)
     if "unterminated quote" in text.lower():
         return InputError("ragged-row", f"{where} has a quote that is never closed", file=name)
     if "not utf-8" in text or "encoded" in text or "unicode" in text.lower():

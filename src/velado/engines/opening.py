@@ -6,12 +6,14 @@ those of its own queries. Missing values are NULL, however the source writes the
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from velado.engines.dialect import Dialect, check_header, sniff, wrong_encoding
+from velado.engines.fields import check_fields
 from velado.engines.source import Source
 from velado.engines.spreadsheet import read_xlsx
 from velado.errors import InputError
@@ -21,12 +23,26 @@ LARGEST_LINE = 10_000_000
 
 @dataclass(frozen=True)
 class Opened:
-    """A relation in SQL with columns c0, c1, …, or an Arrow table to be registered, and its header."""
+    """A relation in SQL with columns c0, c1, …, or an Arrow table to be registered, and its header.
+
+    ``text`` is the file that DuckDB reads where it is a text table.
+    """
 
     header: list[str]
     relation: str | None = None
     table: Any = None
     dialect: Dialect | None = None
+    text: Path | None = None
+
+
+def file_literal(path: Path | str) -> str:
+    """The path of one file in SQL: DuckDB takes ``[1]``, ``*`` and ``?`` for patterns, which may match other files."""
+    return literal(as_pattern(Path(path).absolute()))
+
+
+def as_pattern(path: Path | str) -> str:
+    """The pattern that only this path matches."""
+    return re.sub(r"[\[*?]", r"[\g<0>]", str(path))
 
 
 def literal(text: str) -> str:
@@ -101,7 +117,8 @@ def _parquet(path: Path) -> Opened:
     except (pa.ArrowInvalid, OSError):
         raise InputError("unreadable-file", "not a readable Parquet file", file=path) from None
     check_header(header, path)
-    return Opened(header, f"read_parquet({literal(str(path))}) AS f({', '.join(inner_names(len(header)))})")
+    names = ", ".join(inner_names(len(header)))
+    return Opened(header, f"read_parquet({file_literal(path)}, hive_partitioning=false) AS f({names})")
 
 
 def _csv(source: Source, path: Path, folder: Any) -> Opened:
@@ -109,15 +126,17 @@ def _csv(source: Source, path: Path, folder: Any) -> Opened:
     if delimiter is None and path.suffix.lower() in (".tsv", ".tab"):
         delimiter = "\t"
     dialect = sniff(path, delimiter, source.quote, source.encoding)
+    text = path
     if dialect.encoding not in ("utf-8", "utf-8-sig", "ascii"):
-        path = _transcode(path, dialect.encoding, folder)
+        text = _transcode(path, dialect.encoding, folder)
+    check_fields(text, path, dialect)
     names = ", ".join(f"{n}: 'VARCHAR'" for n in inner_names(len(dialect.header)))
     relation = (
-        f"read_csv({literal(str(path))}, delim={literal(dialect.delimiter)}, quote={literal(dialect.quote)}, "
+        f"read_csv({file_literal(text)}, delim={literal(dialect.delimiter)}, quote={literal(dialect.quote)}, "
         f"escape={literal(dialect.quote)}, header=true, auto_detect=false, columns={{{names}}}, "
-        f"nullstr='', strict_mode=true, null_padding=false, ignore_errors=false, max_line_size={LARGEST_LINE})"
+        f"hive_partitioning=false, compression='none', nullstr='', strict_mode=true, null_padding=false, ignore_errors=false, max_line_size={LARGEST_LINE})"
     )
-    return Opened(list(dialect.header), relation, dialect=dialect)
+    return Opened(list(dialect.header), relation, dialect=dialect, text=text)
 
 
 def _transcode(path: Path, encoding: str, folder: Path) -> Path:

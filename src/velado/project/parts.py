@@ -102,6 +102,7 @@ class InParts(Prepared):
         finally:
             encoded.close()
         search = Search(0, 0, False, None, time.perf_counter() - began, "greedy cuts, in parts")
+        self.table.check_unchanged()
         progress(0.0, "verifying what was written")
         # What is counted is each class with each of its sensitive values.
         counted = sum(times * min(size, self._values(axes)) for size, times in merged.sizes.items())

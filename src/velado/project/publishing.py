@@ -66,6 +66,7 @@ class Prepared:
     def in_memory(self, progress: Progress) -> Any:
         """The release as an Arrow table."""
         result = self.table.fetch(self.recoded(), self.project.output.order)
+        self.table.check_unchanged()
         progress(0.0, "verifying")
         proof = self.verify(result, guarded=False)
         return self.release(proof, self.manifest(proof, None), table=result, notes=self.notes(proof))
@@ -76,15 +77,14 @@ class Prepared:
         progress(0.0, "writing")
         written = self.target(temporary[-1])
         self.table.write(self.recoded(), Target(temporary[-1], written.delimiter or ",", output.order, output.guard))
+        self.table.check_unchanged()
         progress(0.0, "verifying what was written")
         proof = self.verify(written, output.guard and written.kind() in ("csv", "xlsx"))
         manifest = self.manifest(proof, digest_of(temporary[-1]))
         temporary[0].write_text(json.dumps(manifest, ensure_ascii=False, indent=2), encoding="utf-8")
         if output.recoding is not None:
             self.save(temporary[1])
-        return self.release(
-            proof, manifest, output=output.path, manifest_path=self.paths[0], notes=self.notes(proof)
-        )
+        return self.release(proof, manifest, output=output.path, manifest_path=self.paths[0], notes=self.notes(proof))
 
     def target(self, path: Path) -> Source:
         """The release as it will be read back."""

@@ -1,0 +1,59 @@
+"""Which file was read: a source that changes during a run would be described wrongly, or published unjudged."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from velado.errors import InputError
+
+TICK = 0.02
+"""Seconds within which a file may change twice without its times telling."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A file as it was when it was opened: where it lies on the disk, its size, and when it was last changed.
+
+    The time of change (``ctime``) is set by the system: nobody can turn it back as they can the time of modification.
+    """
+
+    path: Path
+    state: tuple[int, ...]
+
+    @classmethod
+    def of(cls, path: Path) -> Identity:
+        """The identity of a file now."""
+        found = os.stat(path)
+        while 0 <= (age := time.time() - max(found.st_mtime, found.st_ctime)) < TICK:
+            # Written this very instant: wait until another change would have another time.
+            time.sleep(TICK - age)
+            found = os.stat(path)
+        return cls(path, _state(found))
+
+    def check(self) -> None:
+        """Raise if the file is not what it was."""
+        try:
+            same = _state(os.stat(self.path)) == self.state
+        except OSError:
+            same = False
+        if not same:
+            raise InputError(
+                "source-changed", "the file changed while it was read; nothing was published", file=self.path,
+                hint="Run again when nobody writes to it, or work on a copy.",
+            )  # fmt: skip
+
+    def digest(self) -> str:
+        """SHA-256 of what was read: of the file, which is still the same before and afterwards."""
+        self.check()
+        with open(self.path, "rb") as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+        self.check()
+        return found
+
+
+def _state(found: os.stat_result) -> tuple[int, ...]:
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
