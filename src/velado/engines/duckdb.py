@@ -61,6 +61,7 @@ class DuckDBTable:
         self.source = source
         self.memory = MEMORY
         self._registered = 0
+        self._identity: Identity | None = None
         self._temporary = self._private_folder(beside).absolute()
         # The engine's own default is a folder in the working directory, open to everybody.
         settings = {"memory_limit": f"{MEMORY}B", "temp_directory": str(self._temporary / "spilled")}
@@ -436,7 +437,7 @@ class DuckDBTable:
         try:
             return self.connection.sql(query).to_arrow_table()
         except duckdb.Error as error:
-            raise translated(error, self.source.name) from None
+            raise self._problem(error) from None
 
     def _batches(self, query: str) -> Any:
         import duckdb
@@ -444,7 +445,12 @@ class DuckDBTable:
         try:
             return self.connection.sql(query).to_arrow_reader(100_000)
         except duckdb.Error as error:
-            raise translated(error, self.source.name) from None
+            raise self._problem(error) from None
+
+    def _problem(self, error: Exception) -> BaseException:
+        """The error that a user gets: a source that changed explains every other."""
+        self.check_unchanged()
+        return translated(error, self.source.name)
 
     def _run(self, query: str) -> Any:
         import duckdb
@@ -452,7 +458,7 @@ class DuckDBTable:
         try:
             return self.connection.execute(query)
         except duckdb.Error as error:
-            raise translated(error, self.source.name) from None
+            raise self._problem(error) from None
 
 
 def _wide(kind: str) -> str:

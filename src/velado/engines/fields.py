@@ -29,11 +29,8 @@ def check_fields(path: Path, name: Path, dialect: Dialect) -> None:
         for _ in _second_reader(path, dialect, ["f0"]):
             pass
     except pa.ArrowInvalid:
+        # It does not say the line; and it refuses some files that are whole, such as a header without line end.
         _count_slowly(path, name, dialect)
-        raise InputError(
-            "unreadable-file", "the rows cannot be told apart", file=name,
-            hint="Name the delimiter and the quote character of the file.",
-        ) from None  # fmt: skip
 
 
 def blanks_beside_quotes(path: Path, dialect: Dialect) -> bool:
@@ -72,15 +69,24 @@ def _second_reader(path: Path, dialect: Dialect, columns: list[str]) -> Any:
 
 
 def _count_slowly(path: Path, name: Path, dialect: Dialect) -> None:
-    """Find the line of a row with another number of fields."""
+    """Find the line on which a row with another number of fields begins."""
     with open(path, encoding="utf-8-sig", errors="replace", newline="") as stream:
-        rows = csv.reader(stream, delimiter=dialect.delimiter, quotechar=dialect.quote)
+        rows = csv.reader(stream, delimiter=dialect.delimiter, quotechar=dialect.quote, strict=True)
+        line = 1
         try:
             for row in rows:
                 if row and len(row) != len(dialect.header):
-                    raise ragged_row(name, rows.line_num, len(row), len(dialect.header))
-        except csv.Error:
-            raise InputError("unreadable-file", f"line {rows.line_num} cannot be read", file=name) from None
+                    raise ragged_row(name, line, len(row), len(dialect.header))
+                line = rows.line_num + 1
+        except csv.Error as error:
+            if "end of data" in str(error):
+                raise open_quote(name, f"line {line}") from None
+            raise InputError("unreadable-file", f"line {line} cannot be read as this dialect", file=name) from None
+
+
+def open_quote(name: Path | str, where: str) -> InputError:
+    """The error for a quote without its other half."""
+    return InputError("ragged-row", f"{where} has a quote that is never closed", file=name)
 
 
 def ragged_row(name: Path | str, line: int | str, found: int | str, wanted: int | str) -> InputError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from velado.engines.dialect import wrong_encoding
-from velado.engines.fields import ragged_row
+from velado.engines.fields import open_quote, ragged_row
 from velado.errors import InputError
 
 
@@ -19,7 +19,7 @@ def translated(error: Exception, name: str) -> BaseException:
         wanted, found = counts.groups()
         return ragged_row(name, line.group(1) if line else "?", found, wanted)
     if "unterminated quote" in text.lower():
-        return InputError("ragged-row", f"{where} has a quote that is never closed", file=name)
+        return open_quote(name, where)
     if "not utf-8" in text or "encoded" in text or "unicode" in text.lower():
         return wrong_encoding(name, "utf-8")
     full = ("No space left", "File too large", "disk full", "max_temp_directory_size")
@@ -35,4 +35,8 @@ def translated(error: Exception, name: str) -> BaseException:
         return InputError("unreadable-file", f"{where} cannot be read as this dialect", file=name)
     if "parquet" in text.lower():
         return InputError("unreadable-file", "not a readable Parquet file", file=name)
-    return InputError("engine-error", text.splitlines()[0], file=name)
+    # The engine's own words may repeat a cell.
+    return InputError(
+        "engine-error", f"the engine could not do its work ({type(error).__name__})", file=name,
+        hint="Please report this as a bug: the engine's own message is left out, as it may hold data.",
+    )  # fmt: skip
