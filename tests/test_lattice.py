@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -11,11 +15,12 @@ from hypothesis import strategies as st
 
 import oracle
 from tables import Small, model_strategy, random_hierarchy, small_tables, velado_model
-from velado import Datafly, Fixed, Incognito, InputError, KAnonymity, Lattice, NoSolution, Samarati
+from velado import Datafly, Fixed, Incognito, InputError, KAnonymity, Lattice, Mondrian, NoSolution, Samarati
 from velado.evaluation import Pair, utility
-from velado.frequency import Classes
+from velado.frequency import Classes, Sensitive
 from velado.methods import OBJECTIVES, lattice
 from velado.models import judge_classes
+from velado.models.base import OnSensitive, Rule
 
 LIMITS = st.sampled_from([0.0, 0.05, 0.1, 0.3, 0.5, 1.0])
 MODELS = st.lists(model_strategy(), min_size=1, max_size=3)
@@ -54,10 +59,10 @@ def test_two_sensitive_columns(table: Small, first: dict, second: dict, limit: f
     same(solve(table, models, Lattice(suppression=limit)), expected)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     table=small_tables(sensitive=2),
-    model=model_strategy("s0").filter(lambda m: m["name"] not in ("k-anonymity", "alpha-k")),
+    model=model_strategy("s0").filter(lambda m: m["name"] != "k-anonymity"),
 )
 def test_strict_reading_joins_the_other_sensitive_columns(table: Small, model: dict) -> None:
     strict = {**model, "strict": ["s1"]}
@@ -68,6 +73,102 @@ def test_strict_reading_joins_the_other_sensitive_columns(table: Small, model: d
     except NoSolution:
         found = None
     same(found, expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    table=small_tables(sensitive=2, most_rows=60),
+    alpha=st.floats(0.4, 1),
+    k=st.integers(2, 5),
+    objective=st.sampled_from(OBJECTIVES),
+    limit=LIMITS,
+)
+def test_strict_alpha_k_asks_k_of_every_part(table: Small, alpha: float, k: int, objective: str, limit: float) -> None:
+    """A class of k records whose other sensitive values differ has parts of fewer than k."""
+    model = {"name": "alpha-k", "alpha": alpha, "k": k, "column": "s0", "strict": ["s1"]}
+    node = (table.rows, table.qi, table.hierarchies)
+    ours = [velado_model(model, strict=True)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lattice, "DENSE_VALUES", 0 if k % 2 else lattice.DENSE_VALUES)
+        try:
+            found = Lattice(suppression=limit, objective=objective).search(table.frequency(ours), ours)
+        except NoSolution:
+            found = None
+    same(found, oracle.brute_force(*node, [model], table.trees, objective, limit))
+    if found is not None:
+        _, (verdict,) = judge_classes(ours, found.classes.frequency.sensitive, found.classes.only(found.kept))
+        kept = [
+            c
+            for c in oracle.classes(*node, found.levels).values()
+            if oracle.satisfies(model, c, table.rows, table.trees)
+        ]
+        assert verdict.satisfied
+        smallest, largest = oracle.worst(model, [oracle.figure(model, c, table.rows, table.trees) for c in kept])
+        assert verdict.achieved == {"k": smallest, "alpha": pytest.approx(largest)}
+    whole = oracle.satisfies(model, table.rows, table.rows, table.trees)
+    if whole:
+        cut = Mondrian().search(table.frequency(ours), ours)
+        assert judge_classes(ours, cut.classes.frequency.sensitive, cut.classes)[1][0].satisfied
+
+
+@dataclass(frozen=True)
+class Weighing(OnSensitive):
+    """Every class weighs at least k: a model whose counts are no records."""
+
+    k: int
+    column: str = "s0"
+    unit: int = 12
+    strict: bool = False
+    name: ClassVar[str] = "weighing"
+    parameters: ClassVar = {}
+    hereditary: ClassVar[bool] = True
+
+    def rules(self, sensitive: Sensitive | None) -> list[Rule]:
+        from velado.kernels.measures import MASS
+
+        return [Rule(MASS, self.k, sensitive, scale=self.unit)]
+
+
+@settings(max_examples=80, deadline=None)
+@given(table=small_tables(), k=st.integers(2, 4), data=st.data(), limit=LIMITS)
+def test_weights_are_not_mixed_with_records(table: Small, k: int, data: st.DataObject, limit: float) -> None:
+    """Lattice and Mondrian keep the classes that weigh enough, and no others."""
+    weights = st.sampled_from([1, 2, 3, 4, 6, 12])
+    rows = [{**row, "s0": str(data.draw(weights))} for row in table.rows]
+    model = {"name": "weighing", "k": k}
+
+    def judge(model: dict, cls: list[dict[str, str]], *_: object) -> tuple[Fraction, bool]:
+        weight = sum(Fraction(int(r["s0"]), 12) for r in cls)
+        return weight, weight >= model["k"]
+
+    plain = Small(rows, table.qi, table.hierarchies, {}, []).frequency()
+    heavy = Counter(tuple(r[c] for c in table.qi) for r in rows for _ in range(int(r["s0"])))
+    keys = [tuple(h.leaves[x] for h, x in zip(plain.hierarchies, row, strict=True)) for row in plain.codes]
+    frequency = replace(
+        plain,
+        sensitive=(Sensitive("s0", ("",), expected=np.ones(1)),),
+        start=np.arange(plain.rows + 1, dtype=np.int64),
+        values=np.zeros(plain.rows, dtype=np.int32),
+        value_counts=np.array([heavy[key] for key in keys], dtype=np.int64),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(oracle.JUDGES, "weighing", judge)
+        expected = oracle.brute_force(rows, table.qi, table.hierarchies, [model], {}, "loss", limit)
+    for method in (Lattice(suppression=limit), Incognito(suppression=limit)):
+        try:
+            found = method.search(frequency, [Weighing(k)])
+        except NoSolution:
+            found = None
+        same(found, expected)
+    whole = sum(heavy.values())
+    try:
+        cut = Mondrian().search(frequency, [Weighing(k)])
+    except NoSolution:
+        assert whole < 12 * k
+    else:
+        weighed = np.bincount(cut.classes.class_of, weights=frequency.value_counts)
+        assert weighed.sum() == whole
+        assert (weighed >= 12 * k).all()
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)

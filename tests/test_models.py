@@ -8,6 +8,7 @@ import math
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tables import Small, model_strategy, small_tables, velado_model
 from velado import (
@@ -18,6 +19,7 @@ from velado import (
     KAnonymity,
     NoSolution,
     RecursiveDiversity,
+    Samarati,
     TCloseness,
     anonymize,
     check,
@@ -89,10 +91,10 @@ def test_monotone_models_stay_satisfied_when_generalizing(table: Small, model: d
 
 
 @settings(max_examples=60, deadline=None)
-@given(table=small_tables(most_rows=20), model=model_strategy())
-def test_hereditary_models_suppress_less_when_generalizing(table: Small, model: dict) -> None:
-    ours = velado_model(model)
-    if not ours.hereditary:
+@given(table=small_tables(most_rows=20, sensitive=2), model=model_strategy(), strict=st.booleans())
+def test_hereditary_models_suppress_less_when_generalizing(table: Small, model: dict, strict: bool) -> None:
+    ours = velado_model(model, strict)
+    if not ours.is_hereditary:
         return
     frequency = table.frequency([ours])
     heights = [h.height for h in frequency.hierarchies]
@@ -114,6 +116,16 @@ def test_every_parameter_is_declared_and_explained(thing: type) -> None:
     assert declared == set(thing.parameters)  # type: ignore[attr-defined]
     assert all(p.help for p in thing.parameters.values())  # type: ignore[attr-defined]
     assert thing.__doc__
+
+
+def test_strict_distinct_diversity_is_not_hereditary() -> None:
+    """The part that violates can be left out: the finer recoding keeps more, so pruning would be wrong."""
+    table = pa.table({"q": list("aaab"), "s": ["1", "2", "1", "1"], "t": list("xxxy")})
+    columns = [Column("q", "quasi-identifier"), Column("s", "sensitive"), Column("t", "sensitive")]
+    model = DistinctDiversity(2, "s", strict=True)
+    assert anonymize(table, columns, [model]).recoding.levels == {"q": 0}
+    with pytest.raises(InputError, match="not monotone when records are suppressed"):
+        anonymize(table, columns, [model], Samarati(suppression=0.5))
 
 
 def test_models_of_several_sensitive_columns() -> None:

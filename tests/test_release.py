@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import oracle
 import velado
 from velado import (
+    AlphaK,
     Column,
     DistinctDiversity,
     Fixed,
@@ -100,6 +101,7 @@ MODELS = [
     {"name": "beta-likeness", "beta": 0.9, "column": "drug"},
     {"name": "alpha-k", "alpha": 0.7, "k": 2, "column": "drug"},
     {"name": "distinct-diversity", "l": 2, "column": "drug", "strict": ["ill"]},
+    {"name": "alpha-k", "alpha": 0.8, "k": 2, "column": "drug", "strict": ["ill"]},
 ]
 
 
@@ -326,6 +328,18 @@ def test_strict_joins_the_other_sensitive_columns():
     strict = anonymize(CLINIC, CLINIC_COLUMNS, [DistinctDiversity(2, "ill", strict=True)], Fixed({"q": 0}))
     assert set(strict.table.column("q").to_pylist()) == {"b"}
     assert strict.evaluation.suppressed == 4
+
+
+def test_strict_alpha_k_counts_every_part():
+    """Each class has five records, but in class a nobody else has the cancer of the one who does."""
+    people = pa.table(
+        {"q": list("aaaaabbbbb"), "ill": ["flu"] * 4 + ["cancer"] + ["flu"] * 5, "drug": list("xxyyzxxxyy")}
+    )
+    loose = anonymize(people, CLINIC_COLUMNS, [AlphaK(1, 2, "drug")], Fixed({"q": 0}))
+    assert loose.evaluation.suppressed == 0
+    strict = anonymize(people, CLINIC_COLUMNS, [AlphaK(1, 2, "drug", strict=True)], Fixed({"q": 0}))
+    assert set(strict.table.column("q").to_pylist()) == {"b"}
+    assert [v.achieved for v in strict.evaluation.models] == [{"k": 5, "alpha": 0.6}]
 
 
 @pytest.mark.parametrize("where", ["csv", "xlsx"])

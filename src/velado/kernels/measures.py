@@ -16,7 +16,9 @@ from velado.kernels.compiler import kernel
 from velado.kernels.grouping import sort_ascending
 
 # What a rule measures.
-SIZE, DISTINCT, ENTROPY, RECURSIVE, EQUAL, ORDERED, HIERARCHICAL, DISCLOSURE, LIKENESS, ENHANCED, SHARE = range(11)
+SIZE, MASS, DISTINCT, ENTROPY, RECURSIVE, EQUAL, ORDERED, HIERARCHICAL, DISCLOSURE, LIKENESS, ENHANCED, SHARE = range(
+    12
+)
 TOLERANCE = 1e-12
 NEWTON = 2
 
@@ -29,7 +31,8 @@ class Rules(NamedTuple):
     sensitive columns). ``expected`` holds the whole table's distribution, ``caps`` the largest
     share that a value may have in a satisfying class (or ``cap_at`` = -1), ``slack`` how much of
     a class may exceed it. ``tree`` holds, level by level, the parent of each group, ``tree_sizes``
-    the number of groups per level. ``order`` is ℓ, or 1 where δ demands every value.
+    the number of groups per level. ``order`` is ℓ, or 1 where δ demands every value. ``scale`` is what
+    one record weighs in the counts that MASS adds up; where it is not 1, the counts are no records.
     """
 
     kind: np.ndarray
@@ -274,6 +277,48 @@ def _keepable_in_tree(values, counts, a, b, first, expected, t, height, sizes, t
 
 
 @kernel
+def _judge_mass(rules, r, classes, start, values, counts, figures, satisfied, keepable):
+    """MASS in `judge_rule`: the smallest sum of counts among the segments of a class, in units of ``scale``.
+
+    A segment below the threshold is so in every part of it, so nothing of it can be kept. What the others hold is
+    only known in records if a record weighs 1. A class without any count has no mass.
+    """
+    threshold = rules.threshold[r]
+    first = rules.first[r]
+    width = rules.width[r]
+    segments = rules.segments[r]
+    last = first + width * segments
+    scale = rules.scale[r]
+    for c in range(classes):
+        if keepable[c] == 0:
+            continue
+        e = start[c]
+        stop = start[c + 1]
+        while e < stop and values[e] < first:
+            e += 1
+        figure = np.inf if e < stop and values[e] < last else 0.0
+        kept = np.int64(0)
+        while e < stop and values[e] < last:
+            above = first + ((values[e] - first) // width + 1) * width
+            n = np.int64(0)
+            while e < stop and values[e] < above:
+                n += counts[e]
+                e += 1
+            one = n / scale
+            figure = min(figure, one)
+            if complies(MASS, one, threshold):
+                kept += n
+        figures[c] = figure
+        if complies(MASS, figure, threshold):
+            continue
+        satisfied[c] = False
+        if segments == 1:
+            keepable[c] = 0
+        elif scale == 1 and kept < keepable[c]:
+            keepable[c] = kept
+
+
+@kernel
 def judge_rule(rules, r, classes, sizes, start, values, counts, figures, satisfied, keepable, exact):
     """Figure of rule r for each class; clear ``satisfied`` and lower ``keepable`` where it is violated.
 
@@ -291,6 +336,9 @@ def judge_rule(rules, r, classes, sizes, start, values, counts, figures, satisfi
             if sizes[c] < threshold:
                 satisfied[c] = False
                 keepable[c] = 0
+        return
+    if kind == MASS:
+        _judge_mass(rules, r, classes, start, values, counts, figures, satisfied, keepable)
         return
     first = rules.first[r]
     width = rules.width[r]

@@ -90,6 +90,7 @@ class Space:
         suppression: float = 1.0,
     ) -> None:
         from velado.kernels import lattice as kernel
+        from velado.kernels.measures import SIZE
 
         self.kernel = kernel
         depth = [h.levels for h in frequency.hierarchies]
@@ -119,7 +120,7 @@ class Space:
         self.rules = compile_rules(models, frequency.sensitive)
         self.objective = compile_objective(objective, frequency, tables, smallest_class(models), self.limit)
         self.frequency = frequency
-        self.histograms = any(m.sensitive_column for m in models)
+        self.histograms = bool((self.rules.kind != SIZE).any())
         self.state, self.scratch = _arrays(kernel, frequency, self.nodes, self.histograms)
         kernel.start_search(self.tables, self.objective, self.state, np.ones(self.nodes, dtype=np.bool_))
 
@@ -269,7 +270,9 @@ class Space:
 def _arrays(kernel: Any, frequency: FrequencyTable, nodes: int, histograms: bool) -> tuple[Any, Any]:
     n = frequency.rows
     domain = frequency.histogram_domain if histograms else 0
-    dense = 0 < domain <= DENSE_VALUES and frequency.records < 2**31
+    # Counts need not be records (`measures.MASS`), so their own totals must fit.
+    largest = np.bincount(frequency.values, weights=frequency.value_counts, minlength=1).max()
+    dense = 0 < domain <= DENSE_VALUES and largest < 2**31
     # Rows of eight values are added in one instruction.
     width = -(-domain // 8) * 8
     sparse = histograms and not dense

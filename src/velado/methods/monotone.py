@@ -15,7 +15,7 @@ def require_monotone(method: str, models: Sequence[PrivacyModel], suppression: f
     then does a coarser node never suppress more records than a finer one.
     """
     for model in models:
-        fits = model.is_monotone if suppression == 0 else model.hereditary
+        fits = model.is_monotone if suppression == 0 else model.is_hereditary
         if not fits:
             reason = "is not monotone" if suppression == 0 else "is not monotone when records are suppressed"
             raise InputError(

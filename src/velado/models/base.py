@@ -54,6 +54,11 @@ class PrivacyModel:
         """Whether generalizing keeps this model satisfied, with these parameters."""
         return self.monotone
 
+    @property
+    def is_hereditary(self) -> bool:
+        """Whether every part of a violating class violates, with these parameters."""
+        return self.hereditary
+
     def required(self) -> dict[str, Any]:
         """The parameters, for reports."""
         return {name: getattr(self, name) for name in self.parameters}

@@ -90,7 +90,8 @@ class BetaLikeness(OnSensitive):
 class AlphaK(OnSensitive):
     """(α,k)-anonymity: at least k records, and no value has a larger share than α.
 
-    Wong, Li, Fu, Wang, "(α,k)-anonymity", 2006.
+    Wong, Li, Fu, Wang, "(α,k)-anonymity", 2006. ``strict`` asks both of every part of a class in which the other
+    sensitive columns are equal.
     """
 
     alpha: float
@@ -106,11 +107,12 @@ class AlphaK(OnSensitive):
     }
 
     def rules(self, sensitive: Sensitive | None) -> list[Rule]:
-        """Size, and the largest share."""
-        from velado.kernels.measures import SHARE, SIZE
+        """Size (of the smallest part, read strictly), and the largest share."""
+        from velado.kernels.measures import MASS, SHARE, SIZE
 
         caps = np.full(sensitive.width if sensitive else 1, min(1.0, self.alpha * (1 + 1e-9)))
-        return [Rule(SIZE, self.k), Rule(SHARE, self.alpha, sensitive, caps=caps)]
+        size = Rule(MASS, self.k, sensitive) if self.strict else Rule(SIZE, self.k)
+        return [size, Rule(SHARE, self.alpha, sensitive, caps=caps)]
 
     def smallest_class(self) -> int:
         """k."""

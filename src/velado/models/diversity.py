@@ -30,6 +30,11 @@ class DistinctDiversity(OnSensitive):
     parameters: ClassVar = {"l": Number("different values", low=1, integer=True), "column": COLUMN, "strict": STRICT}
     hereditary: ClassVar[bool] = True
 
+    @property
+    def is_hereditary(self) -> bool:
+        """Read strictly, the part of a class that violates can be left out of a finer one."""
+        return not self.strict
+
     def rules(self, sensitive: Sensitive | None) -> list[Rule]:
         """Number of different values."""
         from velado.kernels.measures import DISTINCT
