@@ -36,6 +36,7 @@ def _light(release: LightRelease) -> None:
         say()
         say(f"Release:  {plain(release.output)}")
         say(f"Manifest: {plain(release.manifest_path)}")
+        say(f"Private:  {plain(release.private_path)}")
 
 
 @show.register

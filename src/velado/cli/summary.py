@@ -11,7 +11,7 @@ from velado.cli.terminal import figure, out, plain, say, show_notes
 
 def show(release: Release) -> None:
     """Print what was done, what holds, what it cost and where the files are."""
-    e, search = release.evaluation, release.search
+    e, search = release.public_evaluation, release.search
     suppressed = e.suppressed / e.rows if e.rows else 0.0
     say(
         f"[bold]{plain(release.project)}[/]: {e.released:,} of {e.rows:,} records released, {e.suppressed:,} suppressed ({suppressed:.1%})"
@@ -20,7 +20,7 @@ def show(release: Release) -> None:
         found = "levels as the project gives them"
     elif search.proven_optimal:
         what = "smallest sum of levels" if search.objective == "height" else "optimum"
-        found = f"{what} proven ({search.evaluated:,} of {search.nodes:,} nodes evaluated, {search.seconds:.2f} s)"
+        found = f"{what} proven ({search.seconds:.2f} s)"
     elif search.gap is not None:
         found = f"best found within the budget; the optimum is at most {search.gap:.4g} better"
     else:
@@ -61,6 +61,7 @@ def show(release: Release) -> None:
             if isinstance(v.achieved, dict)
             else figure(v.achieved)
         )
+        got = got if v.exact else "within that"
         proof.add_row(v.name, wanted, got, "[green]holds[/]" if v.satisfied else "[red]fails[/]")
     out.print(proof)
     say()
@@ -83,6 +84,7 @@ def show(release: Release) -> None:
         say()
         say(f"Release:  {plain(release.output)}")
         say(f"Manifest: {plain(release.manifest_path)}")
+        say(f"Private:  {plain(release.private_path)}")
     if release.found is not None and release.found.minimal:
         say()
         say("Minimal generalizations: " + "; ".join("(" + ", ".join(map(str, v)) + ")" for v in release.found.minimal))

@@ -6,6 +6,7 @@ from velado.evaluation.evaluation import MEASURES, Evaluation, Wanted, check_num
 from velado.evaluation.learning import Outcome
 from velado.evaluation.pair import Pair
 from velado.evaluation.privacy import Check, check_frequency
+from velado.evaluation.public import public, public_verdicts
 from velado.evaluation.risk import Risk, risk
 from velado.evaluation.utility import Utility, precision, utility
 
@@ -29,6 +30,8 @@ __all__ = [
     "judge",
     "mode_with_suppressed",
     "precision",
+    "public",
+    "public_verdicts",
     "risk",
     "utility",
 ]

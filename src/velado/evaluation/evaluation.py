@@ -61,7 +61,8 @@ class Evaluation:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready; parts that were not asked for are left out."""
-        return {name: finite(value) for name, value in asdict(self).items() if value is not None}
+        shown = asdict(self) | {"models": [v.as_dict() for v in self.models]}
+        return {name: finite(value) for name, value in shown.items() if value is not None}
 
 
 def finite(value: Any) -> Any:
@@ -106,7 +107,7 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate a pair; the verdicts come from the verification of what was written."""
     wanted = wanted or Wanted()
-    k = smallest_class(models) if models else int(min(pair.sizes, default=1))
+    k = smallest_class(models) if models else int(min(pair.shown_sizes, default=1))
     overall, columns = utility(pair, k)
     parts: dict[str, Any] = {}
     if "privacy" in wanted.measures:
@@ -142,10 +143,10 @@ def evaluate(
         released=pair.kept,
         suppressed=pair.suppressed,
         starred=pair.starred,
-        classes=pair.released.count,
-        class_size=class_size(pair.sizes),
+        classes=len(pair.shown_sizes),
+        class_size=class_size(pair.shown_sizes),
         utility=overall,
-        risk=risk(pair.sizes, pair.original.singled_out),
+        risk=risk(pair.shown_sizes, pair.original.singled_out),
         models=tuple(verdicts),
         columns=columns,
         **parts,

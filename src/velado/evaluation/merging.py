@@ -64,8 +64,10 @@ class Merged:
             self.columns.setdefault(name, ColumnSums()).add(column, pair.records, entropy, labels)
             self.values_before[name] = column.values_before
 
-    def evaluation(self, models: Sequence[PrivacyModel], verdicts: Sequence[Verdict]) -> Evaluation:
-        """The evaluation of everything."""
+    def evaluation(
+        self, models: Sequence[PrivacyModel], verdicts: Sequence[Verdict], written: Counter[int]
+    ) -> Evaluation:
+        """The evaluation of everything; ``written`` says how many classes of each size the release shows."""
         n = max(self.records, 1)
         columns = {
             name: ColumnUtility(
@@ -78,8 +80,8 @@ class Merged:
             )
             for name, c in self.columns.items()
         }
-        sizes = np.array(sorted(self.sizes), dtype=np.int64)
-        times = np.array([self.sizes[s] for s in sizes.tolist()], dtype=np.int64)
+        sizes = np.array(sorted(written), dtype=np.int64)
+        times = np.array([written[s] for s in sizes.tolist()], dtype=np.int64)
         classes = int(times.sum())
         lost, whole = (sum(getattr(c, name) for c in self.columns.values()) for name in ("lost", "whole"))
         squares = float((sizes.astype(float) ** 2 * times).sum())

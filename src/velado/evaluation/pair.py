@@ -11,6 +11,7 @@ import numpy as np
 from velado.errors import InputError
 from velado.evaluation.matching import fitting
 from velado.frequency import Classes, FrequencyTable
+from velado.frequency.table import distinct_rows
 from velado.fuzzy.classes import Fuzzified
 from velado.hierarchies import Cover
 from velado.values import Text
@@ -24,7 +25,8 @@ class Pair:
     class of each distinct original row, −1 if it was suppressed; it is None where the release does not tell
     (overlapping labels, equal records in different classes, or part of a class suppressed). ``starred`` of the suppressed records stand in the
     release as rows of ``*``. Suppressed records belong to no class. ``whole`` gives the records of each leaf in the whole
-    table where this pair is only a part of it. ``fuzzy`` is the fuzzy side of a release that has one.
+    table where this pair is only a part of it. ``fuzzy`` is the fuzzy side of a release that has one. ``lost`` counts
+    suppressed records of which nothing else is known.
     """
 
     original: FrequencyTable
@@ -35,6 +37,7 @@ class Pair:
     starred: int = 0
     whole: tuple[np.ndarray, ...] | None = None
     fuzzy: Fuzzified | None = None
+    lost: int = 0
 
     @classmethod
     def of(
@@ -109,12 +112,24 @@ class Pair:
     @property
     def records(self) -> int:
         """Records of the original, N."""
-        return self.original.records
+        return self.original.records + self.lost
 
     @property
     def sizes(self) -> np.ndarray:
         """Records of each released class."""
         return self.released.sizes
+
+    @cached_property
+    def shown_sizes(self) -> np.ndarray:
+        """Records of each class as a reader of the release sees it: classes that show the same are one."""
+        codes = []
+        for j, cover in enumerate(self.covers):
+            number = {text: i for i, text in enumerate(dict.fromkeys(cover.labels))}
+            codes.append(np.array([number[text] for text in cover.labels], dtype=np.int64)[self.labels[:, j]])
+        if not codes:
+            return self.sizes
+        _, same = distinct_rows(np.array(codes), [len(c.labels) for c in self.covers])
+        return np.bincount(same, weights=self.sizes).astype(np.int64)
 
     @cached_property
     def kept(self) -> int:

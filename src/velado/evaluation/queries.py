@@ -36,7 +36,7 @@ def query_error(pair: Pair, queries: int = 1000, seed: int = 0) -> QueryError | 
     if not m or not pair.records:
         return None
     rng = np.random.default_rng(seed)
-    anchors = original.codes[rng.choice(original.rows, queries, p=original.counts / pair.records)]
+    anchors = original.codes[rng.choice(original.rows, queries, p=original.counts / original.records)]
     asked = np.argsort(rng.random((queries, m)), axis=1) < rng.integers(1, min(MOST_COLUMNS, m) + 1, queries)[:, None]
     shifts = rng.random((queries, m))
     truth, estimate = np.zeros(queries), np.zeros(queries)

@@ -49,7 +49,7 @@ class Utility:
 
 def utility(pair: Pair, k: int | None = None) -> tuple[Utility, dict[str, ColumnUtility]]:
     """All measures, overall and per column."""
-    n, suppressed, count = pair.records, pair.suppressed, pair.released.count
+    n, suppressed, sizes = pair.records, pair.suppressed, pair.shown_sizes
     shares = [entropy_loss(pair, j) for j in range(len(pair.covers))]
     lost = [s for s in shares if s is not None]
     columns = {
@@ -64,8 +64,8 @@ def utility(pair: Pair, k: int | None = None) -> tuple[Utility, dict[str, Column
         for j, (cover, share) in enumerate(zip(pair.covers, shares, strict=True))
     }
     entropy = _ratio(sum(a for a, _ in lost), sum(b for _, b in lost)) if len(lost) == len(shares) else None
-    squares = float((pair.sizes.astype(float) ** 2).sum())
-    return overall(columns, n, pair.kept, count, squares, entropy, k), columns
+    squares = float((sizes.astype(float) ** 2).sum())
+    return overall(columns, n, pair.kept, len(sizes), squares, entropy, k), columns
 
 
 def overall(
@@ -150,7 +150,10 @@ def _generalized_loss(cover: Cover, records: np.ndarray, n: int, suppressed: int
 
 
 def entropy_loss(pair: Pair, j: int) -> tuple[float, float] | None:
-    """Σ −log2 Pr(value | generalized value) and the same at full generalization, where suppressed cells stand."""
+    """Σ −log2 Pr(value | generalized value) and the same at full generalization, where suppressed cells stand.
+
+    Records of which nothing is known count like the mean of the others.
+    """
     if pair.class_of is None:
         return None
     original, records = pair.original, pair.leaf_records[j].astype(float)
@@ -161,7 +164,9 @@ def entropy_loss(pair: Pair, j: int) -> tuple[float, float] | None:
     starred = np.bincount(original.codes[gone, j], weights=original.counts[gone], minlength=len(records))
     here = original.leaf_records[j]
     kept = float((pair.label_records[j] * under).sum() - ((here - starred) * own).sum())
-    return kept + float((starred * full).sum()), float((here * full).sum())
+    whole = float((here * full).sum())
+    unknown = pair.lost * whole / max(original.records, 1)
+    return kept + float((starred * full).sum()) + unknown, whole + unknown
 
 
 def _ratio(lost: float, whole: float) -> float:

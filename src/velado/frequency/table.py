@@ -46,6 +46,16 @@ class Sensitive:
         """The columns that an engine must count together."""
         return (*self.others, self.column)
 
+    def only(self, kept: np.ndarray, first: int, expected: np.ndarray) -> Sensitive:
+        """The column with some of its values, another place in the histograms and another distribution."""
+        labels = tuple(self.labels[i] for i in kept)
+        tree = self.tree
+        if tree is not None:
+            held = np.zeros(len(tree.leaves), dtype=bool)
+            held[tree.encode(labels)] = True
+            tree = tree.only(held)
+        return replace(self, labels=labels, tree=tree, first=first, expected=expected)
+
     def encode(self, counts: Counts) -> np.ndarray:
         """Histogram values of the rows of a GROUP BY."""
         codes = np.zeros(len(counts.counts), dtype=np.int64)

@@ -8,6 +8,7 @@ read it. Each builder gets the column's distinct values (missing left out) and r
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def build(
     if isinstance(spec, Hierarchy):
         hierarchy, top = spec, False
     elif spec is None:
-        hierarchy = Hierarchy.from_rows(column, [[v, ROOT] for v in present] or [[None, ROOT]])
+        hierarchy = _of_data(Hierarchy.from_rows(column, [[v, ROOT] for v in present] or [[None, ROOT]]))
     else:
         hierarchy, top, file = _from_mapping(column, spec, present, format, folder)
     if has_missing:
@@ -106,8 +107,14 @@ def _from_mapping(
     if not isinstance(top, bool):
         raise InputError("bad-hierarchy", f"'top' must be true or false, got {top!r}", column=column)
     if not values and kind not in OWN_LEAVES:
-        return Hierarchy.from_rows(column, [[None, ROOT]]), top, None
-    return BUILDERS[kind](column, spec[kind], values, format), top, None
+        return _of_data(Hierarchy.from_rows(column, [[None, ROOT]])), top, None
+    built = BUILDERS[kind](column, spec[kind], values, format)
+    return built if kind in OWN_LEAVES else _of_data(built), top, None
+
+
+def _of_data(hierarchy: Hierarchy) -> Hierarchy:
+    """A hierarchy whose leaves were taken from the data."""
+    return replace(hierarchy, listed=False)
 
 
 def _refuse(column: str, options: Mapping[str, Any], known: Sequence[str]) -> None:

@@ -22,7 +22,8 @@ class Hierarchy:
 
     Level 0 is the value itself, each level is a function of the one below it, and the domain size
     counts all leaves, also those that the data do not contain (``measures.md`` §2). ``scale``
-    gives the order and distances of the leaves where they have one.
+    gives the order and distances of the leaves where they have one. ``listed``: the description lists the leaves; otherwise
+    they were taken from the data.
 
     >>> h = Hierarchy.from_rows("sex", [["f", "*"], ["m", "*"]])
     >>> h.height, h.labels[1]
@@ -33,6 +34,7 @@ class Hierarchy:
     labels: tuple[tuple[Text, ...], ...]
     maps: tuple[np.ndarray, ...]
     scale: Scale | None = None
+    listed: bool = True
 
     @classmethod
     def from_rows(cls, column: str, rows: Iterable[Sequence[Text]], file: str | Path | None = None) -> Hierarchy:
@@ -146,14 +148,35 @@ class Hierarchy:
                 labels.append((*self.labels[level], None))
                 maps.append(np.append(self.maps[level], np.int32(len(self.labels[level]))))
         scale = self.scale and replace(self.scale, numbers=np.append(self.scale.numbers, np.nan))
-        return Hierarchy(self.column, tuple(labels), tuple(maps), scale)
+        return Hierarchy(self.column, tuple(labels), tuple(maps), scale, self.listed)
 
     def with_root(self) -> Hierarchy:
         """The same hierarchy, its highest level being one group."""
         if len(self.labels[-1]) == 1:
             return self
         root = np.zeros(len(self.leaves), dtype=np.int32)
-        return Hierarchy(self.column, (*self.labels, (ROOT,)), (*self.maps, root), self.scale)
+        return Hierarchy(self.column, (*self.labels, (ROOT,)), (*self.maps, root), self.scale, self.listed)
+
+    @cached_property
+    def listed_leaves(self) -> np.ndarray:
+        """Whether each leaf is there whatever the data hold; a leaf for missing values never is."""
+        return np.array([self.listed and leaf is not None for leaf in self.leaves], dtype=bool)
+
+    def only(self, held: np.ndarray) -> Hierarchy:
+        """The hierarchy of the leaves that are held or listed.
+
+        Where the leaves came from the data, so did the number of levels: those above the first that joins all are left out.
+        """
+        kept = held | self.listed_leaves
+        labels, maps = [], []
+        for level in range(self.levels):
+            groups, codes = np.unique(self.maps[level][kept], return_inverse=True)
+            labels.append(tuple(self.labels[level][g] for g in groups))
+            maps.append(codes.astype(np.int32))
+            if not self.listed and level > 0 and len(groups) == 1:
+                break
+        scale = self.scale and replace(self.scale, numbers=self.scale.numbers[kept])
+        return Hierarchy(self.column, tuple(labels), tuple(maps), scale, self.listed)
 
     def rows(self) -> list[list[str]]:
         """The hierarchy as rows ``leaf, level 1, …``; a missing value is an empty text."""

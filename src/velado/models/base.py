@@ -33,13 +33,15 @@ class PrivacyModel:
 
     ``monotone``: generalizing a table that satisfies the model never breaks it. ``hereditary``: every
     part of a violating class violates, so that the suppressed records only become fewer as
-    recoding gets coarser. Searches ask these; nothing asks for a model's class.
+    recoding gets coarser. ``relative``: classes are compared with the distribution of the whole input. Searches ask
+    these; nothing asks for a model's class.
     """
 
     name: ClassVar[str]
     parameters: ClassVar[Mapping[str, Parameter]]
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = False
+    relative: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check(self)
@@ -62,6 +64,10 @@ class PrivacyModel:
     def required(self) -> dict[str, Any]:
         """The parameters, for reports."""
         return {name: getattr(self, name) for name in self.parameters}
+
+    def bound(self) -> Any:
+        """What every satisfying class achieves at least; for relative models."""
+        return getattr(self, next(iter(self.parameters)))
 
     def rules(self, sensitive: Sensitive | None) -> list[Rule]:
         """The model in numbers for a table whose sensitive column is described."""
@@ -89,12 +95,21 @@ class OnSensitive(PrivacyModel):
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a table stands to one model: what was required, what the worst class achieves."""
+    """How a table stands to one model: what was required, what the worst class achieves.
+
+    Not ``exact``: the worst class achieves no less than that, and how much more is not told.
+    """
 
     name: str
     required: dict[str, Any]
     achieved: Any
     satisfied: bool
+    exact: bool = True
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready; what is exact does not say so."""
+        shown = {"name": self.name, "required": self.required, "achieved": self.achieved, "satisfied": self.satisfied}
+        return shown if self.exact else {**shown, "exact": False}
 
 
 def attribute_of(model: PrivacyModel, sensitive: Sequence[Sensitive]) -> Sensitive | None:

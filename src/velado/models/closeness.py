@@ -32,6 +32,7 @@ class TCloseness(OnSensitive):
     distance: str = "equal"
     strict: bool = False
     name: ClassVar[str] = "t-closeness"
+    relative: ClassVar[bool] = True
     parameters: ClassVar = {
         "t": Number("largest distance", low=0, high=1),
         "column": COLUMN,

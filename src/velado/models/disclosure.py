@@ -28,6 +28,7 @@ class DeltaDisclosure(OnSensitive):
     every: bool = False
     strict: bool = False
     name: ClassVar[str] = "delta-disclosure"
+    relative: ClassVar[bool] = True
     parameters: ClassVar = {
         "delta": Number("largest difference of logarithms", low=0, low_open=True),
         "column": COLUMN,
@@ -66,6 +67,7 @@ class BetaLikeness(OnSensitive):
     enhanced: bool = False
     strict: bool = False
     name: ClassVar[str] = "beta-likeness"
+    relative: ClassVar[bool] = True
     parameters: ClassVar = {
         "beta": Number("largest relative gain", low=0, low_open=True),
         "column": COLUMN,

@@ -79,6 +79,7 @@ class FuzzyCloseness(FuzzyModel):
     column: str
     distance: str = "equal"
     name: ClassVar[str] = "fuzzy-t-closeness"
+    relative: ClassVar[bool] = True
     parameters: ClassVar = {
         "t": Number("largest distance", low=0, high=1),
         "column": COLUMN,

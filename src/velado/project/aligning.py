@@ -87,7 +87,7 @@ class Coarsened(Hierarchy):
     @classmethod
     def of(cls, whole: Hierarchy, level: int) -> Coarsened:
         """Leave out the levels below one."""
-        return cls(whole.column, whole.labels[level:], whole.maps[level:], whole.scale, whole.leaves)
+        return cls(whole.column, whole.labels[level:], whole.maps[level:], whole.scale, whole.listed, whole.leaves)
 
     @property
     def leaves(self) -> tuple[Text, ...]:

@@ -60,7 +60,7 @@ class Fuzzification:
             "suppressed": e.suppressed,
             "fuzzy": asdict(e.fuzzy),
             "crisp": e.after.as_dict(),
-            "models": [asdict(v) for v in e.models],
+            "models": [v.as_dict() for v in e.models],
             **({"breaks": self.breaks} if self.breaks else {}),
         }
         return {name: finite(value) for name, value in shown.items()}

@@ -9,7 +9,7 @@ from velado.engines import DuckDBTable, Recoded
 from velado.errors import InputError
 from velado.methods import Progress
 from velado.project.document import Project
-from velado.project.manifest import light_manifest
+from velado.project.manifest import Manifests, light_manifests
 from velado.project.publishing import Prepared
 from velado.project.release import LightRelease
 from velado.project.treating import check_operations, described, told, treatments
@@ -56,13 +56,13 @@ class Light(Prepared):
         """Every operation was applied in what was written."""
         verify_operations(written, self.header, self.rows, self.treatments, guarded)
 
-    def manifest(self, proof: None, digest: str | None) -> dict[str, Any]:
-        """The manifest."""
-        return light_manifest(self.project, self.table.fingerprint(), self.treatments, self.rows, digest)
+    def manifests(self, proof: None, digest: str | None) -> Manifests:
+        """The manifests."""
+        return light_manifests(self.made(self.rows, digest))
 
-    def release(self, proof: None, manifest: dict[str, Any], **where: Any) -> LightRelease:
+    def release(self, proof: None, **where: Any) -> LightRelease:
         """The release."""
         treated = {t.column for t in self.treatments}
         unchanged = tuple(name for name in self.header if name not in treated)
         operations = described(self.treatments, self.project.folder)
-        return LightRelease(self.project.name, self.rows, operations, unchanged, manifest, **where)
+        return LightRelease(self.project.name, self.rows, operations, unchanged, **where)

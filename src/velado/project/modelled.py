@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,14 +10,14 @@ from typing import Any
 
 from velado.engines import DuckDBTable, Recoded
 from velado.errors import InputError, NoSolution
-from velado.evaluation import Evaluation, Pair, evaluate
+from velado.evaluation import Evaluation, Pair, evaluate, public, public_verdicts
 from velado.frequency import FrequencyTable, Sensitive
 from velado.methods import Found, Progress, kernels_ready
 from velado.models import PrivacyModel, all_verdicts, crisp_models, smallest_class
 from velado.operations import Treatment
 from velado.project.counting import count_table
 from velado.project.document import Project
-from velado.project.manifest import manifest_of
+from velado.project.manifest import Manifests, manifests_of
 from velado.project.publishing import Prepared
 from velado.project.release import Release
 from velado.project.released import contents_of_pair
@@ -65,6 +66,14 @@ class Counted:
 
 
 @dataclass(frozen=True)
+class Proof:
+    """A verified release measured for everybody, and against the whole input."""
+
+    public: Evaluation
+    whole: Evaluation
+
+
+@dataclass(frozen=True)
 class Modelled(Prepared):
     """A release whose every class satisfies every model."""
 
@@ -81,8 +90,8 @@ class Modelled(Prepared):
         """Suppressed records that stay as rows of ``*``."""
         return self.found.suppressed if self.project.output.suppressed == "star" else 0
 
-    def verify(self, written: Any, guarded: bool) -> Evaluation:
-        """Every model holds in what was written; what that cost."""
+    def verify(self, written: Any, guarded: bool) -> Proof:
+        """Every model holds in what was written; what that cost, for everybody and for the owner."""
         found, models = self.found, self.project.models
         fuzzy = None if found.fuzzy is None else found.fuzzy.classes
         pair = Pair.of(found.classes, found.kept, found.covers, found.labels, self.starred, found.fuzzy)
@@ -97,8 +106,11 @@ class Modelled(Prepared):
             memory=self.table.memory,
             # Memberships are not written: fuzzy models are judged on those of the records whose classes were verified.
             contents=None if fuzzy is None else contents_of_pair(pair),
+            sizes=Counter(pair.shown_sizes.tolist()),
         )
-        return evaluate(pair, models, all_verdicts(models, verify(written, expected), fuzzy))
+        verdicts = all_verdicts(models, verify(written, expected).verdicts, fuzzy)
+        told = public_verdicts(models, verdicts, pair.suppressed)
+        return Proof(evaluate(public(pair), models, told), evaluate(pair, models, verdicts))
 
     def labels_of(self, column: str) -> dict[Text, Text] | None:
         """Quasi-identifiers become their labels, where these do not depend on the record."""
@@ -107,14 +119,16 @@ class Modelled(Prepared):
                 return None if c.level is None else {v: c.labels[x] for v, x in zip(c.values, c.codes, strict=True)}
         return super().labels_of(column)
 
-    def manifest(self, proof: Evaluation, digest: str | None) -> dict[str, Any]:
-        """The manifest."""
-        fingerprint = self.table.fingerprint()
-        return manifest_of(self.project, fingerprint, self.treatments, self.found.search, self.recoding, proof, digest)
+    def manifests(self, proof: Proof, digest: str | None) -> Manifests:
+        """The manifests."""
+        made = self.made(proof.whole.rows, digest)
+        return manifests_of(made, self.found.search, self.recoding, proof.public, proof.whole)
 
-    def release(self, proof: Evaluation, manifest: dict[str, Any], **where: Any) -> Release:
+    def release(self, proof: Proof, **where: Any) -> Release:
         """The release."""
-        return Release(self.project.name, self.recoding, proof, self.found.search, manifest, self.found, **where)
+        return Release(
+            self.project.name, self.recoding, proof.whole, proof.public, self.found.search, found=self.found, **where
+        )  # fmt: skip
 
     def save(self, path: Path) -> None:
         """Save the recoding."""

@@ -6,7 +6,6 @@ one and appended; their classes are not kept. The release is verified in lots.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +31,7 @@ from velado.project.appending import Appender
 from velado.project.counting import count_columns
 from velado.project.document import Project
 from velado.project.estimate import Estimate
-from velado.project.manifest import manifest_of
+from velado.project.manifest import manifests_of
 from velado.project.modelled import check_size
 from velado.project.publishing import Prepared, digest_of
 from velado.project.release import Release
@@ -116,15 +115,16 @@ class InParts(Prepared):
             passes=max(1, -(-counted // self._rows())),
             memory=memory,
         )
-        verdicts = verify(written, expected)
-        evaluation = merged.evaluation(project.models, verdicts)
-        manifest = manifest_of(
-            project, self.table.fingerprint(), self.treatments, search, None, evaluation, digest_of(temporary[-1])
-        )
-        temporary[0].write_text(json.dumps(manifest, ensure_ascii=False, indent=2), encoding="utf-8")
+        verified = verify(written, expected)
+        evaluation = merged.evaluation(project.models, verified.verdicts, verified.sizes)
+        made = self.made(evaluation.rows, digest_of(temporary[-1]))
+        # Nobody is suppressed here: everybody may know what the owner knows.
+        manifests = manifests_of(made, search, None, evaluation, evaluation)
+        manifests.write(temporary[0], temporary[1])
         return Release(
-            project.name, None, evaluation, search, manifest, None, output=output.path, manifest_path=self.paths[0]
-        )
+            project.name, None, evaluation, evaluation, search, manifests.public, None, output.path, self.paths[0],
+            private_manifest=manifests.private, private_path=self.paths[1],
+        )  # fmt: skip
 
     def _rows(self) -> int:
         """Distinct rows that a part may have."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from velado.errors import InputError, Note
 from velado.methods import Progress
 from velado.operations import Treatment
 from velado.project.document import Project
+from velado.project.manifest import Made, Manifests, manifest_path, private_path
 from velado.values import Text
 
 
@@ -33,11 +33,11 @@ class Prepared:
         """What reading the release back proves, or `VerificationError`."""
         raise AssertionError("every preparation verifies its release")
 
-    def manifest(self, proof: Any, digest: str | None) -> dict[str, Any]:
+    def manifests(self, proof: Any, digest: str | None) -> Manifests:
         """The evidence; ``digest`` is that of the output."""
-        raise AssertionError("every preparation writes a manifest")
+        raise AssertionError("every preparation writes its manifests")
 
-    def release(self, proof: Any, manifest: dict[str, Any], **where: Any) -> Any:
+    def release(self, proof: Any, **where: Any) -> Any:
         """The result."""
         raise AssertionError("every preparation gives a release")
 
@@ -58,10 +58,11 @@ class Prepared:
 
     @property
     def paths(self) -> list[Path]:
-        """What is written: the manifest first, the release last."""
+        """What is written: the manifests first, the release last."""
         output = self.project.output
         assert output.path is not None
-        return [manifest_path(output.path), *([output.recoding] if output.recoding else []), output.path]
+        manifests = (manifest_path(output.path), private_path(output.path))
+        return [*manifests, *([output.recoding] if output.recoding else []), output.path]
 
     def in_memory(self, progress: Progress) -> Any:
         """The release as an Arrow table."""
@@ -69,7 +70,7 @@ class Prepared:
         self.table.check_unchanged()
         progress(0.0, "verifying")
         proof = self.verify(result, guarded=False)
-        return self.release(proof, self.manifest(proof, None), table=result, notes=self.notes(proof))
+        return self._released(proof, self.manifests(proof, None), table=result)
 
     def on_disk(self, temporary: Sequence[Path], progress: Progress) -> Any:
         """The release under temporary names, one for each of the paths."""
@@ -80,11 +81,21 @@ class Prepared:
         self.table.check_unchanged()
         progress(0.0, "verifying what was written")
         proof = self.verify(written, output.guard and written.kind() in ("csv", "xlsx"))
-        manifest = self.manifest(proof, digest_of(temporary[-1]))
-        temporary[0].write_text(json.dumps(manifest, ensure_ascii=False, indent=2), encoding="utf-8")
+        manifests = self.manifests(proof, digest_of(temporary[-1]))
+        manifests.write(temporary[0], temporary[1])
         if output.recoding is not None:
-            self.save(temporary[1])
-        return self.release(proof, manifest, output=output.path, manifest_path=self.paths[0], notes=self.notes(proof))
+            self.save(temporary[2])
+        return self._released(
+            proof, manifests, output=output.path, manifest_path=self.paths[0], private_path=self.paths[1]
+        )
+
+    def _released(self, proof: Any, manifests: Manifests, **where: Any) -> Any:
+        where |= {"manifest": manifests.public, "private_manifest": manifests.private}
+        return self.release(proof, notes=self.notes(proof), **where)
+
+    def made(self, rows: int, digest: str | None) -> Made:
+        """What manifests say of input and output."""
+        return Made(self.project, self.treatments, self.table.fingerprint(), digest, rows)
 
     def target(self, path: Path) -> Source:
         """The release as it will be read back."""
@@ -92,11 +103,6 @@ class Prepared:
         delimiter = output.delimiter or ("\t" if path.suffix.lower() in (".tsv", ".tab") else None)
         delimiter = delimiter or (self.table.dialect.delimiter if self.table.dialect else ",")
         return Source(path=path, delimiter=delimiter, encoding="utf-8", quote='"')
-
-
-def manifest_path(path: Path) -> Path:
-    """Where the manifest of a release is."""
-    return path.with_name(path.name + ".manifest.json")
 
 
 def check_paths(projects: Mapping[str, Project]) -> None:
@@ -114,6 +120,7 @@ def check_paths(projects: Mapping[str, Project]) -> None:
             ("release", output.path),
             ("recoding", output.recoding),
             ("manifest", manifest_path(output.path)),
+            ("private manifest", private_path(output.path)),
         ):
             if path is None:
                 continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,16 @@ LIGHT = "every operation was applied to every record; no privacy model was check
 class Release:
     """What a run returns. ``table`` holds the released rows where no output path was given.
 
+    ``evaluation`` is measured against the whole input and stays with the owner, as ``private_manifest`` does;
+    ``public_evaluation`` is what everybody may know: it depends on suppressed records by their number only.
+
     A release that was made part by part keeps neither its recoding nor its classes.
     """
 
     project: str
     recoding: Recoding | None
     evaluation: Evaluation
+    public_evaluation: Evaluation
     search: Search
     manifest: dict[str, Any]
     found: Found | None
@@ -33,6 +37,8 @@ class Release:
     manifest_path: Path | None = None
     table: Any = None
     notes: tuple[Note, ...] = ()
+    private_manifest: dict[str, Any] = field(default_factory=dict, repr=False)
+    private_path: Path | None = None
 
     @property
     def levels(self) -> dict[str, int]:
@@ -40,8 +46,8 @@ class Release:
         return {} if self.recoding is None else self.recoding.levels
 
     def as_dict(self) -> dict[str, Any]:
-        """The JSON of ``velado run``."""
-        e = self.evaluation
+        """The JSON of ``velado run``: what everybody may know."""
+        e = self.public_evaluation
         search = {
             k: v
             for k, v in asdict(self.search).items()
@@ -57,7 +63,7 @@ class Release:
             "class_size": e.class_size,
             "utility": asdict(e.utility),
             "risk": asdict(e.risk),
-            "models": [asdict(v) for v in e.models],
+            "models": [v.as_dict() for v in e.models],
             "search": search,
             "output": None if self.output is None else str(self.output),
             "manifest": None if self.manifest_path is None else str(self.manifest_path),
@@ -87,6 +93,8 @@ class LightRelease:
     manifest_path: Path | None = None
     table: Any = None
     notes: tuple[Note, ...] = ()
+    private_manifest: dict[str, Any] = field(default_factory=dict, repr=False)
+    private_path: Path | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON of ``velado run``."""

@@ -30,7 +30,7 @@ class Expected:
     ``original`` gives the distribution of the whole input; ``guarded``: texts that look like formulas carry an
     apostrophe. Classes are counted in several ``passes`` where they do not all fit in memory, and the
     engine uses no more than ``memory`` bytes. ``contents`` are those of the classes, where more than the models depends on
-    them.
+    them; ``sizes`` says how many classes of each size there must be, where that is known.
     """
 
     header: Sequence[str]
@@ -42,11 +42,20 @@ class Expected:
     guarded: bool = False
     passes: int = 1
     contents: Contents | None = None
+    sizes: Counter[int] | None = None
     memory: int | None = None
 
 
-def verify(written: Any, expected: Expected) -> list[Verdict]:
-    """Check a written table against every model; return the verdicts or raise `VerificationError`."""
+@dataclass(frozen=True)
+class Verified:
+    """What reading a release back gave: the verdicts, and how many classes of each size there are."""
+
+    verdicts: list[Verdict]
+    sizes: Counter[int]
+
+
+def verify(written: Any, expected: Expected) -> Verified:
+    """Check a written table against every model, or raise `VerificationError`."""
     try:
         with open_table(
             written, beside=Path(written.path).parent if isinstance(written, Source) and written.path else None
@@ -58,7 +67,7 @@ def verify(written: Any, expected: Expected) -> list[Verdict]:
         raise failed(f"it cannot be read back ({error.code})") from None
 
 
-def _judged(table: Table, expected: Expected) -> list[Verdict]:
+def _judged(table: Table, expected: Expected) -> Verified:
     if list(table.header) != list(expected.header):
         raise failed("its columns are not the expected ones")
     sensitive = {name for s in expected.original.sensitive for name in s.columns}
@@ -67,27 +76,30 @@ def _judged(table: Table, expected: Expected) -> list[Verdict]:
         starred = expected.starred if treatment.column in sensitive else 0
         _check_treated(table, treatment, complete, expected.guarded, starred)
     judging: Judging | None = None
-    total = 0
+    sizes: Counter[int] = Counter()
     for number in range(expected.passes):
         counted = count_release(table, expected.original, (number, expected.passes))
         if expected.guarded:
             counted = [readable(c) for c in counted]
         if expected.starred:
             counted = [_without_starred(c, expected.starred) for c in counted]
-        total += int(counted[0].counts.sum())
         frequency = release_frequency(expected.original, counted)
+        sizes.update(frequency.counts.tolist())
         judging = judging or Judging(expected.models, frequency.sensitive)
         judging.add(Classes.from_ids(frequency, np.arange(frequency.rows), frequency.rows))
         if expected.contents is not None and contents_of(frequency) != expected.contents:
             raise failed("its classes are not the expected ones")
+    total = sum(size * times for size, times in sizes.items())
     if total != expected.released:
         raise failed(f"it holds {total} records instead of {expected.released}")
+    if expected.sizes is not None and sizes != expected.sizes:
+        raise failed("its classes do not have the expected sizes")
     assert judging is not None
     verdicts = judging.verdicts()
     broken = [v.name for v in verdicts if not v.satisfied]
     if broken:
         raise failed("it does not satisfy " + ", ".join(broken))
-    return verdicts
+    return Verified(verdicts, sizes)
 
 
 def verify_operations(

@@ -72,8 +72,8 @@ def sensitive_distribution(pair: Pair, column: Sensitive, limits: Limits, most: 
     inside = (pair.released.values >= first) & (pair.released.values < last)
     codes = (pair.released.values[inside] - first) % released.width
     after = np.bincount(codes, weights=pair.released.value_counts[inside], minlength=released.width).astype(np.int64)
-    before = column.expected * pair.records
-    lost = int(np.rint(before[after == 0].sum()))
+    before = column.expected * pair.original.records
+    lost = pair.lost + int(np.rint(before[after == 0].sum()))
     order = np.argsort(-after, kind="stable")
     return _joined(pair, column.labels, before, after, lost, order, replace(limits, label=limits.value), most)
 

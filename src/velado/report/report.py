@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
 from importlib.metadata import version
@@ -14,13 +13,14 @@ import numpy as np
 
 from velado.engines import Source, open_table
 from velado.errors import InputError, suggest
-from velado.evaluation import MEASURES, Comparison, Evaluation, Pair, Wanted, judge
+from velado.evaluation import MEASURES, Comparison, Evaluation, Pair, Wanted, judge, public, public_verdicts
 from velado.evaluation import evaluate as evaluate_pair
 from velado.i18n import Language
 from velado.i18n import language as language_of
 from velado.methods import Progress, silent
 from velado.project import Project, compare
 from velado.project.evaluation import read_pair
+from velado.project.manifest import made_from, manifest_path, private_path, read_manifest
 from velado.project.writing import published
 from velado.report import costs, sections, workbook
 from velado.report.content import ClassList, Content
@@ -56,15 +56,16 @@ def write_report(
     if not isinstance(project, Project):
         project = Project.load(project)
     project.check_modelled()
-    manifest, release = manifest_of(project)
+    manifest, private, release = manifests_of(project)
     paths = report_paths(Path(output) if output is not None else release.parent, release.stem, formats)
     _check_paths(project, paths)
     with Studio(pdf="pdf" in formats) as studio:
         progress(0.0, "reading")
-        pair, about = _read(project, manifest, release)
+        whole, about = _read(project, manifest, private, release)
+        pair = public(whole)
         comparison = None if grid is None else compare(project, grid, measures=(), progress=progress)
         progress(0.0, "measuring")
-        verdicts = judge(pair, project.models)
+        verdicts = public_verdicts(project.models, judge(whole, project.models), whole.suppressed)
         # What the charts show is measured at once; they are drawn while the rest is being measured.
         first = evaluate_pair(pair, project.models, verdicts, Wanted(("privacy",)))
         draft = content_of(Subject(pair, first, about, words, comparison, attacks))
@@ -171,8 +172,8 @@ def report_paths(output: Path, stem: str, formats: Collection[str]) -> list[Path
 def _check_paths(project: Project, paths: Sequence[Path]) -> None:
     """A report replaces none of the files that it is made from."""
     release, source = project.output.path, Source.of(project.source, project.folder).path
-    beside = None if release is None else manifest_path(release)
-    read = {p.resolve() for p in (release, beside, source, project.file, project.output.recoding) if p is not None}
+    beside = () if release is None else (manifest_path(release), private_path(release))
+    read = {p.resolve() for p in (release, *beside, source, project.file, project.output.recoding) if p is not None}
     for path in paths:
         if path.resolve() in read:
             raise InputError(
@@ -183,49 +184,30 @@ def _check_paths(project: Project, paths: Sequence[Path]) -> None:
             )
 
 
-def manifest_path(release: Path) -> Path:
-    """Where the manifest of a release is."""
-    return release.with_name(release.name + ".manifest.json")
-
-
-def manifest_of(project: Project) -> tuple[dict[str, Any], Path]:
-    """The manifest of a project's release, and the release; an error if one is not there or does not fit."""
+def manifests_of(project: Project) -> tuple[dict[str, Any], dict[str, Any], Path]:
+    """Both manifests of a project's release, and the release; an error if one is not there or does not fit."""
     path = project.output.path
     if path is None or not path.exists():
         raise InputError(
             "no-release", "the project's release is not there", file=path or project.file,
             hint="velado run PROJECT writes it.",
         )  # fmt: skip
-    beside = manifest_path(path)
-    try:
-        manifest: dict[str, Any] = json.loads(beside.read_text(encoding="utf-8"))
-        digest, made_by = manifest["output"]["sha256"], manifest["project"]["sha256"]
-    except FileNotFoundError:
-        raise InputError(
-            "no-manifest",
-            "the manifest of the release is not there",
-            file=beside,
-            hint="Run the project again: velado run.",
-        ) from None
-    except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(
-            "no-manifest",
-            "this is not the manifest of a release",
-            file=beside,
-            hint="Run the project again: velado run.",
-        ) from None
+    manifest, private = read_manifest(manifest_path(path)), read_manifest(private_path(path))
     with open(path, "rb") as stream:
-        if hashlib.file_digest(stream, "sha256").hexdigest() != digest:
-            raise _stale("the release is not the one that the manifest describes", path)
-    if made_by != project.digest():
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    if any(digest != m["output"].get("sha256") for m in (manifest, private)):
+        raise _stale("the release is not the one that the manifest describes", path)
+    if not made_from(private, "project", project.digest()):
         raise _stale("the project has changed since the release was made", project.file or path)
-    return manifest, path
+    return manifest, private, path
 
 
-def _read(project: Project, manifest: Mapping[str, Any], release: Path) -> tuple[Pair, About]:
+def _read(
+    project: Project, manifest: Mapping[str, Any], private: Mapping[str, Any], release: Path
+) -> tuple[Pair, About]:
     with open_table(project.source, project.folder) as table:
         digest = table.fingerprint()
-        if digest is not None and digest != manifest["input"]["sha256"]:
+        if digest is not None and not made_from(private, "input", digest):
             raise _stale("the input has changed since the release was made", Path(table.source.name))
         schema = Schema(project.columns).fitted(table.header, project.rest, table.source.name)
         judged = Schema(c for c in project.columns if c.role in ("quasi-identifier", "sensitive"))

@@ -82,13 +82,9 @@ def release(subject: Subject) -> Section:
         versions = about.part("versions") or {}
         facts.append(("release.versions", Cell(", ".join(f"{name} {version}" for name, version in versions.items()))))
     blocks = [subject.table([(subject.text(key), cell) for key, cell in facts], "ll")]
-    hashes = [
-        (f"release.{name}-sha", about.part(name, "sha256"))
-        for name in ("input", "output", "project", "recoding")
-        if about.part(name, "sha256")
-    ]
-    if hashes:
-        blocks.append(subject.table([(subject.text(key), Cell(str(value))) for key, value in hashes], "lc"))
+    digest = about.part("output", "sha256")
+    if digest:
+        blocks.append(subject.table([(subject.text("release.output-sha"), Cell(str(digest)))], "lc"))
     if about.columns:
         blocks.append(_columns(subject))
     return Section("release", words.text("release.title"), (), tuple(blocks))
@@ -283,9 +279,6 @@ def method(subject: Subject) -> Section | None:
     rows = [(subject.text("method.name"), Cell(words.label("method-name", name)))]
     for key, value in parameters.items():
         rows.append((Cell(words.label("parameter", key)), Cell(_parameter(subject, key, value))))
-    if name not in ("fixed", "fuzzy"):
-        rows.append((subject.text("method.nodes"), subject.count(search.get("nodes"))))
-        rows.append((subject.text("method.evaluated"), subject.count(search.get("evaluated"))))
     if name in ("fixed", "fuzzy"):
         told = words.text(f"method.{name}")
     elif search.get("proven_optimal"):

@@ -93,7 +93,8 @@ def achieved(subject: Subject, v: Judged) -> str:
         names = [n for n in v.required if n in SIGNS]
         given = {names[0]: v.achieved} if names else {}
     found = {k: x for k, x in given.items() if x is not None and abs(x) != float("inf")}
-    return ", ".join(f"{symbol(k)} = {subject.words.number(x)}" for k, x in found.items()) or "–"
+    sign = "=" if v.exact else SIGNS[next(iter(found), "t")]
+    return ", ".join(f"{symbol(k)} {sign} {subject.words.number(x)}" for k, x in found.items()) or "–"
 
 
 def _words(subject: Subject) -> list[str]:
