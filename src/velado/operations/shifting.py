@@ -6,12 +6,13 @@ import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
 from velado.engines import Counts, Table
-from velado.errors import InputError, suggest
+from velado.errors import InputError, Note, suggest
 from velado.hierarchies.calendar import ISO
 from velado.operations.base import Given
 from velado.operations.keys import KeyedOnValues, derived, read_key
@@ -47,6 +48,27 @@ class Shift(KeyedOnValues):
     def per_record(self) -> bool:
         """A date moves with its person."""
         return self.by is not None
+
+    @property
+    def _allowed(self) -> list[int]:
+        """How many days a date may move."""
+        low, high = self.days
+        return [d for d in range(low, high + 1) if d]
+
+    def notes(self, column: str) -> tuple[Note, ...]:
+        """Where the shift is no secret, or one for all."""
+        if len(self._allowed) == 1:
+            message = "the project says by how many days the dates move: whoever sees it can move them back"
+        elif self.by is None:
+            message = "all dates move by the same number of days: whoever knows one of them can move all back; see 'by'"
+        else:
+            return ()
+        return (Note("one-shift", message, column),)
+
+    def described(self, folder: Path) -> dict[str, Any]:
+        """The days only where they leave something to guess."""
+        shown = super().described(folder)
+        return {k: v for k, v in shown.items() if k != "days" or len(self._allowed) > 1}
 
     def treat(self, table: Table, given: Given) -> Treatment:
         """Shift the dates, each with the value of the other column that it stands beside."""
@@ -89,8 +111,7 @@ class Shift(KeyedOnValues):
         key = derived(
             read_key(self.key, given.folder), "shift", "" if self.by is None else given.attributes.get(self.by, self.by)
         )
-        low, high = self.days
-        allowed = [d for d in range(low, high + 1) if d]
+        allowed = self._allowed
         days: dict[str, int] = {}
         shifted: dict[tuple[str, int], str] = {}
         labels, wrong = [], []

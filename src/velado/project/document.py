@@ -36,8 +36,8 @@ class Output:
     """Where the release goes.
 
     ``order``: shuffle (default), keep, or sorted (reproducible byte for byte). ``suppressed``: drop (default)
-    or star (the record stays with ``*`` in all quasi-identifiers and sensitive columns). ``guard``:
-    protect spreadsheets from texts that look like formulas. ``recoding``: also save the recoding.
+    or star (the record stays as a row of ``*``). ``guard``: protect spreadsheets from texts that look like formulas.
+    ``recoding``: also save the recoding.
     """
 
     path: Path | None = None
