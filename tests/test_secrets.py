@@ -289,3 +289,203 @@ def test_velado_key_repeats_nothing_that_is_not_there(tmp_path, main):
         assert KEY not in ended.out + ended.err
         assert PASSWORD not in ended.out + ended.err
     assert list(tmp_path.iterdir()) == []
+
+
+# --- Addresses with passwords ---
+
+
+ADDRESSES = [
+    "postgresql://me:Tr0ub4dor@host/db", "mysql+pymysql://me:Tr0ub4dor@host:3306/db", "me:Tr0ub4dor@host",
+    "postgresql://host/db?user=me&password=Tr0ub4dor", "postgresql://me:a@b/Tr0ub4dor@host/db", "https://me:Tr0ub4dor@x.org/t.csv",
+    "jdbc:mysql://host/db?password=Tr0ub4dor", "postgresql://me:Tr0ub4dor@host/db.csv",
+]  # fmt: skip
+
+
+PLACES = [
+    {"source": None}, {"source": {"path": None}}, {"source": {"database": None, "table": "t"}}, {"output": None},
+    {"output": {"path": None}}, {"output": {"path": "o.csv", "recoding": None}}, {"rest": None}, {None: 1}, {"velado": None},
+    {"columns": {"id": None}}, {"columns": {None: "identifier"}}, {"models": None}, {"models": [None]}, {"method": None},
+    {"method": {"lattice": None}}, {"anonymization": None}, {"output": {"path": "o.csv", "order": None}},
+    {"columns": {"id": {"role": "identifier", "operation": {"encrypt": None}}}}, {"columns": {None: {"operation": "x"}}},
+    {"source": {"path": "people.csv", "encoding": None}}, {"source": {"path": "people.csv", "format": None}},
+    {"columns": {"id": {"role": "quasi-identifier", "hierarchy": {"file": None}}}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("project", "address"),
+    [*((place, ADDRESSES[i % 3]) for i, place in enumerate(PLACES)), *(({"source": None}, a) for a in ADDRESSES)],
+    ids=str,
+)
+def test_a_password_in_a_project_is_not_repeated(tmp_path, main, project, address):
+    def filled(thing):
+        if isinstance(thing, dict):
+            return {filled(k): filled(v) for k, v in thing.items()}
+        return [filled(x) for x in thing] if isinstance(thing, list) else address if thing is None else thing
+
+    write_csv(tmp_path / "people.csv", ["id", "age"], [["n1", "2"]] * 3)
+    usual = {"source": "people.csv", "columns": {"id": "quasi-identifier"}, "models": [{"k-anonymity": {"k": 2}}]}
+    write_project(tmp_path / "p.yaml", **{"rest": "drop", "output": "out.csv", **usual, **filled(project)})
+    ended = main("run", "p.yaml", "--json")
+    assert ended.code == 2
+    assert ended.json["error"]
+    assert "Error: " in ended.err
+    assert "Tr0ub4dor" not in ended.out + ended.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["run A", "inspect A", "check A --qi age", "check people.csv --qi A", "init A", "evaluate A people.csv --qi age",
+     "decrypt A --column id --key env:VELADO_KEY -o o.csv", "decrypt people.csv --column id --key A -o o.csv",
+     "decrypt people.csv --column A --key env:VELADO_KEY -o o.csv", "check people.csv --qi age A",
+     "check people.csv --encoding A --qi age", "appointments k A --qi age", "attack A --qi age", "A",
+     "run p.yaml --source=A", "check people.csv --qi age --l A", "key nowhere/A"],
+)  # fmt: skip
+def test_a_password_on_the_command_line_is_not_repeated(tmp_path, main, command):
+    write_csv(tmp_path / "people.csv", ["id", "age"], [["n1", "2"]] * 3)
+    for address in ADDRESSES[:3]:
+        ended = main(*(part.replace("A", address) if "KEY" not in part else part for part in command.split()), "--json")
+        assert ended.code == 2
+        assert "Tr0ub4dor" not in ended.out + ended.err
+
+
+def test_addresses_are_refused_before_anything_is_made_of_them(tmp_path):
+    for address in ADDRESSES:
+        for make in (lambda a: velado.Source.of(a, tmp_path), lambda a: Output(tmp_path / a), lambda a: Output(a)):
+            with pytest.raises(InputError) as caught:
+                make(address)
+            assert caught.value.code == "no-such-engine"
+            assert "Tr0ub4dor" not in json.dumps(caught.value.as_dict()) + repr(caught.value)
+
+
+def test_a_file_whose_name_looks_like_an_address_can_be_read(tmp_path):
+    path = write_csv(tmp_path / "me:you@home.csv", ["age"], [["1"], ["1"]])
+    assert velado.check(path, ["age"]).k == 2
+
+
+# --- A first line that is data ---
+
+
+PERSON = ["Zacharias Zweig", "34", "z.zweig@example.org", "1990-05-17", "Zwickau", "zoster"]
+OTHERS = [[f"Person {i}", str(30 + i % 7), f"p{i}@example.org", f"1980-01-{i + 1:02}", ["Zwickau", "Ulm"][i % 2],
+           ["zoster", "flu"][i % 2]] for i in range(12)]  # fmt: skip
+
+
+@pytest.fixture(params=["csv", "semicolons", "xlsx"])
+def headerless(request, tmp_path):
+    path = tmp_path / ("t.xlsx" if request.param == "xlsx" else "t.csv")
+    if request.param == "xlsx":
+        import xlsxwriter
+
+        with xlsxwriter.Workbook(str(path)) as book:
+            sheet = book.add_worksheet()
+            for i, row in enumerate([PERSON, *OTHERS]):
+                sheet.write_row(i, 0, row)
+    else:
+        with open(path, "w", encoding="utf-8", newline="") as stream:
+            delimiter = ";" if request.param == "semicolons" else ","
+            csv.writer(stream, delimiter=delimiter).writerows([PERSON, *OTHERS])
+    return path.name
+
+
+def named(*cells):
+    return [cell for cell in PERSON if any(cell in text for text in cells)]
+
+
+def test_nothing_of_a_first_line_that_is_data_is_printed(tmp_path, main, headerless):
+    velado.create_key(tmp_path / "k.key")
+    write_csv(tmp_path / "slots.csv", ["hour", "capacity"], [["9", "30"]])
+    described = {"name": "identifier", "age": {"role": "quasi-identifier"}, "city": {"role": "quasi-identifier"}}
+    usual = {"source": headerless, "output": "out.csv", "models": [{"k-anonymity": {"k": 2}}]}
+    write_project(tmp_path / "p.yaml", columns=described, **usual)
+    write_project(tmp_path / "rest.yaml", columns=described, rest="drop", **usual)
+    light = {"source": headerless, "output": "out.csv", "anonymization": "light"}
+    shift = {"shift": {"key": "file:k.key", "by": "name"}}
+    write_project(tmp_path / "light.yaml", columns={"seen": {"operation": shift}}, rest="drop", **light)
+    commands = [
+        ("run", "p.yaml"), ("run", "rest.yaml"), ("run", "light.yaml"), ("estimate", "p.yaml"), ("check", headerless, "--qi", "age,city"),
+        ("check", headerless, "--qi", "Zwickav"), ("check", headerless, "--qi", "35"),
+        ("evaluate", headerless, headerless, "--qi", "age,city"), ("attack", headerless, "--qi", "age,city"),
+        ("appointments", "k", headerless, "--qi", "age"), ("appointments", "assign", headerless, "slots.csv", "--qi", "age", "-o", "a.csv"),
+        ("decrypt", headerless, "--column", "name", "--key", "file:k.key", "-o", "d.csv"),
+        ("fuzzy", headerless, "--qi", "age"), ("hierarchy", "p.yaml", "age"),
+    ]  # fmt: skip
+    for command in commands:
+        ended = main(*command, *(() if command[0] == "hierarchy" else ("--json",)))
+        assert ended.code == 2, command
+        assert not named(ended.out, ended.err), command
+
+
+def test_a_person_does_not_become_the_header_of_a_release(tmp_path, main, headerless):
+    """Whoever takes over what init suggests would publish the first person in the first line."""
+    ended = main("init", headerless, "-o", "p.yaml")
+    assert ended.code == 0
+    assert ended.out.startswith("Note: the first line looks like data")
+    ended = main("run", "p.yaml", "--json")
+    assert (ended.code, ended.json["error"]["code"]) == (2, "no-header")
+    assert not named(ended.out, ended.err)
+    assert "names of the columns above" in ended.json["error"]["hint"]
+
+
+def test_inspect_warns_first(main, headerless):
+    assert main("inspect", headerless).out.startswith("Note: the first line looks like data")
+    assert main("inspect", headerless, "--json").json["notes"][0]["code"] == "no-header"
+
+
+def test_names_are_shown_by_place_if_some_may_be_data(tmp_path):
+    path = write_csv(tmp_path / "t.csv", ["age", "sex", "2020", "note"], [["1", "f", "7", "a"], ["2", "m", "8", "b"]])
+    with pytest.raises(InputError) as caught:
+        velado.anonymize(path, [Column("age", "quasi-identifier"), Column("sex", "quasi-identifier")], [KAnonymity(2)])
+    assert caught.value.message == "no role is given for: columns 3, 4"
+
+
+def test_good_headers_still_help(tmp_path, main):
+    write_csv(tmp_path / "t.csv", ["age", "sex", "illness"], [["1", "f", "flu"], ["2", "m", "flu"]])
+    ended = main("check", "t.csv", "--qi", "agee", "--json")
+    assert ended.json["error"]["hint"] == "Did you mean 'age'?"
+    ended = main("check", "t.csv", "--qi", "age,sax,illness", "--json")
+    assert ended.json["error"]["hint"] == "Did you mean 'sex'?"
+    assert "notes" not in main("inspect", "t.csv", "--json").json
+
+
+def test_a_header_that_says_nothing_known_is_not_listed(tmp_path, main):
+    """Names alone look like data to nobody; that no described column is there makes them doubtful."""
+    write_csv(tmp_path / "t.csv", ["Zacharias Zweig", "Zwickau"], [["Ana Abreu", "Ulm"], ["Bo Berg", "Bonn"]])
+    for qi in ("name,city", "age"):
+        ended = main("check", "t.csv", "--qi", qi)
+        assert ended.code == 2
+        assert not named(ended.out, ended.err)
+        assert "first line" in ended.err
+
+
+def test_equal_names_are_told_by_place(tmp_path, main):
+    write_csv(tmp_path / "t.csv", ["Zacharias Zweig", "Zwickau", "zwickau"], [["a", "b", "c"]])
+    ended = main("inspect", "t.csv", "--json")
+    assert ended.json["error"]["code"] == "duplicate-column"
+    assert "columns 2, 3" in ended.json["error"]["message"]
+    assert not named(ended.out.lower(), ended.err.lower())
+    assert "wickau" not in ended.out + ended.err
+
+
+# --- Values of identifiers ---
+
+
+def test_columns_without_a_role_are_not_repeated_in_errors(tmp_path, main):
+    write_csv(tmp_path / "o.csv", ["name", "age"], [["Zacharias Zweig", "1"], ["Ana Abreu", "1"]])
+    write_csv(tmp_path / "r.csv", ["age"], [["1"], ["1"]])
+    write_csv(tmp_path / "slots.csv", ["who", "hour"], [["Zacharias Zweig", "9"], ["Ana Abreu", "10"]])
+    commands = [
+        ("evaluate", "o.csv", "r.csv", "--qi", "age", "--weights", "name"),
+        ("appointments", "assign", "r.csv", "slots.csv", "--qi", "age", "--capacity", "who", "-o", "a.csv"),
+    ]
+    for command in commands:
+        ended = main(*command)
+        assert ended.code == 2, command
+        assert not any(word in ended.out + ended.err for word in ("Zacharias", "Abreu"))
+
+
+def test_what_the_engine_says_of_cells_is_not_passed_on(tmp_path):
+    from velado.engines.messages import translated
+
+    error = translated(RuntimeError("Conversion Error: Could not convert string 'Zacharias Zweig' to INT32"), "t.csv")
+    assert str(error) == "t.csv: the engine cannot do this (Conversion Error)"

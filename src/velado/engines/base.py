@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from velado.engines.header import Header
 from velado.values import Text
 
 ORDERS = ("shuffle", "keep", "sorted")
@@ -132,7 +133,7 @@ class Table(Protocol):
     """A table where it lives."""
 
     source: Any
-    header: list[str]
+    header: Header
     types: dict[str, str]
 
     def rows(self) -> int:

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from velado.engines.base import Counts, Recoded, Target, Translation
+from velado.engines.header import First, Header, csv_rows, sheet_rows
 from velado.engines.leftovers import mine, owned_name, remove, sweep
 from velado.engines.messages import translated
-from velado.engines.opening import inner_names, literal, open_source
+from velado.engines.opening import Opened, inner_names, literal, open_source
 from velado.engines.randomness import noisy
 from velado.engines.source import Source
 from velado.engines.spreadsheet import write_xlsx
@@ -64,7 +65,7 @@ class DuckDBTable:
         self.connection = duckdb.connect(config={**settings, "preserve_insertion_order": "false"})
         try:
             opened = open_source(source, self._temporary)
-            self.header = opened.header
+            self.header = Header(opened.header, self._first_rows(opened))
             self.dialect = opened.dialect
             relation = opened.relation or self._register(opened.table)
             described = self._run(f"DESCRIBE SELECT * FROM {relation}").fetchall()
@@ -74,6 +75,13 @@ class DuckDBTable:
         self._inner = dict(zip(self.header, inner_names(len(self.header)), strict=True))
         self.types: dict[str, str] = {name: row[1] for name, row in zip(self.header, described, strict=True)}
         self._relation = self._with_missing(relation)
+
+    def _first_rows(self, opened: Opened) -> First | None:
+        """Rows below the first line where that holds the header."""
+        if opened.dialect is not None:
+            path, dialect = self.source.check_file(), opened.dialect
+            return lambda: csv_rows(path, dialect)
+        return (lambda: sheet_rows(opened.table)) if self.source.kind() == "xlsx" else None
 
     def _with_missing(self, relation: str) -> str:
         """Texts that stand for a missing value become NULL."""

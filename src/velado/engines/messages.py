@@ -37,4 +37,6 @@ def translated(error: Exception, name: str) -> BaseException:
         return InputError("unreadable-file", f"{where} cannot be read as this dialect", file=name)
     if "parquet" in text.lower():
         return InputError("unreadable-file", "not a readable Parquet file", file=name)
-    return InputError("engine-error", text.splitlines()[0], file=name)
+    # DuckDB's sentence may quote a cell: only what kind of error it was is told.
+    kind = text.partition(":")[0] if re.match(r"[A-Z][A-Za-z ]+:", text) else type(error).__name__
+    return InputError("engine-error", f"the engine cannot do this ({kind})", file=name)

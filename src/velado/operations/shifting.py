@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from velado.engines import Counts, Table
-from velado.errors import InputError, Note, suggest
+from velado.errors import InputError, Note
 from velado.hierarchies.calendar import ISO
 from velado.operations.base import Given
 from velado.operations.keys import KeyedOnValues, derived, read_key
@@ -76,9 +76,10 @@ class Shift(KeyedOnValues):
         if self.by is None:
             return super().treat(table, given)
         if self.by not in table.header:
+            hint = table.header.near(self.by, (given.column, self.by))
             raise InputError(
                 "unknown-column", f"dates are shifted by '{self.by}', and the table has no such column",
-                column=given.column, hint=suggest(self.by, table.header),
+                column=given.column, hint=hint,
             )  # fmt: skip
         pairs = table.count([given.column, self.by])
         values, others = ([d[c] for c in codes] for d, codes in zip(pairs.dictionaries, pairs.codes, strict=True))
