@@ -30,7 +30,7 @@ from velado.operations import OPERATIONS, Given, decrypted, operation_from
 from velado.operations.keys import key_id
 
 KEY = "00112233445566778899aabbccddeeff0123456789abcdeffedcba9876543210"
-OTHER_KEY = "f" * 64
+OTHER_KEY = KEY[::-1]
 DOCS = Path(__file__).parent.parent / "docs" / "reference"
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 WRITE = DuckDBTable.write
@@ -193,6 +193,7 @@ def test_pseudonyms_that_collide_are_an_error():
 
 def test_a_key_file_serves_as_well_as_a_variable(tmp_path):
     (tmp_path / "secret.key").write_text(KEY + "\n")
+    (tmp_path / "secret.key").chmod(0o600)
     tokens = operation_from({"encrypt": "file:secret.key"}).labels(["x"], about(folder=tmp_path))
     assert tokens == labels({"encrypt": "env:VELADO_KEY"}, ["x"])
 
@@ -243,6 +244,8 @@ def test_a_missing_or_malformed_key_stops_the_run(tmp_path, monkeypatch, operati
     monkeypatch.setenv("PASSWORD", SECRET)
     (tmp_path / "short.key").write_text(KEY[:-1])
     (tmp_path / "bytes.key").write_bytes(bytes(range(32)))
+    for file in tmp_path.iterdir():
+        file.chmod(0o600)
     columns = (Column("seen", operation={operation: {"key": place}}),)
     project = Project(
         PEOPLE, columns, output=Output(tmp_path / "out.csv"), rest="drop", folder=tmp_path, anonymization="light"
@@ -371,7 +374,7 @@ NONSENSE = {
     "by": ["", 3, ["id"]],
     "scale": [0, -1, "2", math.inf, None],
     "distribution": ["uniform", None, 1],
-    "seed": [-1, 1.5, "7", None, True],
+    "seed": [-1, 1.5, "7", True],
     "decimals": [-1, 10, 0.5, "2"],
 }
 GOOD = {
@@ -500,15 +503,15 @@ def uniform(seed, column, draw, row):
 
 
 def test_noise_is_what_its_definition_says():
-    numbers = [str(i) for i in range(200)]
+    numbers = [str(i * 1000) for i in range(200)]
     table = pa.table({"x": numbers})
-    release = light(table, x={"noise": {"scale": 2, "seed": 7, "decimals": 6}})
-    for row, (before, after) in enumerate(zip(numbers, cells(release, "x"), strict=True), start=1):
+    release = light(table, Output(), x={"noise": {"scale": 2, "seed": 7, "decimals": 6}})
+    for row, (before, after) in enumerate(zip(numbers, sorted(cells(release, "x"), key=float), strict=True), start=1):
         u = uniform(7, "x", 0, row) - 0.5
         noise = -2 * math.copysign(1, u) * math.log(1 - 2 * abs(u))
         assert float(after) == pytest.approx(float(before) + noise, abs=1e-6)
-    release = light(table, x={"noise": {"scale": 3, "distribution": "normal", "decimals": 6}})
-    for row, (before, after) in enumerate(zip(numbers, cells(release, "x"), strict=True), start=1):
+    release = light(table, Output(), x={"noise": {"scale": 3, "distribution": "normal", "seed": 0, "decimals": 6}})
+    for row, (before, after) in enumerate(zip(numbers, sorted(cells(release, "x"), key=float), strict=True), start=1):
         u, v = uniform(0, "x", 0, row), uniform(0, "x", 1, row)
         noise = 3 * math.sqrt(-2 * math.log(u)) * math.cos(2 * math.pi * v)
         assert float(after) == pytest.approx(float(before) + noise, abs=1e-6)
@@ -518,7 +521,8 @@ def test_noise_is_what_its_definition_says():
 def test_noise_has_its_distribution_and_its_seed(distribution, deviation):
     table = pa.table({"x": ["100"] * 5000})
     spec = {"scale": 2, "distribution": distribution, "seed": 7, "decimals": 3}
-    drawn = [np.array(cells(light(table, x={"noise": {**spec, "seed": s}}), "x"), dtype=float) for s in (7, 7, 8)]
+    made = [light(table, Output(order="sorted"), x={"noise": {**spec, "seed": s}}) for s in (7, 7, 8)]
+    drawn = [np.sort(np.array(cells(release, "x"), dtype=float)) for release in made]
     assert (drawn[0] == drawn[1]).all()
     assert (drawn[0] != drawn[2]).mean() > 0.99
     assert abs(drawn[0].mean() - 100) < 0.2
@@ -527,7 +531,7 @@ def test_noise_has_its_distribution_and_its_seed(distribution, deviation):
 
 def test_noise_keeps_decimals_missing_values_and_the_comma():
     table = pa.table({"whole": ["3", None, "-4"], "comma": ["1,50", "2,25", None], "typed": pa.array([1, None, 3])})
-    release = light(table, whole={"noise": 5}, comma={"noise": {"scale": 1, "seed": 3}}, typed={"noise": 4})
+    release = light(table, whole={"noise": 5}, comma={"noise": {"scale": 1}}, typed={"noise": 4})
     assert all(v is None or re.fullmatch(r"-?\d+", v) for v in cells(release, "whole"))
     assert all(v is None or re.fullmatch(r"-?\d+,\d\d", v) for v in cells(release, "comma"))
     assert [v is None for v in cells(release, "comma")] == [False, False, True]
@@ -537,7 +541,7 @@ def test_noise_keeps_decimals_missing_values_and_the_comma():
 def test_the_same_noise_in_any_order_and_format(tmp_path):
     table = pa.table({"x": [str(i * 10) for i in range(500)]})
     spec = {"noise": {"scale": 3, "seed": 1}}
-    kept = Counter(cells(light(table, x=spec), "x"))
+    kept = Counter(cells(light(table, Output(order="sorted"), x=spec), "x"))
     for suffix, order in (("csv", "shuffle"), ("parquet", "sorted"), ("xlsx", "shuffle")):
         path = tmp_path / f"out.{suffix}"
         light(table, Output(path, order=order), x=spec)
@@ -964,7 +968,7 @@ def test_operations_go_with_suppressed_records_as_stars(tmp_path, suffix):
     assert rows["zone"][-1] == "*"
     assert set(rows["note"]) == {"*"}
     restored = velado.decrypt(path, ["id"], "env:VELADO_KEY").table
-    assert restored.column("id").to_pylist() == PATIENTS.column("id").to_pylist()
+    assert restored.column("id").to_pylist() == [*PATIENTS.column("id").to_pylist()[:-1], "*"]
 
 
 @pytest.mark.parametrize("kind", [pa.int64(), pa.float64()])

@@ -15,7 +15,7 @@ from velado import InputError, Lattice, NoSolution, Project, VerificationError
 from velado.engines import DuckDBTable
 from velado.operations import OPERATIONS
 
-KEY = "0f1e2d3c4b5a69788796a5b4c3d2e1f0" * 2
+KEY = "0f1e2d3c4b5a69788796a5b4c3d2e1f0a3c2e1f0192837465564738291a0bfce"
 WRITE = DuckDBTable.write
 
 PATIENTS = {
@@ -456,7 +456,7 @@ def test_an_earlier_release_survives(clinic, tmp_path, monkeypatch):
 
 def test_tokens_that_do_not_match_are_noticed(clinic, tmp_path, monkeypatch):
     """The visits get tokens of another key, consistently in plan and output: only the join shows it."""
-    monkeypatch.setenv("OTHER", "ab" * 32)
+    monkeypatch.setenv("OTHER", KEY[::-1])
     project = Project.load(clinic())
     visits = project.tables["visits"]
     other = velado.Column("patient", "identifier", operation={"pseudonymize": {"key": "env:OTHER"}}, attribute="person")
@@ -469,7 +469,7 @@ def test_tokens_that_do_not_match_are_noticed(clinic, tmp_path, monkeypatch):
 
 
 def test_plans_that_differ_are_noticed(clinic, monkeypatch):
-    monkeypatch.setenv("OTHER", "ab" * 32)
+    monkeypatch.setenv("OTHER", KEY[::-1])
     project = Project.load(clinic())
     visits = project.tables["visits"]
     other = velado.Column("patient", "identifier", operation={"pseudonymize": {"key": "env:OTHER"}}, attribute="person")

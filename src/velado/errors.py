@@ -1,17 +1,31 @@
 """Errors: one base class that carries what went wrong, where, and the way out.
 
 The same object gives the message on the terminal, the exit code and a JSON body. Messages list at
-most five offending values and never values of identifier columns.
+most five offending values, never values of identifier columns and never a password of an address.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 MOST_VALUES = 5
+HIDDEN = "***"
+WORDS = "password|passwd|passphrase|passwort|contraseña|senha|pwd|secret"
+PASSWORDS = (
+    # scheme://user:password@host; a path has made one slash of two. A password may hold nearly anything, so all of it goes.
+    (re.compile(r"(?<![a-z0-9+.-])([a-z][a-z0-9+.-]+:/+)[^\n]*@", re.IGNORECASE), rf"\1{HIDDEN}@"),
+    # user:password@host; one letter and a colon are a drive.
+    (re.compile(r"(?<![^\s:@/\\'\"])[^\s:@/\\'\"]{2,}:[^\s'\"]*@"), f"{HIDDEN}@"),
+    (
+        re.compile(rf"((?:{WORDS})['\"]?\s*[=:]\s*)(?:'[^'\n]*'|\"[^\"\n]*\"|[^&;,'\"\n)}}\]]+)", re.IGNORECASE),
+        rf"\1{HIDDEN}",
+    ),
+)
+"""Where passwords stand in addresses of databases and their options, and what is shown instead."""
 
 
 class VeladoError(Exception):
@@ -34,8 +48,12 @@ class VeladoError(Exception):
         self.hint = hint
         self.file = None if file is None else str(file)
         self.column = column
-        self.values = [str(v) for v in values][:MOST_VALUES]
+        self.values = [redacted(str(v)) for v in values][:MOST_VALUES]
         super().__init__(str(self))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Also what is added later, such as the file, shows no password.
+        super().__setattr__(name, redacted(value) if isinstance(value, str) else value)
 
     def __str__(self) -> str:
         where = ", ".join(
@@ -100,6 +118,17 @@ class Note:
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         return {"code": self.code, "message": self.message, **({"column": self.column} if self.column else {})}
+
+
+def redacted(text: str) -> str:
+    """A text without the passwords of addresses in it.
+
+    >>> redacted("cannot read postgresql://me:geheim@host/db?password=geheim")
+    'cannot read postgresql://***@host/db?password=***'
+    """
+    for pattern, shown in PASSWORDS:
+        text = pattern.sub(shown, text)
+    return text
 
 
 def suggest(wrong: str, known: Iterable[str]) -> str:

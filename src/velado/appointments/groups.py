@@ -11,8 +11,8 @@ import numpy as np
 
 from velado.appointments.planning import described
 from velado.appointments.vectors import AnonymityVector
-from velado.engines import Counts, open_table
-from velado.errors import InputError, suggest
+from velado.engines import Counts, open_table, unknown_column
+from velado.errors import InputError
 from velado.frequency.table import distinct_rows
 from velado.values import Text
 
@@ -77,10 +77,7 @@ def anonymity_groups(data: Any, quasi_identifiers: Sequence[str], appointment: S
     with open_table(data) as table:
         for name in columns:
             if name not in table.header:
-                raise InputError(
-                    "unknown-column", "the table has no such column", column=name, file=table.source.name,
-                    hint=suggest(name, table.header),
-                )  # fmt: skip
+                raise unknown_column(name, table.header, columns, table.source.name)
         counts = table.count(columns)
         if not counts.counts.sum():
             raise InputError("no-rows", "the table has no rows", file=table.source.name)

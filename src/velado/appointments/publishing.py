@@ -31,7 +31,7 @@ def give_out(
     for name in slots.described:
         table = table.append_column(name, slots.rows.table.column(name).take(slot))
     if output is None:
-        _verify(Rows(table, people.rows.name), people, slots, slot, assignment)
+        _verify(Rows(table, people.rows.name, people.rows.header), people, slots, slot, assignment)
         return table
     delimiter = delimiter_of(output, people.rows.delimiter)
     with published([output]) as temporary:

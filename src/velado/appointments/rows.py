@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from velado.engines import Recoded, Selection, Target, open_table
-from velado.errors import InputError, suggest
+from velado.engines import Header, Recoded, Selection, Target, open_table, unknown_column
+from velado.errors import InputError
 from velado.frequency.table import distinct_rows
 from velado.project.document import Output
 from velado.project.writing import published
@@ -25,6 +25,7 @@ class Rows:
 
     table: pa.Table
     name: str
+    header: Header
     delimiter: str | None = None
 
     @classmethod
@@ -32,24 +33,17 @@ class Rows:
         """All rows of anything that the engines read."""
         with open_table(source, beside=beside) as table:
             delimiter = None if table.dialect is None else table.dialect.delimiter
-            return cls(table.fetch(Recoded((), Selection()), "keep"), table.source.name, delimiter)
+            return cls(table.fetch(Recoded((), Selection()), "keep"), table.source.name, table.header, delimiter)
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
 
-    @property
-    def header(self) -> list[str]:
-        """Names of the columns."""
-        return list(self.table.column_names)
-
     def require(self, columns: Sequence[str]) -> None:
-        """An error for a column that is not there, or named twice, and for a table without rows."""
+        """An error for a column that is not there, and for a table without a header or without rows."""
+        self.header.check(self.name)
         for name in columns:
             if name not in self.header:
-                raise InputError(
-                    "unknown-column", "the table has no such column", column=name, file=self.name,
-                    hint=suggest(name, self.header),
-                )  # fmt: skip
+                raise unknown_column(name, self.header, columns, self.name)
         if not len(self):
             raise InputError("no-rows", "the table has no rows", file=self.name)
 

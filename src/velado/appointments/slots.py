@@ -92,9 +92,10 @@ def _capacities(rows: Rows, column: str) -> np.ndarray:
     found = [_whole(text) for text in texts]
     wrong = ["(missing)" if t is None else t for t, n in zip(texts, found, strict=True) if n is None]
     if wrong:
+        # A column in which nothing is a capacity may be about people: nothing of it is shown.
         raise InputError(
             "bad-capacity", f"{len(wrong):,} capacities are not whole numbers from 0 to {MOST_PLACES:,}", file=rows.name,
-            column=column, values=wrong, hint="Say how many people may come, for example 12; 0 if nobody may.",
+            column=column, values=wrong if len(wrong) < len(texts) else (), hint="Say how many people may come, for example 12; 0 if nobody may.",
         )  # fmt: skip
     return np.array(found, dtype=np.int64)
 

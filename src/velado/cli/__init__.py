@@ -31,7 +31,7 @@ from velado.cli import (
     study,
 )
 from velado.cli.terminal import fail, print_json
-from velado.errors import VeladoError
+from velado.errors import VeladoError, redacted
 
 app = typer.Typer(
     help="Anonymize tables about people, prove it, and show what it cost.",
@@ -105,7 +105,9 @@ def _run() -> int:
         show = getattr(error, "show", None)
         if show is None:
             raise
+        if hasattr(error, "message"):
+            error.message = redacted(str(error.message))
         if "--json" in sys.argv:
-            print_json({"error": {"code": "usage", "message": getattr(error, "message", str(error))}})
+            print_json({"error": {"code": "usage", "message": redacted(getattr(error, "message", str(error)))}})
         show()
         return 2

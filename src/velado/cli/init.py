@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from velado import InputError, inspect_table
-from velado.cli.terminal import DELIMITER, ENCODING, MISSING, QUOTE, SHEET, plain, say, source
+from velado.cli.terminal import DELIMITER, ENCODING, MISSING, QUOTE, SHEET, plain, say, show_notes, source
 from velado.project.template import project_text
 
 
@@ -27,7 +27,9 @@ def command(
     if target.exists() and not force:
         raise InputError("file-exists", "the project file exists already", file=target, hint="Use --force or --output.")
     read = source(table, delimiter, quote, encoding, missing, sheet)
-    text = project_text(inspect_table(read), read, target)
+    seen = inspect_table(read)
+    show_notes(seen.notes)
+    text = project_text(seen, read, target)
     try:
         target.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -9,7 +9,20 @@ import typer
 from rich.table import Table
 
 from velado import inspect_table
-from velado.cli.terminal import DELIMITER, ENCODING, JSON, MISSING, QUOTE, SHEET, out, plain, print_json, say, source
+from velado.cli.terminal import (
+    DELIMITER,
+    ENCODING,
+    JSON,
+    MISSING,
+    QUOTE,
+    SHEET,
+    out,
+    plain,
+    print_json,
+    say,
+    show_notes,
+    source,
+)
 
 
 def command(
@@ -26,6 +39,7 @@ def command(
     if json:
         print_json(seen.as_dict())
         return
+    show_notes(seen.notes)
     d = seen.dialect
     read = f" (delimiter {d['delimiter']!r}, {d['encoding']})" if d else ""
     say(f"[bold]{plain(table)}[/]: {seen.rows:,} records, {len(seen.columns)} columns{read}")

@@ -38,13 +38,13 @@ def show(release: Release) -> None:
     levels.add_column("loss", justify="right")
     recoded = () if release.recoding is None or release.found is None else release.recoding.columns
     hierarchies = () if release.found is None else release.found.classes.frequency.hierarchies
-    for column, hierarchy in zip(recoded, hierarchies, strict=True):
-        example = next((x for x in column.labels if x is not None), "")
+    examples = () if release.found is None else release.found.examples()
+    for column, hierarchy, example in zip(recoded, hierarchies, examples, strict=True):
         levels.add_row(
             plain(column.name),
             "–" if column.level is None else str(column.level),
             "–" if column.level is None else str(hierarchy.height),
-            plain(example),
+            plain(example or ""),
             f"{e.utility.columns[column.name]:.3f}",
         )
     out.print(levels)

@@ -2,12 +2,14 @@
 
 from velado.engines.base import Counts, Dealing, Noise, Recoded, Selection, Table, Target, Translation
 from velado.engines.duckdb import DuckDBTable, open_table
+from velado.engines.header import Header, unknown_column
 from velado.engines.source import Source
 
 __all__ = [
     "Counts",
     "Dealing",
     "DuckDBTable",
+    "Header",
     "Noise",
     "Recoded",
     "Selection",
@@ -16,4 +18,5 @@ __all__ = [
     "Target",
     "Translation",
     "open_table",
+    "unknown_column",
 ]

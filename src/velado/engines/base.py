@@ -7,12 +7,13 @@ according to tables, keeps the rows whose replaced values are on a list, and wri
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from velado.engines.header import Header
 from velado.values import Text
 
 ORDERS = ("shuffle", "keep", "sorted")
@@ -62,7 +63,7 @@ class Noise:
     numbers: Translation
     distribution: str
     scale: float
-    seed: str
+    seed: str = field(repr=False)
     decimals: int = 0
     comma: bool = False
 
@@ -90,13 +91,13 @@ class Dealing:
 class Selection:
     """The combinations of translated codes whose rows are kept, one column per translation; None keeps all.
 
-    Other rows are dropped, or kept with ``*`` in the columns ``star`` if that is not None. ``shown`` gives the
-    labels of each combination, codes into those of the translations; without it a code is its own label. ``dealing``
-    shares the rows of one combination out.
+    Other rows are dropped, or with ``star`` kept with ``*`` in every column. ``shown`` gives the labels of each
+    combination, codes into those of the translations; without it a code is its own label. ``dealing`` shares the rows of
+    one combination out.
     """
 
     kept: np.ndarray | None = None
-    star: tuple[str, ...] | None = None
+    star: bool = False
     shown: np.ndarray | None = None
     dealing: Dealing | None = None
 
@@ -132,7 +133,7 @@ class Table(Protocol):
     """A table where it lives."""
 
     source: Any
-    header: list[str]
+    header: Header
     types: dict[str, str]
 
     def rows(self) -> int:
@@ -143,6 +144,9 @@ class Table(Protocol):
 
     def distinct(self, columns: Sequence[str]) -> int:
         """About how many combinations of the columns' values there are."""
+
+    def filled(self, value: str) -> int:
+        """How many rows show the value in every column."""
 
     def unseen(self, recoded: Recoded) -> dict[str, list[str]]:
         """Per translated column, up to five values that its translation does not know."""

@@ -61,7 +61,7 @@ def sniff(path: Path, delimiter: str | None = None, quote: str | None = None, en
 def check_header(header: list[str], path: Path | str) -> None:
     """Every column has a name of its own."""
     folded = [name.casefold() for name in header]
-    twice = [name for name in dict.fromkeys(header) if folded.count(name.casefold()) > 1]
+    twice = [str(i) for i, name in enumerate(folded, start=1) if folded.count(name) > 1]
     if any(not name.strip() for name in header):
         raise InputError(
             "unnamed-column", f"column {[not n.strip() for n in header].index(True) + 1} of the header has no name",
@@ -69,8 +69,8 @@ def check_header(header: list[str], path: Path | str) -> None:
         )  # fmt: skip
     if twice:
         raise InputError(
-            "duplicate-column", "column names appear more than once (capitals do not count)", file=path, values=twice,
-            hint="Rename the columns so that each name is unique.",
+            "duplicate-column", f"columns {', '.join(twice[:5])} of the header do not have names of their own (capitals "
+            "do not count)", file=path, hint="Rename the columns so that each name is unique. The first line must hold names.",
         )  # fmt: skip
 
 

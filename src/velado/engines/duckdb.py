@@ -16,10 +16,11 @@ import numpy as np
 from velado.engines.base import Counts, Recoded, Target, Translation
 from velado.engines.dialect import Dialect
 from velado.engines.fields import blanks_beside_quotes, column_bytes
+from velado.engines.header import First, Header, csv_rows, sheet_rows
 from velado.engines.identity import Identity
 from velado.engines.leftovers import mine, owned_name, remove, sweep
 from velado.engines.messages import translated
-from velado.engines.opening import as_pattern, inner_names, literal, open_source
+from velado.engines.opening import Opened, as_pattern, inner_names, literal, open_source
 from velado.engines.randomness import noisy
 from velado.engines.source import Source
 from velado.engines.spreadsheet import write_xlsx
@@ -70,7 +71,7 @@ class DuckDBTable:
             self._identity = None if source.path is None else Identity.of(source.check_file())
             self._lock(source.path)
             opened = open_source(source, self._temporary)
-            self.header = opened.header
+            self.header = Header(opened.header, self._first_rows(opened))
             self.dialect = opened.dialect
             relation = opened.relation or self._register(opened.table)
             described = self._run(f"DESCRIBE SELECT * FROM {relation}").fetchall()
@@ -112,6 +113,13 @@ class DuckDBTable:
                     "belong to the value", file=self.source.path, column=name,
                     hint="Remove these blanks, or name another quote character.",
                 )  # fmt: skip
+
+    def _first_rows(self, opened: Opened) -> First | None:
+        """Rows below the first line where that holds the header."""
+        if opened.dialect is not None:
+            path, dialect = self.source.check_file(), opened.dialect
+            return lambda: csv_rows(path, dialect)
+        return (lambda: sheet_rows(opened.table)) if self.source.kind() == "xlsx" else None
 
     def _with_missing(self, relation: str) -> str:
         """Texts that stand for a missing value become NULL."""
@@ -165,6 +173,11 @@ class DuckDBTable:
         return tuple(
             row[0] for row in self._run(f"SELECT CAST(value AS VARCHAR) FROM {name} ORDER BY place").fetchall()
         )
+
+    def filled(self, value: str) -> int:
+        """How many rows show the value in every column."""
+        cells = " AND ".join(f"CAST({c} AS VARCHAR) = {literal(value)}" for c in self._inner.values())
+        return int(self._run(f"SELECT count(*) FROM {self._relation} WHERE {cells}").fetchall()[0][0])
 
     def unseen(self, recoded: Recoded) -> dict[str, list[str]]:
         """Per translated column, up to five values that its translation does not know."""
@@ -223,9 +236,10 @@ class DuckDBTable:
         """
         translated = {t.column: i for i, t in enumerate(recoded.translations)}
         star = recoded.selection.star
+        starring = star and recoded.selection.kept is not None
         inner, outer, tables = [], [], []
         for t, i in zip(recoded.translations, range(len(translated)), strict=True):
-            join = "LEFT JOIN" if star is not None else "JOIN"
+            join = "LEFT JOIN" if star else "JOIN"
             named = self._labels(t, guard) if recoded.selection.shown is None else self._codes(t)
             tables.append(f"{join} {named} AS t{i} ON {self._key(t)} = t{i}.key")
         chunks = _chunks(recoded.translations)
@@ -246,7 +260,7 @@ class DuckDBTable:
                 on += " AND p.velado_nth BETWEEN s.first_nth AND s.last_nth" + (
                     " AND d.code = s.by_code" if dealing.by else ""
                 )
-            selected = f"{'LEFT JOIN' if star is not None else 'JOIN'} {kept} AS s ON {on or 'true'}"
+            selected = f"{'LEFT JOIN' if star else 'JOIN'} {kept} AS s ON {on or 'true'}"
         known = dict(recoded.known)
         joins, replaced = self._replaced(recoded, guard)
         tables += joins
@@ -272,7 +286,7 @@ class DuckDBTable:
                     shown = guarded_cell(shown)
             elif plain and name in known and "INT" not in self.types[name]:
                 shown = f"CAST({column} AS VARCHAR)"
-            if star is not None and name in star and recoded.selection.kept is not None:
+            if starring:
                 cell = f"CASE WHEN s.k0 IS NULL THEN {literal(ROOT)} ELSE CAST({cell} AS VARCHAR) END"
             inner.append(f"{cell} AS {column}")
             outer.append(f"{shown} AS {quoted(name)}")
@@ -300,7 +314,7 @@ class DuckDBTable:
             joins.append(f"LEFT JOIN {self._labels(t, guard and noise is None)} AS r{i} ON {on}")
             if noise is not None:
                 cell = noisy(noise, f"CAST({cell} AS VARCHAR)", "p.velado_row")
-            typed = t.typed and t.column not in (recoded.selection.star or ())
+            typed = t.typed and not recoded.selection.star
             shown = f"CAST({self._inner[t.column]} AS VARCHAR)"
             cells[t.column] = (cell, f"CAST({shown} AS {_wide(self.types[t.column])})" if typed else shown)
         return joins, cells

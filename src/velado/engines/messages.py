@@ -35,8 +35,6 @@ def translated(error: Exception, name: str) -> BaseException:
         return InputError("unreadable-file", f"{where} cannot be read as this dialect", file=name)
     if "parquet" in text.lower():
         return InputError("unreadable-file", "not a readable Parquet file", file=name)
-    # The engine's own words may repeat a cell.
-    return InputError(
-        "engine-error", f"the engine could not do its work ({type(error).__name__})", file=name,
-        hint="Please report this as a bug: the engine's own message is left out, as it may hold data.",
-    )  # fmt: skip
+    # DuckDB's sentence may quote a cell: only what kind of error it was is told.
+    kind = text.partition(":")[0] if re.match(r"[A-Z][A-Za-z ]+:", text) else type(error).__name__
+    return InputError("engine-error", f"the engine cannot do this ({kind})", file=name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +22,18 @@ FORMATS = {
     ".arrow": "arrow",
     ".feather": "arrow",
 }
+ADDRESS = re.compile(r"(^|[/\\])[a-z][a-z0-9+.-]+:/|[^:@/\\]{2,}:[^@]*@|[?&;](password|pwd)=", re.IGNORECASE)
+"""What looks like the address of a database or a web page, not like a path."""
 OPTIONS = ("path", "format", "delimiter", "quote", "encoding", "missing", "sheet", "header")
+
+
+def check_path(path: Path | None) -> None:
+    """Refuse an address where a path belongs, before anything repeats it: it may hold a password."""
+    if path is not None and ADDRESS.search(str(path)) and not os.path.lexists(path):
+        raise InputError(
+            "no-such-engine", "this looks like an address; only files can be read and written yet", file=path,
+            hint="Export the table to CSV or Parquet. A password that stood here may have been seen: change it.",
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -38,6 +51,9 @@ class Source:
     missing: tuple[str, ...] | None = None
     sheet: str | None = None
     data: Any = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        check_path(self.path)
 
     @classmethod
     def of(cls, thing: Any, folder: Path | None = None) -> Source:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -15,6 +16,7 @@ from velado.fuzzy.classes import Fuzzified
 from velado.hierarchies import Cover
 from velado.models import PrivacyModel, judge_classes
 from velado.parameters import Parameter, check
+from velado.values import Text
 
 Progress = Callable[[float, str], None]
 """Called with the share done (0…1) and what is being done; may raise `Cancelled`."""
@@ -66,6 +68,21 @@ class Found:
     def suppressed(self) -> int:
         """Records in classes that are not released."""
         return int(self.classes.sizes[~self.kept].sum())
+
+    def examples(self) -> list[Text]:
+        """Per column the label that most released records have, of equal ones the first; None where all are missing.
+
+        Labels that only suppressed records have are no examples: they would tell of people who are not in the release.
+        """
+        found: list[Text] = []
+        for j, cover in enumerate(self.covers):
+            records: Counter[str] = Counter()
+            codes, sizes = self.labels[self.kept, j].tolist(), self.classes.sizes[self.kept].tolist()
+            for code, size in zip(codes, sizes, strict=True):
+                if cover.labels[code] is not None:
+                    records[cover.labels[code]] += size
+            found.append(min(records, key=lambda label: (-records[label], label), default=None))
+        return found
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,11 @@ class Operation:
         """Whether equal values may become different ones."""
         return False
 
+    @property
+    def follows_rows(self) -> bool:
+        """Whether what it does to a record follows from its place among the rows and from what the project says."""
+        return False
+
     def spec(self) -> Any:
         """The operation as a project file writes it; what has its default is left out."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if _differs(self, f)}

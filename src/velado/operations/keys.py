@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import stat
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,13 @@ from velado.errors import InputError
 from velado.operations.base import Given, OnValues, Operation
 
 BYTES = 32
+FEWEST = 16
+"""A random key of 32 bytes has fewer different ones once in 10¹⁵."""
+MOST_BYTES = 4096
+"""What is read of a file that should hold a key."""
+EXPOSED = stat.S_IRWXO | stat.S_IWGRP
+"""Permissions that nobody but the owner may have on a key file."""
+NO_KEY = "'velado key FILE' makes a key. A key or password itself must not stand there, only where the key is."
 DIGITS = re.compile(rf"[0-9a-fA-F]{{{2 * BYTES}}}")
 LIKE_A_KEY = re.compile(r"[0-9a-fA-F]{32,}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -29,7 +38,7 @@ def check_place(place: Any) -> None:
     """Refuse a key or password where only its place may stand; the message does not repeat it."""
     scheme, _, where = place.partition(":") if isinstance(place, str) else ("", "", "")
     named = (scheme == "file" and where) or (scheme == "env" and VARIABLE.fullmatch(where))
-    if not named or LIKE_A_KEY.fullmatch(where):
+    if not named or LIKE_A_KEY.fullmatch(where) or "\0" in where:
         raise key_in_project()
 
 
@@ -43,22 +52,39 @@ def key_in_project() -> InputError:
 
 
 def read_key(place: str, folder: Path | None = None) -> bytes:
-    """The key at ``env:VARIABLE`` or ``file:PATH``; paths are relative to the folder."""
+    """The key at ``env:VARIABLE`` or ``file:PATH``; paths are relative to the folder.
+
+    What stands there is repeated only if there is such a variable or file: else it may be the key itself.
+    """
     check_place(place)
     scheme, _, where = place.partition(":")
-    how = "'velado key FILE' makes one."
     if scheme == "env":
         if not os.environ.get(where):
-            raise InputError(
-                "no-key", f"the environment variable {where} is not set", hint=f"It must hold the key; {how}"
-            )
+            raise InputError("no-key", "the environment variable that 'env:' names is not set", hint=NO_KEY)
         return _parsed(os.environ[where], f"the environment variable {where}")
     path = (folder or Path()) / where
     try:
-        text = path.read_text(encoding="ascii", errors="replace")
-    except OSError as error:
-        raise InputError("no-key", f"cannot read the key: {error.strerror}", file=path, hint=how) from None
+        with open(path, "rb") as file:
+            _check_private(os.fstat(file.fileno()), path)
+            text = file.read(MOST_BYTES).decode("ascii", errors="replace")
+    except (OSError, ValueError) as error:
+        why = (isinstance(error, OSError) and error.strerror) or "not a path"
+        raise InputError(
+            "no-key",
+            f"cannot read the key that 'file:' names: {why}",
+            file=path if os.path.lexists(path) else None,
+            hint=NO_KEY,
+        ) from None
     return _parsed(text, "the file", path)
+
+
+def _check_private(status: os.stat_result, path: Path) -> None:
+    """Refuse a key file that others may read, or that others or a group may change. Windows has no such modes."""
+    if os.name == "posix" and status.st_mode & EXPOSED:
+        raise InputError(
+            "exposed-key", "others can read or change the file of the key", file=path,
+            hint="Take their permission away: chmod 600 FILE. If somebody may have read it, make a new key.",
+        )  # fmt: skip
 
 
 def _parsed(text: str, what: str, file: Path | None = None) -> bytes:
@@ -67,7 +93,20 @@ def _parsed(text: str, what: str, file: Path | None = None) -> bytes:
             "bad-key", f"{what} does not hold a key: {2 * BYTES} hexadecimal digits", file=file,
             hint="Passwords are too weak to serve as keys; 'velado key FILE' makes a key.",
         )  # fmt: skip
-    return bytes.fromhex(text.strip())
+    key = bytes.fromhex(text.strip())
+    if _guessable(key) or _guessable(bytes(int(digit, 16) for digit in text.strip()), 16):
+        raise InputError(
+            "weak-key", f"{what} holds a key that anybody would try first: a pattern, not random digits", file=file,
+            hint="'velado key FILE' makes a random key.",
+        )  # fmt: skip
+    return key
+
+
+def _guessable(numbers: bytes, base: int = 256) -> bool:
+    """Whether numbers repeat, count up or down, or use few different ones; no random key ever does."""
+    steps = {(b - a) % base for a, b in pairwise(numbers)}
+    half = len(numbers) // 2
+    return len(steps) == 1 or numbers[:half] == numbers[half:] or (base == 256 and len(set(numbers)) < FEWEST)
 
 
 def derived(key: bytes, purpose: str, attribute: str, length: int = 32) -> bytes:
@@ -93,6 +132,8 @@ def create_key(path: str | Path) -> Path:
     32
     """
     path = Path(path)
+    if LIKE_A_KEY.fullmatch(path.name):
+        raise key_in_project()
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -100,8 +141,9 @@ def create_key(path: str | Path) -> Path:
             "file-exists", "the file exists already; a lost key cannot be made again", file=path,
             hint="Choose another path.",
         ) from None  # fmt: skip
-    except OSError as error:
-        raise InputError("unwritable-output", f"cannot write: {error.strerror}", file=path) from None
+    except (OSError, ValueError) as error:
+        why = (isinstance(error, OSError) and error.strerror) or "not a path"
+        raise InputError("unwritable-output", f"cannot write the key there: {why}") from None
     with os.fdopen(file, "w", encoding="ascii") as out:
         out.write(secrets.token_hex(BYTES) + "\n")
     return path

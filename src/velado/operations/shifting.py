@@ -6,12 +6,13 @@ import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
 from velado.engines import Counts, Table
-from velado.errors import InputError, suggest
+from velado.errors import InputError, Note
 from velado.hierarchies.calendar import ISO
 from velado.operations.base import Given
 from velado.operations.keys import KeyedOnValues, derived, read_key
@@ -48,15 +49,37 @@ class Shift(KeyedOnValues):
         """A date moves with its person."""
         return self.by is not None
 
+    @property
+    def _allowed(self) -> list[int]:
+        """How many days a date may move."""
+        low, high = self.days
+        return [d for d in range(low, high + 1) if d]
+
+    def notes(self, column: str) -> tuple[Note, ...]:
+        """Where the shift is no secret, or one for all."""
+        if len(self._allowed) == 1:
+            message = "the project says by how many days the dates move: whoever sees it can move them back"
+        elif self.by is None:
+            message = "all dates move by the same number of days: whoever knows one of them can move all back; see 'by'"
+        else:
+            return ()
+        return (Note("one-shift", message, column),)
+
+    def described(self, folder: Path) -> dict[str, Any]:
+        """The days only where they leave something to guess."""
+        shown = super().described(folder)
+        return {k: v for k, v in shown.items() if k != "days" or len(self._allowed) > 1}
+
     def treat(self, table: Table, given: Given) -> Treatment:
         """Shift the dates, each with the value of the other column that it stands beside."""
         kind = table.types[given.column]
         if self.by is None:
             return super().treat(table, given)
         if self.by not in table.header:
+            hint = table.header.near(self.by, (given.column, self.by))
             raise InputError(
                 "unknown-column", f"dates are shifted by '{self.by}', and the table has no such column",
-                column=given.column, hint=suggest(self.by, table.header),
+                column=given.column, hint=hint,
             )  # fmt: skip
         pairs = table.count([given.column, self.by])
         values, others = ([d[c] for c in codes] for d, codes in zip(pairs.dictionaries, pairs.codes, strict=True))
@@ -89,8 +112,7 @@ class Shift(KeyedOnValues):
         key = derived(
             read_key(self.key, given.folder), "shift", "" if self.by is None else given.attributes.get(self.by, self.by)
         )
-        low, high = self.days
-        allowed = [d for d in range(low, high + 1) if d]
+        allowed = self._allowed
         days: dict[str, int] = {}
         shifted: dict[tuple[str, int], str] = {}
         labels, wrong = [], []

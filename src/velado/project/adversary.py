@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from velado.attacks import Attacker, Links, Records, Truth, flat, related
-from velado.engines import Counts, Table
+from velado.engines import Counts, Table, unknown_column
 from velado.engines.base import Recoded, Selection, Translation
 from velado.errors import InputError, suggest
 from velado.evaluation import Pair
@@ -151,9 +151,9 @@ class Adversary:
         theirs = [self.match.get(name, name) for name in names]
         for name, column in zip(names, theirs, strict=True):
             if column not in table.header:
-                raise InputError(
-                    "unknown-column", "the external table has no such column", file=table.source.name, column=column,
-                    hint=f"{suggest(column, table.header)} Say which column it is: --match {name}=COLUMN.".strip(),
+                raise unknown_column(
+                    column, table.header, theirs, table.source.name, "the external table has no such column",
+                    f"Say which column it is: --match {name}=COLUMN.",
                 )  # fmt: skip
         return replace(table.count(theirs), names=names)
 
@@ -163,10 +163,8 @@ class Adversary:
             return None
         original = self.tables["original"]
         if self.identity not in original.header:
-            raise InputError(
-                "unknown-column", "the table has no such column", file=original.source.name, column=self.identity,
-                hint=suggest(self.identity, original.header),
-            )  # fmt: skip
+            wanted = (self.identity, *self.pair.columns)
+            raise unknown_column(self.identity, original.header, wanted, original.source.name)
         theirs = self._external(self.identity)
         ours = original.count([self.identity, *self.pair.columns])
         there = _people(theirs, self.tables["external"].source.name)

@@ -169,4 +169,5 @@ def project_hierarchy(project: Project | str | Path, column: str) -> Hierarchy:
             )
         if schema[column].role == "identifier":
             raise InputError("identifier", "identifiers are not generalized and not shown", column=column)
+        Schema([schema[column]]).fitted(table.header, "insensitive", table.source.name)
         return column_hierarchy(schema[column], _values([table.count([column])], column), project.folder)

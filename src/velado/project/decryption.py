@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from velado.engines import Recoded, Selection, Source, Table, Target, Translation, open_table
-from velado.errors import InputError, suggest
+from velado.engines import Recoded, Selection, Source, Table, Target, Translation, open_table, unknown_column
+from velado.errors import InputError
 from velado.operations import decrypted, read_key
 from velado.project.document import Output
 from velado.project.writing import published
@@ -62,10 +62,7 @@ def decrypt(
 def _check(table: Table, columns: Mapping[str, str], output: Path | None) -> None:
     for name in columns:
         if name not in table.header:
-            raise InputError(
-                "unknown-column", "the table has no such column", column=name, file=table.source.name,
-                hint=suggest(name, table.header),
-            )  # fmt: skip
+            raise unknown_column(name, table.header, tuple(columns), table.source.name)
     read = Source.of(table.source).path
     if output is not None and read is not None and output.resolve() == read.resolve():
         raise InputError("output-is-input", "the output would replace the input", file=output)

@@ -13,7 +13,7 @@ import yaml
 
 from velado.engines import Source
 from velado.engines.base import ORDERS
-from velado.engines.source import FORMATS
+from velado.engines.source import FORMATS, check_path
 from velado.errors import InputError, suggest
 from velado.hierarchies import Hierarchy
 from velado.methods import Lattice, Method, method_from
@@ -36,8 +36,8 @@ class Output:
     """Where the release goes.
 
     ``order``: shuffle (default), keep, or sorted (reproducible byte for byte). ``suppressed``: drop (default)
-    or star (the record stays with ``*`` in all quasi-identifiers and sensitive columns). ``guard``:
-    protect spreadsheets from texts that look like formulas. ``recoding``: also save the recoding.
+    or star (the record stays as a row of ``*``). ``guard``: protect spreadsheets from texts that look like formulas.
+    ``recoding``: also save the recoding.
     """
 
     path: Path | None = None
@@ -51,6 +51,7 @@ class Output:
         for name in ("path", "recoding"):
             if isinstance(getattr(self, name), str):
                 object.__setattr__(self, name, Path(getattr(self, name)))
+            check_path(getattr(self, name))
         for what, value, known in (
             ("order", self.order, ORDERS),
             ("suppressed", self.suppressed, ("drop", "star")),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from velado.engines import Counts, Table, open_table
+from velado.engines import Counts, Table, open_table, unknown_column
 from velado.errors import InputError, NoSolution, suggest
 from velado.evaluation import MEASURES, Evaluation, Outcome, Pair, Wanted, check_numeric, judge
 from velado.evaluation import evaluate as evaluate_pair
@@ -212,10 +212,7 @@ def check_header(table: Table, columns: Sequence[str], what: str = "release") ->
     """A table has all these columns."""
     for name in columns:
         if name not in table.header:
-            raise InputError(
-                "unknown-column", f"the {what} has no such column", file=table.source.name, column=name,
-                hint=suggest(name, table.header),
-            )  # fmt: skip
+            raise unknown_column(name, table.header, columns, table.source.name, f"the {what} has no such column")
 
 
 def without_suppressed(
@@ -278,9 +275,13 @@ def _people(table: Table, pair: Pair, weights: str) -> np.ndarray:
     values = counts.dictionaries[-1]
     if None in values:
         raise InputError("missing-values", "a record has no weight", column=weights)
-    numbers = parse_all(weights, [v for v in values if v is not None])
+    try:
+        numbers = parse_all(weights, [v for v in values if v is not None])
+    except InputError as error:
+        # The column has no role: it may be about who people are.
+        raise InputError(error.code, error.message, column=weights, hint=error.hint) from None
     if (numbers <= 0).any():
-        raise InputError("bad-weight", "weights must be positive", column=weights, values=numbers[numbers <= 0])
+        raise InputError("bad-weight", f"{(numbers <= 0).sum():,} weight(s) are not positive", column=weights)
     together = FrequencyTable.build(original.hierarchies, [counts], [Sensitive(weights, values)])
     rows = np.repeat(np.arange(together.rows), np.diff(together.start))
     return np.bincount(rows, weights=together.value_counts * numbers[together.values], minlength=together.rows)

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from velado.engines import Table, open_table
+from velado.engines import Header, Table, open_table
 from velado.engines.dialect import MISSING_MARKERS
-from velado.errors import InputError
+from velado.engines.header import no_header
+from velado.errors import InputError, Note
 from velado.hierarchies import build
 from velado.hierarchies.numbers import parse_number
 
@@ -61,7 +62,10 @@ class ColumnInspection:
 
 @dataclass(frozen=True)
 class Inspection:
-    """An inspected table. ``combinations``: the pairs and triples of columns that single out the most records."""
+    """An inspected table. ``combinations``: the pairs and triples of columns that single out the most records.
+
+    ``notes`` say what should be mended before anything else.
+    """
 
     source: str
     rows: int
@@ -69,10 +73,13 @@ class Inspection:
     combinations: tuple[tuple[tuple[str, ...], int], ...]
     dialect: dict[str, str] = field(default_factory=dict)
     combined: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         shown = asdict(self)
+        if not self.notes:
+            del shown["notes"]
         shown["combinations"] = [{"columns": list(c), "singled_out": n} for c, n in self.combinations]
         return shown
 
@@ -89,7 +96,16 @@ def inspect_table(data: Any) -> Inspection:
             d = table.dialect
             dialect = {"delimiter": d.delimiter, "quote": d.quote, "encoding": d.encoding}
         combined = _combined(columns)
-        return Inspection(table.source.name, rows, columns, _combinations(table, combined), dialect, tuple(combined))
+        found = _combinations(table, combined)
+        return Inspection(table.source.name, rows, columns, found, dialect, tuple(combined), _notes(table.header))
+
+
+def _notes(header: Header) -> tuple[Note, ...]:
+    """Whether the first line is the data of a person."""
+    if not header.lacking:
+        return ()
+    problem = no_header(header)
+    return (Note(problem.code, f"{problem.message}: a person would become the header. {problem.hint}"),)
 
 
 def _column(table: Table, name: str, rows: int) -> ColumnInspection:

@@ -82,7 +82,9 @@ class Modelled(Prepared):
 
     def recoded(self) -> Recoded:
         """The recoding, and the operations of columns that it leaves alone."""
-        recoded = self.recoding.recoded(self.project.output.suppressed, self.found.classes.frequency.sensitive)
+        # Rows of * turn every column into text: only where there are such rows.
+        suppressed = "star" if self.starred else "drop"
+        recoded = self.recoding.recoded(suppressed, self.found.classes.frequency.sensitive)
         return told(self.treatments, replace(recoded, starred=(), dropped=()))
 
     @property

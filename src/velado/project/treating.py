@@ -43,6 +43,11 @@ def check_operations(project: Project, schema: Schema) -> None:
                 "bad-operation", f"{operation} leaves too much of an identifier", column=column.name,
                 hint="Suppress, drop, pseudonymize, encrypt, substitute or mask it, or give the column another role.",
             )  # fmt: skip
+        if operation.follows_rows and project.output.order == "keep":
+            raise InputError(
+                "fixed-seed", f"with a named seed and 'order: keep' anybody who guesses the seed takes the {operation} off",
+                column=column.name, hint="Leave the 'seed' out, or let the rows be shuffled or sorted.",
+            )  # fmt: skip
         if project.light:
             continue
         if column.role == "quasi-identifier":

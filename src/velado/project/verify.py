@@ -70,11 +70,11 @@ def verify(written: Any, expected: Expected) -> Verified:
 def _judged(table: Table, expected: Expected) -> Verified:
     if list(table.header) != list(expected.header):
         raise failed("its columns are not the expected ones")
-    sensitive = {name for s in expected.original.sensitive for name in s.columns}
+    if expected.starred and table.filled(ROOT) < expected.starred:
+        raise no_stars()
     complete = expected.released == expected.original.records
     for treatment in expected.treatments:
-        starred = expected.starred if treatment.column in sensitive else 0
-        _check_treated(table, treatment, complete, expected.guarded, starred)
+        _check_treated(table, treatment, complete, expected.guarded, expected.starred)
     judging: Judging | None = None
     sizes: Counter[int] = Counter()
     for number in range(expected.passes):
@@ -121,7 +121,10 @@ def verify_operations(
 def _check_treated(table: Table, treatment: Treatment, complete: bool, guarded: bool, starred: int = 0) -> None:
     if treatment.column not in table.header:
         return
-    problem = treatment.problem(column_records(table, treatment.column, guarded, starred), complete)
+    records = column_records(table, treatment.column, guarded, starred)
+    if records.get(ROOT, 0) < 0:
+        raise no_stars()
+    problem = treatment.problem(records, complete)
     if problem:
         raise failed(problem)
 
@@ -142,8 +145,13 @@ def _without_starred(counts: Counts, suppressed: int) -> Counts:
     starred = showing(counts, counts.names, (ROOT,))
     left = counts.counts - np.where(starred, suppressed, 0)
     if starred.sum() != 1 or (left < 0).any():
-        raise failed("it does not hold the suppressed records as rows of *")
+        raise no_stars()
     return without(counts, left)
+
+
+def no_stars() -> VerificationError:
+    """The error of a release whose suppressed records still show something, in whatever column."""
+    return failed("it does not hold the suppressed records as rows of *")
 
 
 def failed(reason: str) -> VerificationError:

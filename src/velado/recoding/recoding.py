@@ -109,10 +109,9 @@ class Recoding:
     def recoded(self, suppressed: str = "drop", sensitive: Sequence[Sensitive] = ()) -> Recoded:
         """The recoding as an engine applies it; ``sensitive`` columns pass unless their record is starred."""
         known = {s.column: s.labels for s in sensitive}
-        star = (*(c.name for c in self.columns), *known) if suppressed == "star" else None
         return Recoded(
             tuple(Translation(c.name, c.values, c.codes, c.labels) for c in self.columns),
-            Selection(self.kept, star, self.shown, self.dealing),
+            Selection(self.kept, suppressed == "star", self.shown, self.dealing),
             self.identifiers,
             self.dropped,
             tuple(known.items()),

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from velado.errors import InputError, suggest
+from velado.engines import Header, unknown_column
+from velado.errors import InputError
 from velado.operations import operation_from
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
@@ -121,18 +122,18 @@ class Schema(Mapping[str, Column]):
         Columns that the schema does not mention are an error unless ``rest`` is ``drop`` or
         ``insensitive``: nothing is published by accident.
         """
+        names = Header.of(header)
+        names.check(file)
         for name in self._columns:
             if name not in header:
-                raise InputError(
-                    "unknown-column", "the table has no such column", column=name, file=file, hint=suggest(name, header)
-                )
+                raise unknown_column(name, header, tuple(self._columns), file)
         if rest not in (None, *REST):
             raise InputError("bad-rest", f"'rest' must be drop or insensitive, got {rest!r}")
         silent = [name for name in header if name not in self._columns]
         if silent and rest is None:
             raise InputError(
                 "column-without-role",
-                "no role is given for: " + ", ".join(silent),
+                "no role is given for: " + names.shown(silent),
                 file=file,
                 hint="Give each column a role (identifier, quasi-identifier, sensitive, insensitive), "
                 "or write 'rest: drop' or 'rest: insensitive'.",
