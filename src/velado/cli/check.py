@@ -14,6 +14,7 @@ from velado.cli.terminal import (
     ENCODING,
     JSON,
     MISSING,
+    PERSON,
     QUOTE,
     SHEET,
     figure,
@@ -49,6 +50,7 @@ def command(
     tree: Annotated[
         list[str] | None, typer.Option(help="COLUMN=FILE: hierarchy for the hierarchical distance.")
     ] = None,
+    person: PERSON = None,
     delimiter: DELIMITER = None,
     quote: QUOTE = None,
     encoding: ENCODING = None,
@@ -58,7 +60,7 @@ def command(
 ) -> None:
     """Say which privacy models a table satisfies as it is, and to which degree."""
     read = source(table, delimiter, quote, encoding, missing, sheet)
-    result = check(read, names(qi), names(sensitive), l=l, trees=files(tree, "--tree"))
+    result = check(read, names(qi), names(sensitive), l=l, trees=files(tree, "--tree"), person=person)
     if json:
         print_json(result.as_dict())
         return

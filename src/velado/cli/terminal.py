@@ -26,6 +26,9 @@ ENCODING = Annotated[str | None, typer.Option(help="Encoding of a text table, fo
 MISSING = Annotated[list[str] | None, typer.Option(help="Text that stands for a missing value; may be repeated.")]
 LANGUAGE = Annotated[str, typer.Option(help="Language of charts and reports: en, es or pt.")]
 PIPE_WIDTH = 200
+PERSON = Annotated[
+    str | None, typer.Option(help="Column whose equal values are one person's rows: k and risk then count people.")
+]
 SHEET = Annotated[str | None, typer.Option(help="Sheet of an XLSX workbook.")]
 
 out = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)

@@ -142,6 +142,18 @@ class Table(Protocol):
     def count(self, columns: Sequence[str], lot: tuple[int, int] = (0, 1), by: Sequence[str] = ()) -> Counts:
         """How often each combination of the columns' values (as text) occurs; in lot i of n, by a hash of columns."""
 
+    def lacks(self, column: str) -> bool:
+        """Whether a row has no value in the column."""
+
+    def repeats(self, column: str) -> bool:
+        """Whether a value of the column stands in several rows, or a row has none."""
+
+    def shares(self, columns: Sequence[str], person: str) -> tuple[Counts, int]:
+        """The people of each combination, each person shared out evenly over their rows; counted in so many units."""
+
+    def members(self, columns: Sequence[str], person: str) -> tuple[Counts, np.ndarray]:
+        """Each combination with each person in it: counts of rows, and a number that stands for the person."""
+
     def distinct(self, columns: Sequence[str]) -> int:
         """About how many combinations of the columns' values there are."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import secrets
@@ -29,6 +30,7 @@ from velado.values import ROOT, Text
 
 MEMORY = 768_000_000
 MOST_ENUM = 50_000
+MOST_UNITS = 1 << 62
 PREFIX = ".velado-"
 GUARDED = r"^'*[=+@\t\r-]"
 NUMBER = r"^[+-]?[0-9]*([.,]?[0-9]+)+([eE][+-]?[0-9]+)?$"
@@ -155,6 +157,51 @@ class DuckDBTable:
             if columns
             else f"SELECT count(*) AS n FROM {self._relation}"
         )
+        return self._counts(table, columns)
+
+    def lacks(self, column: str) -> bool:
+        """Whether a row has no value in the column."""
+        found = self._run(f"SELECT count(*) > count({self._inner[column]}) FROM {self._relation}").fetchall()
+        return bool(found[0][0])
+
+    def repeats(self, column: str) -> bool:
+        """Whether a value of the column stands in several rows, or a row has none."""
+        cell = self._inner[column]
+        found = self._run(f"SELECT count(DISTINCT {cell}) < count(*) FROM {self._relation}").fetchall()
+        return bool(found[0][0])
+
+    def shares(self, columns: Sequence[str], person: str) -> tuple[Counts, int]:
+        """The people of each combination, each person shared out evenly over their rows; counted in so many units.
+
+        The sum over the rows of a group is never more than the number of different people in it.
+        """
+        who = self._inner[person]
+        owned = f"SELECT {who} AS who, count(*) AS n FROM {self._relation} GROUP BY who"
+        found = self._run(f"SELECT n, count(*) FROM ({owned}) GROUP BY n").fetchall()
+        unit = common_unit([n for n, _ in found], sum(people for _, people in found))
+        cells = ", ".join(f"{self._inner[c]} AS k{i}" for i, c in enumerate(columns))
+        keys = ", ".join(f"k{i}" for i in range(len(columns)))
+        table = self._arrow(
+            f"SELECT {keys}, CAST(sum(share) AS BIGINT) AS n FROM (SELECT {cells}, {unit} // o.n AS share "
+            f"FROM {self._relation} AS p JOIN ({owned}) AS o ON p.{who} = o.who) GROUP BY {keys}"
+        )
+        return self._counts(table, columns), unit
+
+    def members(self, columns: Sequence[str], person: str) -> tuple[Counts, np.ndarray]:
+        """Each combination with each person in it: counts of rows, and a number that stands for the person.
+
+        Two people could get the same number, by a chance of one in 2⁶⁴: then one is counted too few.
+        """
+        cells = ", ".join(f"{self._inner[c]} AS k{i}" for i, c in enumerate(columns))
+        keys = ", ".join(f"k{i}" for i in range(len(columns)))
+        table = self._arrow(
+            f"SELECT {keys}, count(*) AS n, who FROM (SELECT {cells}, hash({self._inner[person]}) AS who "
+            f"FROM {self._relation}) GROUP BY {keys}, who"
+        )
+        return self._counts(table, columns), table.column("who").to_numpy()
+
+    def _counts(self, table: Any, columns: Sequence[str]) -> Counts:
+        """The columns of a GROUP BY and the counts behind them."""
         dictionaries, codes = [], []
         for i in range(len(columns)):
             encoded = table.column(i).combine_chunks().dictionary_encode(null_encoding="encode")
@@ -473,6 +520,19 @@ class DuckDBTable:
             return self.connection.execute(query)
         except duckdb.Error as error:
             raise self._problem(error) from None
+
+
+def common_unit(sizes: Sequence[int], people: int) -> int:
+    """A unit that can be divided by every one of some numbers, or by many of them, and still be summed over all people.
+
+    >>> common_unit([1, 2, 3], 1000)
+    6
+    """
+    unit = 1
+    for size in sorted(sizes):
+        if math.lcm(unit, size) * max(people, 1) < MOST_UNITS:
+            unit = math.lcm(unit, size)
+    return unit
 
 
 def _wide(kind: str) -> str:

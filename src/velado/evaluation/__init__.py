@@ -4,7 +4,7 @@ from velado.evaluation.aggregates import aggregates, mode_with_suppressed
 from velado.evaluation.comparison import CONDITIONS, Balance, Comparison, Setting
 from velado.evaluation.evaluation import MEASURES, Evaluation, Wanted, check_numeric, evaluate, judge
 from velado.evaluation.learning import Outcome
-from velado.evaluation.pair import Pair
+from velado.evaluation.pair import Pair, People
 from velado.evaluation.privacy import Check, check_frequency
 from velado.evaluation.public import public, public_verdicts
 from velado.evaluation.risk import Risk, risk
@@ -19,6 +19,7 @@ __all__ = [
     "Evaluation",
     "Outcome",
     "Pair",
+    "People",
     "Risk",
     "Setting",
     "Utility",

@@ -35,7 +35,8 @@ class Evaluation:
 
     Suppressed records are counted apart: no class, distribution or risk contains them; ``starred`` of them stand
     in the release as rows of ``*``. ``before`` and ``after`` are the privacy of the original and of the release.
-    Parts that were not asked for are None.
+    Parts that were not asked for are None. ``people``: how many different ones are released and in the smallest class, where
+    a person may have several records; models and risk are then about people.
     """
 
     rows: int
@@ -58,6 +59,7 @@ class Evaluation:
     individual: dict[str, IndividualRisk] | None = None
     uniqueness: dict[str, Uniqueness] | None = None
     fuzzy: FuzzyMeasures | None = None
+    people: dict[str, int] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready; parts that were not asked for are left out."""
@@ -98,7 +100,8 @@ def judge(pair: Pair, models: Sequence[PrivacyModel]) -> list[Verdict]:
     """How the release of a pair stands to every model: on its equivalence classes or, where it has them, its fuzzy ones."""
     fuzzy = None if pair.fuzzy is None else pair.fuzzy.classes
     crisp = models if fuzzy is None else crisp_models(models)
-    _, verdicts = judge_classes(crisp, pair.released.frequency.sensitive, pair.released)
+    judged = pair.judged
+    _, verdicts = judge_classes(crisp, judged.frequency.judged, judged)
     return all_verdicts(models, verdicts, fuzzy)
 
 
@@ -111,9 +114,11 @@ def evaluate(
     overall, columns = utility(pair, k)
     parts: dict[str, Any] = {}
     if "privacy" in wanted.measures:
-        singled_out = pair.original.singled_out
-        parts["before"] = check_frequency(pair.original, wanted.order)
-        parts["after"] = check_classes(pair.released, pair.released.frequency.sensitive, singled_out, wanted.order)
+        before, after = (None, None) if pair.people is None else (pair.people.before, pair.people.classes)
+        parts["before"] = check_frequency(pair.original, wanted.order, before)
+        parts["after"] = check_classes(
+            pair.released, pair.released.frequency.sensitive, pair.singled_out, wanted.order, after
+        )
     if "aggregates" in wanted.measures:
         parts["aggregates"] = _numeric(pair, aggregates)
     if "ks" in wanted.measures:
@@ -136,6 +141,8 @@ def evaluate(
             "before": uniqueness(pair.original.counts, wanted.fraction),
             "after": uniqueness(pair.sizes, wanted.fraction),
         }
+    if pair.people is not None:
+        parts["people"] = {"released": pair.people.released, "smallest_class": int(pair.people.classes.min(initial=0))}
     if pair.fuzzy is not None:
         parts["fuzzy"] = fuzzy_measures(pair.fuzzy, pair.original.hierarchies)
     return Evaluation(
@@ -146,7 +153,7 @@ def evaluate(
         classes=len(pair.shown_sizes),
         class_size=class_size(pair.shown_sizes),
         utility=overall,
-        risk=risk(pair.shown_sizes, pair.original.singled_out),
+        risk=risk(pair.exposed, pair.singled_out),
         models=tuple(verdicts),
         columns=columns,
         **parts,

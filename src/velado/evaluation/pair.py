@@ -18,6 +18,19 @@ from velado.values import Text
 
 
 @dataclass(frozen=True)
+class People:
+    """Different people of each distinct original row, of each class as it is shown, and of the whole release.
+
+    ``person`` is the column that tells them apart.
+    """
+
+    person: str
+    before: np.ndarray
+    classes: np.ndarray
+    released: int
+
+
+@dataclass(frozen=True)
 class Pair:
     """The original's frequency table, the released classes, and what their labels stand for.
 
@@ -26,7 +39,7 @@ class Pair:
     (overlapping labels, equal records in different classes, or part of a class suppressed). ``starred`` of the suppressed records stand in the
     release as rows of ``*``. Suppressed records belong to no class. ``whole`` gives the records of each leaf in the whole
     table where this pair is only a part of it. ``fuzzy`` is the fuzzy side of a release that has one. ``lost`` counts
-    suppressed records of which nothing else is known.
+    suppressed records of which nothing else is known. ``people`` counts people where a person may have several records.
     """
 
     original: FrequencyTable
@@ -38,6 +51,7 @@ class Pair:
     whole: tuple[np.ndarray, ...] | None = None
     fuzzy: Fuzzified | None = None
     lost: int = 0
+    people: People | None = None
 
     @classmethod
     def of(
@@ -120,16 +134,37 @@ class Pair:
         return self.released.sizes
 
     @cached_property
-    def shown_sizes(self) -> np.ndarray:
-        """Records of each class as a reader of the release sees it: classes that show the same are one."""
+    def shown_as(self) -> np.ndarray:
+        """The number of each class as a reader of the release sees it: classes that show the same are one."""
         codes = []
         for j, cover in enumerate(self.covers):
             number = {text: i for i, text in enumerate(dict.fromkeys(cover.labels))}
             codes.append(np.array([number[text] for text in cover.labels], dtype=np.int64)[self.labels[:, j]])
         if not codes:
-            return self.sizes
-        _, same = distinct_rows(np.array(codes), [len(c.labels) for c in self.covers])
-        return np.bincount(same, weights=self.sizes).astype(np.int64)
+            return np.zeros(len(self.sizes), dtype=np.int64)
+        return distinct_rows(np.array(codes), [len(c.labels) for c in self.covers])[1]
+
+    @cached_property
+    def shown_sizes(self) -> np.ndarray:
+        """Records of each class as a reader of the release sees it."""
+        return np.bincount(self.shown_as, weights=self.sizes).astype(np.int64)
+
+    @property
+    def judged(self) -> Classes:
+        """The released classes as models are judged on them: with their people, where these are counted."""
+        if self.people is None:
+            return self.released
+        return self.released.with_people(self.people.person, self.people.classes[self.shown_as])
+
+    @property
+    def exposed(self) -> np.ndarray:
+        """Among how many people, or records, an adversary has to guess in each class."""
+        return self.shown_sizes if self.people is None else self.people.classes
+
+    @property
+    def singled_out(self) -> int:
+        """People, or records, that are alone with their quasi-identifier values before."""
+        return self.original.singled_out if self.people is None else int((self.people.before == 1).sum())
 
     @cached_property
     def kept(self) -> int:

@@ -65,15 +65,26 @@ def _models(column: str, order: int, tree: bool) -> dict[str, PrivacyModel]:
     return models
 
 
-def check_frequency(frequency: FrequencyTable, order: int = 2) -> Check:
-    """All measures of a table, its quasi-identifiers as they are; ``order`` is the ℓ of the recursive c."""
+def check_frequency(frequency: FrequencyTable, order: int = 2, people: np.ndarray | None = None) -> Check:
+    """All measures of a table, its quasi-identifiers as they are; ``order`` is the ℓ of the recursive c.
+
+    ``people`` are the different people of each row, where k and risk are to be judged on them.
+    """
     classes = Classes.from_ids(frequency, np.arange(frequency.rows), frequency.rows)
-    return check_classes(classes, frequency.sensitive, frequency.singled_out, order)
+    alone = frequency.singled_out if people is None else int((people == 1).sum())
+    return check_classes(classes, frequency.sensitive, alone, order, people)
 
 
-def check_classes(classes: Classes, sensitive: Sequence[Sensitive], singled_out_before: int, order: int = 2) -> Check:
-    """All measures of equivalence classes."""
+def check_classes(
+    classes: Classes,
+    sensitive: Sequence[Sensitive],
+    singled_out_before: int,
+    order: int = 2,
+    people: np.ndarray | None = None,
+) -> Check:
+    """All measures of equivalence classes; k and risk on the people of each class as it is shown, if they are given."""
     sizes = classes.sizes
+    exposed = sizes if people is None else people
     named: list[tuple[str, str, PrivacyModel]] = []
     for attribute in sensitive:
         for name, model in _models(attribute.column, order, attribute.tree is not None).items():
@@ -87,8 +98,8 @@ def check_classes(classes: Classes, sensitive: Sequence[Sensitive], singled_out_
         rows=int(sizes.sum()),
         classes=len(sizes),
         class_size=class_size(sizes),
-        k=KAnonymity(2).achieved([sizes.min()]),
-        risk=risk(sizes, singled_out_before),
+        k=KAnonymity(2).achieved([exposed.min()]),
+        risk=risk(exposed, singled_out_before),
         l=order,
         sensitive=measured,
     )

@@ -60,6 +60,7 @@ def public(pair: Pair) -> Pair:
         class_of=pair.class_of[rows],
         fuzzy=None if pair.fuzzy is None else replace(pair.fuzzy, classes=_fuzzy(pair.fuzzy.classes)),
         lost=pair.suppressed,
+        people=None if pair.people is None else replace(pair.people, before=pair.people.before[rows]),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from velado.frequency.table import FrequencyTable
+from velado.frequency.table import FrequencyTable, add_people
 from velado.hierarchies import Cover
 
 
@@ -58,7 +58,7 @@ class Classes:
         values = np.empty(entries, dtype=np.int32)
         counts = np.empty(entries, dtype=np.int64)
         used = 0
-        if frequency.sensitive:
+        if frequency.judged:
             domain = frequency.histogram_domain
             used = merge_histograms(
                 class_of, n, found, frequency.start, frequency.values, frequency.value_counts, domain,
@@ -71,6 +71,14 @@ class Classes:
     def count(self) -> int:
         """Number of classes."""
         return len(self.sizes)
+
+    def with_people(self, person: str, people: np.ndarray) -> Classes:
+        """The classes with their different people behind their sensitive values."""
+        frequency = replace(self.frequency, people=self.frequency.people_at(person, 1))
+        start, values, counts = add_people(
+            self.start, self.values, self.value_counts, frequency.sensitive_domain, people
+        )
+        return replace(self, frequency=frequency, start=start, values=values, value_counts=counts)
 
     def labels_at(self, levels: Sequence[int]) -> tuple[tuple[Cover, ...], np.ndarray]:
         """What full-domain recoding to these levels shows: the labels of each column, and each class's."""

@@ -20,7 +20,8 @@ class Sensitive:
 
     Its values take ``first … first + segments·width − 1``. There is one segment, unless the column is
     judged strictly (Machanavajjhala et al.): then each combination of the ``others`` has its own.
-    ``expected`` is the distribution in the whole input; ``tree`` serves the hierarchical distance.
+    ``expected`` is the distribution in the whole input; ``tree`` serves the hierarchical distance. With a ``unit`` this is
+    no column: its one value counts the people of a row, in so many units each.
     """
 
     column: str
@@ -30,6 +31,7 @@ class Sensitive:
     other_labels: tuple[tuple[Text, ...], ...] = ()
     first: int = 0
     expected: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    unit: int = 0
 
     @property
     def width(self) -> int:
@@ -80,6 +82,7 @@ class FrequencyTable:
     The sensitive values of row r are the entries ``start[r] … start[r+1]`` of ``values`` and
     ``value_counts``, ascending. All arrays are independent of the engine that counted. Where the records of a row come
     into different classes it stands here once for each of them, and ``undivided`` is the table without repetition.
+    ``people`` describes the last value of the histograms where people are counted, not only records.
     """
 
     hierarchies: tuple[Hierarchy, ...]
@@ -90,6 +93,7 @@ class FrequencyTable:
     values: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
     value_counts: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     undivided: FrequencyTable | None = None
+    people: Sensitive | None = None
 
     @classmethod
     def build(
@@ -148,9 +152,28 @@ class FrequencyTable:
         return int(self.counts.sum())
 
     @property
+    def judged(self) -> tuple[Sensitive, ...]:
+        """What models are judged on: the sensitive columns, and the people where they are counted."""
+        return self.sensitive if self.people is None else (*self.sensitive, self.people)
+
+    @property
     def histogram_domain(self) -> int:
         """Exclusive upper bound of the histogram values."""
+        return sum(s.width * s.segments for s in self.judged)
+
+    def with_people(self, person: str, people: np.ndarray, unit: int = 1) -> FrequencyTable:
+        """The table with the people of each row, in units, behind its sensitive values."""
+        start, values, counts = add_people(self.start, self.values, self.value_counts, self.sensitive_domain, people)
+        return replace(self, people=self.people_at(person, unit), start=start, values=values, value_counts=counts)
+
+    @property
+    def sensitive_domain(self) -> int:
+        """The histogram values of sensitive columns are below this, that of people is this."""
         return sum(s.width * s.segments for s in self.sensitive)
+
+    def people_at(self, person: str, unit: int) -> Sensitive:
+        """How people are described in the histograms."""
+        return Sensitive(person, (None,), first=self.sensitive_domain, expected=np.ones(1), unit=unit)
 
     def sensitive_column(self, name: str, others: Sequence[str] = ()) -> Sensitive:
         """The histogram description of a sensitive column."""
@@ -204,6 +227,19 @@ def _runs(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     order = np.argsort(keys)
     ordered = keys[order]
     return order, np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(keys)])
+
+
+def add_people(
+    start: np.ndarray, values: np.ndarray, counts: np.ndarray, place: int, people: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Histograms with the people of each row or class under the value ``place``, in the place of others that were there."""
+    rows = np.arange(len(people))
+    entries = np.repeat(rows, np.diff(start)) if len(values) else np.zeros(0, dtype=np.int64)
+    kept = values < place
+    return sparse(
+        len(people), place + 1, [entries[kept], rows], [values[kept].astype(np.int64), np.full(len(people), place)],
+        [counts[kept], people.astype(np.int64)],
+    )  # fmt: skip
 
 
 def sparse(

@@ -125,7 +125,7 @@ def release_of(
 ) -> Found:
     """The classes of a node, the satisfying ones kept."""
     classes = Classes.at_levels(frequency, levels)
-    kept, _ = judge_classes(models, frequency.sensitive, classes)
+    kept, _ = judge_classes(models, frequency.judged, classes)
     return Found(classes, kept, search, *classes.labels_at(levels), tuple(int(x) for x in levels), **more)
 
 
@@ -133,7 +133,7 @@ def no_solution(frequency: FrequencyTable, models: Sequence[PrivacyModel], share
     """Why nothing was found, and the nearest setting that would work."""
     top = [h.height for h in frequency.hierarchies]
     classes = Classes.at_levels(frequency, top)
-    _, verdicts = judge_classes(models, frequency.sensitive, classes)
+    _, verdicts = judge_classes(models, frequency.judged, classes)
     failing = [v for v in verdicts if not v.satisfied]
     text = "no recoding satisfies the models"
     if share < 1:

@@ -107,7 +107,7 @@ class Cutter:
         counts, rows = frequency.counts.copy(), np.arange(n)
         marks = np.zeros(n, dtype=np.bool_)
         histograms = kernel.Histograms(
-            frequency.start if frequency.sensitive else np.zeros(n + 1, dtype=np.int64),
+            frequency.start if frequency.judged else np.zeros(n + 1, dtype=np.int64),
             frequency.values,
             frequency.value_counts,
             frequency.histogram_domain,

@@ -60,7 +60,7 @@ class Labelled:
     def judged(self, models: Sequence[PrivacyModel]) -> tuple[np.ndarray, list[Verdict]]:
         """The classes that satisfy the crisp models, and the verdicts of the fuzzy ones on what is left."""
         crisp = crisp_models(models)
-        kept, _ = judge_classes(crisp, self.frequency.sensitive, self.classes)
+        kept, _ = judge_classes(crisp, self.frequency.judged, self.classes)
         kept &= self.inside
         asked = len(crisp) < len(models) and kept.any()
         return kept, fuzzy_verdicts(models, self._fuzzy(kept)) if asked else []

@@ -117,7 +117,7 @@ class Space:
             histogram_domain=max(frequency.histogram_domain, 1),
             records=frequency.records,
         )
-        self.rules = compile_rules(models, frequency.sensitive)
+        self.rules = compile_rules(models, frequency.judged)
         self.objective = compile_objective(objective, frequency, tables, smallest_class(models), self.limit)
         self.frequency = frequency
         self.histograms = bool((self.rules.kind != SIZE).any())

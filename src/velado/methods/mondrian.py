@@ -70,10 +70,10 @@ class Mondrian(Method):
         """Cut until nothing can be cut."""
         began = time.perf_counter()
         whole = Classes.from_ids(frequency, np.zeros(frequency.rows, dtype=np.int64), 1)
-        good, _ = judge_classes(models, frequency.sensitive, whole)
+        good, _ = judge_classes(models, frequency.judged, whole)
         if not good.all():
             raise no_solution(frequency, models, 0.0)
-        cutter = self.cutter(frequency.hierarchies, frequency.records, models, frequency.sensitive)
+        cutter = self.cutter(frequency.hierarchies, frequency.records, models, frequency.judged)
         records = SingleRecords.of(frequency) if self.relaxed else None
         cut = records.table if records else frequency
         class_of = cutter.partition(cut, progress)

@@ -116,7 +116,7 @@ def attribute_of(model: PrivacyModel, sensitive: Sequence[Sensitive]) -> Sensiti
     """The histogram that a model is judged on."""
     if not isinstance(model, OnSensitive):
         return None
-    columns = list(dict.fromkeys(s.column for s in sensitive))
+    columns = list(dict.fromkeys(s.column for s in sensitive if not s.unit))
     others = model.others(columns)
     for attribute in sensitive:
         if attribute.column == model.column and attribute.others == others:
@@ -130,9 +130,24 @@ def attribute_of(model: PrivacyModel, sensitive: Sequence[Sensitive]) -> Sensiti
 
 
 def rules_of(models: Sequence[PrivacyModel], sensitive: Sequence[Sensitive]) -> list[tuple[int, Rule]]:
-    """All rules with the number of their model, cheapest first."""
+    """All rules with the number of their model, cheapest first; sizes of classes are numbers of people where these are known."""
     rules = [(i, rule) for i, m in enumerate(models) for rule in m.rules(attribute_of(m, sensitive))]
+    for people in (s for s in sensitive if s.unit):
+        rules = [(i, _of_people(models[i], rule, people)) for i, rule in rules]
     return sorted(rules, key=lambda pair: pair[1].kind)
+
+
+def _of_people(model: PrivacyModel, rule: Rule, people: Sensitive) -> Rule:
+    """A rule on the size of classes as one on the number of their people."""
+    from velado.errors import InputError
+    from velado.kernels.measures import MASS, SIZE
+
+    if rule.kind == MASS:
+        raise InputError(
+            "not-on-people", f"{model.name} with 'strict: true' counts the records of parts of classes, and people are to be counted",
+            column=people.column, hint="Leave out 'strict: true', or write 'person: rows' if every row is a person.",
+        )  # fmt: skip
+    return Rule(MASS, rule.threshold, people, scale=float(people.unit)) if rule.kind == SIZE else rule
 
 
 def compile_rules(models: Sequence[PrivacyModel], sensitive: Sequence[Sensitive]) -> Any:

@@ -10,6 +10,7 @@ from velado.engines import open_table
 from velado.errors import InputError
 from velado.evaluation import Check, check_frequency
 from velado.project.counting import count_table
+from velado.project.people import Membership, checked_person, different
 from velado.schema import Column, Schema
 
 
@@ -20,11 +21,13 @@ def check(
     *,
     l: int = 2,  # noqa: E741
     trees: Mapping[str, Any] | None = None,
+    person: str | None = None,
 ) -> Check:
     """All privacy measures of a table, read from anywhere the engines read.
 
     ``l`` is the ℓ for which the smallest recursive c is given; ``trees`` gives hierarchies of sensitive
-    columns for the hierarchical distance.
+    columns for the hierarchical distance. ``person`` names the column whose equal values are one person's rows: k and risk
+    then count people.
 
     >>> import pyarrow as pa
     >>> people = pa.table({"age": ["30-39"] * 3, "ill": ["flu", "flu", "asthma"]})
@@ -46,4 +49,9 @@ def check(
     columns += [Column(c, "sensitive", hierarchy=(trees or {}).get(c)) for c in sensitive]
     with open_table(data) as table:
         schema = Schema(columns).fitted(table.header, "insensitive", table.source.name)
-        return check_frequency(count_table(table, schema, folder=Path()), l)
+        frequency = count_table(table, schema, folder=Path())
+        who = None if person is None else checked_person(table, person)
+        if who is None:
+            return check_frequency(frequency, l)
+        members = Membership.of(table, frequency, who)
+        return check_frequency(frequency, l, different(members.rows, members.people, frequency.rows))

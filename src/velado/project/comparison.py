@@ -22,6 +22,7 @@ from velado.models import KAnonymity, PrivacyModel
 from velado.project.counting import count_table
 from velado.project.document import Project
 from velado.project.modelled import check_described, check_size
+from velado.project.people import Membership, person_column, with_shares
 from velado.schema import Schema
 
 GRID = (*STRONGER, "suppression", "method")
@@ -60,8 +61,8 @@ def compare(
     if not isinstance(project, Project):
         project = Project.load(project)
     variants = _variants(project, grid)
-    frequency = _counted(project, variants, progress)
-    return _compared(frequency, variants, grid, measures, progress)
+    frequency, members = _counted(project, variants, progress)
+    return _compared(frequency, members, variants, grid, measures, progress)
 
 
 def balance(
@@ -80,23 +81,29 @@ def balance(
         project = Project.load(project)
     grid = grid or {"k": DEFAULT_K}
     variants = _variants(project, grid)
-    frequency = _counted(project, variants, progress)
+    frequency, members = _counted(project, variants, progress)
     if "ks" in conditions:
         check_numeric(Cover.at_level(h, min(1, h.height)) for h in frequency.hierarchies)
     measures = [m for m in (CONDITIONS[name].measure for name in conditions) if m is not None]
-    return choose(_compared(frequency, variants, grid, measures, progress), conditions)
+    return choose(_compared(frequency, members, variants, grid, measures, progress), conditions)
 
 
-def _counted(project: Project, variants: Sequence[Variant], progress: Progress) -> FrequencyTable:
+def _counted(
+    project: Project, variants: Sequence[Variant], progress: Progress
+) -> tuple[FrequencyTable, Membership | None]:
     with open_table(project.source, project.folder) as table:
         schema = Schema(project.columns).fitted(table.header, project.rest, table.source.name)
         check_described(project, schema)
         progress(0.0, "counting")
-        return count_table(table, schema, variants[0].models, project.folder)
+        person = person_column(project, table, schema)
+        frequency = count_table(table, schema, variants[0].models, project.folder)
+        members = None if person is None else Membership.of(table, frequency, person)
+        return with_shares(table, frequency, person), members
 
 
 def _compared(
     frequency: FrequencyTable,
+    members: Membership | None,
     variants: Sequence[Variant],
     grid: Mapping[str, Sequence[Any]],
     measures: Sequence[str],
@@ -105,7 +112,7 @@ def _compared(
     """All variants, one thread per core: the kernels let go of Python's lock."""
     settings: list[Setting] = []
     with ThreadPoolExecutor(min(len(variants), os.cpu_count() or 1)) as pool:
-        running = [pool.submit(_setting, frequency, variant, tuple(measures)) for variant in variants]
+        running = [pool.submit(_setting, frequency, members, variant, tuple(measures)) for variant in variants]
         try:
             for i, future in enumerate(running):
                 progress(i / len(running), f"setting {i + 1} of {len(running)}")
@@ -116,13 +123,16 @@ def _compared(
     return Comparison.of(tuple(grid), settings)
 
 
-def _setting(frequency: FrequencyTable, variant: Variant, measures: tuple[str, ...]) -> Setting:
+def _setting(
+    frequency: FrequencyTable, members: Membership | None, variant: Variant, measures: tuple[str, ...]
+) -> Setting:
     try:
-        check_size(frequency.records, frequency.sensitive, variant.models)
+        check_size(frequency, variant.models)
         found = variant.method.search(frequency, variant.models)
     except NoSolution as error:
         return Setting(variant.parameters, reason=error.message)
     pair = Pair.of(found.classes, found.kept, found.covers, found.labels, fuzzy=found.fuzzy)
+    pair = pair if members is None else members.counted(pair)
     evaluation = evaluate(pair, variant.models, judge(pair, variant.models), Wanted(measures))
     levels = None if found.levels is None else dict(zip(frequency.columns, found.levels, strict=True))
     return Setting(variant.parameters, evaluation, levels)

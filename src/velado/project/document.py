@@ -21,11 +21,14 @@ from velado.models import PrivacyModel, check_crisp, model_from
 from velado.schema import REST, Column
 
 VERSION = 1
+UNITS = ("person", "household")
+ROWS = "rows"
+"""Every row is a person."""
 KEYS = (
-    "velado", "name", "anonymization", "source", "columns", "rest", "models", "method", "output",
+    "velado", "name", "anonymization", "source", "columns", "rest", *UNITS, "models", "method", "output",
     "tables", "attributes", "joinable",
 )  # fmt: skip
-TABLE_KEYS = ("anonymization", "source", "columns", "rest", "models", "method", "output")
+TABLE_KEYS = ("anonymization", "source", "columns", "rest", "person", "household", "models", "method", "output")
 COLUMN_KEYS = ("role", "type", "hierarchy", "format", "missing", "operation", "attribute")
 ANONYMIZATIONS = ("models", "light")
 OUTPUT_KEYS = ("path", "delimiter", "order", "suppressed", "guard", "recoding")
@@ -97,7 +100,8 @@ class Project:
 
     ``anonymization``: models (default), or light: only the operations of the columns are applied, and no model is
     checked. A project of several ``tables`` has a project for each, and nothing of a single one; its ``joinable``
-    attributes must match after the run as they did before.
+    attributes must match after the run as they did before. ``person`` or ``household`` names the column whose equal values
+    are one person's (or household's) rows, so that k and risk count these; "rows": every row is a person.
     """
 
     source: Any
@@ -106,6 +110,8 @@ class Project:
     method: Method = field(default_factory=Lattice)
     output: Output = field(default_factory=Output)
     rest: str | None = None
+    person: str | None = None
+    household: str | None = None
     name: str = "release"
     folder: Path = field(default_factory=Path)
     file: Path | None = None
@@ -115,6 +121,12 @@ class Project:
 
     def __post_init__(self) -> None:
         _check_anonymization(self.anonymization)
+        _check_units(self.person, self.household)
+
+    @property
+    def unit(self) -> str | None:
+        """The column that says which rows belong together, "rows" if none do, None if nothing is said."""
+        return self.person or self.household
 
     @property
     def light(self) -> bool:
@@ -191,6 +203,8 @@ class Project:
             method=_one(data["method"], "method", method_from) if data.get("method") else Lattice(),
             output=_output(data.get("output") or {}, folder),
             rest=data.get("rest"),
+            person=data.get("person"),
+            household=data.get("household"),
             name=name,
             folder=folder,
             file=file,
@@ -200,7 +214,7 @@ class Project:
     @classmethod
     def _of_tables(cls, data: Mapping[str, Any], folder: Path, file: Path | None) -> Project:
         """Every table takes what it does not say itself from the top of the file."""
-        for key in ("source", "columns", "rest", "output"):
+        for key in ("source", "columns", "rest", *UNITS, "output"):
             if key in data:
                 raise InputError("bad-project", f"'{key}' stands in each table where there are 'tables'")
         name = str(data.get("name", "release"))
@@ -295,8 +309,9 @@ class Project:
         }
         if self.light:
             data = {"anonymization": "light", **{k: v for k, v in data.items() if k not in ("models", "method")}}
-        if self.rest:
-            data["rest"] = self.rest
+        for key in ("rest", *UNITS):
+            if getattr(self, key):
+                data[key] = getattr(self, key)
         return data
 
     def _relative(self, path: Path) -> str:
@@ -345,6 +360,20 @@ def _mapping(data: Any, what: str, known: Sequence[str] | None = None) -> Mappin
 def _check_anonymization(word: Any) -> None:
     if word not in ANONYMIZATIONS:
         raise InputError("bad-anonymization", f"'anonymization' must be models or light, got {word!r}")
+
+
+def _check_units(person: Any, household: Any) -> None:
+    for key, column in zip(UNITS, (person, household), strict=True):
+        if column is not None and (not isinstance(column, str) or not column):
+            raise InputError(
+                "bad-project", f"'{key}' is the name of a column, got {column!r}", hint=f"{key}: patient_id"
+            )
+    if person is not None and household is not None:
+        raise InputError("bad-project", "say either 'person' or 'household': k counts one of them")
+    if household == ROWS:
+        raise InputError(
+            "bad-project", "'household' is the name of a column", hint="Write 'person: rows' if every row is a person."
+        )
 
 
 def _list(data: Any, what: str) -> Sequence[Any]:

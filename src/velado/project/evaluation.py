@@ -19,7 +19,8 @@ from velado.methods import Method
 from velado.models import PrivacyModel
 from velado.parameters import Number
 from velado.project.counting import count_table, ordered
-from velado.project.document import Project
+from velado.project.document import ROWS, Project
+from velado.project.people import checked_person, count_people, with_shares
 from velado.project.released import (
     contents_of,
     contents_of_pair,
@@ -46,6 +47,7 @@ def evaluate(
     population: Any = None,
     weights: str | None = None,
     fraction: float | None = None,
+    person: str | None = None,
     l: int = 2,  # noqa: E741
     queries: int = 1000,
     seed: int = 0,
@@ -57,7 +59,8 @@ def evaluate(
     models instead; its own source and output are used where a table is None. Rows of the release that show ``*`` in
     every quasi-identifier count as suppressed, unless all do. ``measures`` are names of `MEASURES` (all of them if
     None); ``target`` asks for learning utility, ``population`` for the journalist's risk, ``weights`` (a column)
-    or ``fraction`` (of the population) for individual risk and population uniqueness.
+    or ``fraction`` (of the population) for individual risk and population uniqueness. ``person`` names the column whose
+    equal values are one person's rows: k and risk then count people; a project says that itself.
 
     >>> import pyarrow as pa
     >>> original = pa.table({"age": ["31", "38", "52", "57"]})
@@ -79,7 +82,9 @@ def evaluate(
         if name not in MEASURES:
             raise InputError("unknown-measure", f"there is no measure '{name}'", hint=suggest(name, MEASURES))
     with open_table(original, folder) as table:
-        pair = read_pair(table, release, schema, models, folder, project.method if project is not None else None)
+        method, unit = (project.method, project.unit) if project is not None else (None, person)
+        known = None if unit in (None, ROWS) else checked_person(table, unit)
+        pair = read_pair(table, release, schema, models, folder, method, known)
         wanted = Wanted(tuple(MEASURES if measures is None else measures), l, queries, seed)
         if measures is not None and {"ks", "aggregates"} & set(measures):
             check_numeric(pair.covers)
@@ -152,6 +157,7 @@ def read_pair(
     models: Sequence[PrivacyModel] = (),
     folder: Path | None = None,
     method: Method | None = None,
+    person: str | None = None,
 ) -> Pair:
     """Count the original and the release and match them.
 
@@ -176,8 +182,11 @@ def read_pair(
             column=error.column, hint="Check that the release was made from this original.",
         ) from None  # fmt: skip
     if method is not None and method.representative:
-        return _made_again(frequency, released, models, method, starred, name)
-    return Pair.between(frequency, released, starred, name)
+        frequency = with_shares(table, frequency, person)
+        pair = _made_again(frequency, released, models, method, starred, name)
+    else:
+        pair = Pair.between(frequency, released, starred, name)
+    return count_people(table, pair, person)
 
 
 def _made_again(

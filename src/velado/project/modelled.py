@@ -11,13 +11,14 @@ from typing import Any
 from velado.engines import DuckDBTable, Recoded
 from velado.errors import InputError, NoSolution
 from velado.evaluation import Evaluation, Pair, evaluate, public, public_verdicts
-from velado.frequency import FrequencyTable, Sensitive
+from velado.frequency import FrequencyTable
 from velado.methods import Found, Progress, kernels_ready
 from velado.models import PrivacyModel, all_verdicts, crisp_models, smallest_class
 from velado.operations import Treatment
 from velado.project.counting import count_table
 from velado.project.document import Project
 from velado.project.manifest import Manifests, manifests_of
+from velado.project.people import count_people, person_column, shown_people, with_shares
 from velado.project.publishing import Prepared
 from velado.project.release import Release
 from velado.project.released import contents_of_pair
@@ -37,6 +38,7 @@ class Counted:
     schema: Schema
     treatments: tuple[Treatment, ...]
     frequency: FrequencyTable
+    person: str | None = None
 
     @classmethod
     def of(
@@ -47,14 +49,21 @@ class Counted:
         check_described(project, schema)
         progress(0.0, "counting")
         treated = treatments(table, schema, project.folder)
-        frequency = count_table(table, schema, project.models, project.folder)
-        check_size(frequency.records, frequency.sensitive, project.models)
-        return cls(project, table, schema, treated, frequency)
+        person = person_column(project, table, schema)
+        if person is not None and project.method.divides:
+            raise _not_dividable("people who have several rows cannot be counted with it")
+        frequency = with_shares(table, count_table(table, schema, project.models, project.folder), person)
+        check_size(frequency, project.models)
+        return cls(project, table, schema, treated, frequency, person)
 
     def search(self, progress: Progress) -> Found:
         """What the project's method finds."""
         progress(0.0, "searching" if kernels_ready() else "compiling the search, once per installation (half a minute)")
-        return self.project.method.search(self.frequency, self.project.models, progress)
+        found = self.project.method.search(self.frequency, self.project.models, progress)
+        if self.person is None:
+            return found
+        # It is the best under a bound of the number of people: under the number itself a better one may exist.
+        return replace(found, search=replace(found.search, proven_optimal=False, gap=None))
 
     def prepared(self, found: Found) -> Modelled:
         """The release of what was found."""
@@ -62,7 +71,7 @@ class Counted:
         treated = {t.column for t in self.treatments}
         passed = [*self.schema.names("sensitive"), *self.schema.names("insensitive")]
         others = (done.starred, done.dropped, tuple(c for c in passed if c not in treated))
-        return Modelled(self.project, self.table, self.treatments, found, _recoding(found, others))
+        return Modelled(self.project, self.table, self.treatments, found, _recoding(found, others), self.person)
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,7 @@ class Modelled(Prepared):
 
     found: Found
     recoding: Recoding
+    person: str | None = None
 
     def recoded(self) -> Recoded:
         """The recoding, and the operations of columns that it leaves alone."""
@@ -97,6 +107,7 @@ class Modelled(Prepared):
         found, models = self.found, self.project.models
         fuzzy = None if found.fuzzy is None else found.fuzzy.classes
         pair = Pair.of(found.classes, found.kept, found.covers, found.labels, self.starred, found.fuzzy)
+        pair = count_people(self.table, pair, self.person)
         expected = Expected(
             header=[name for name in self.table.header if name not in self.recoding.dropped],
             treatments=self.treatments,
@@ -107,7 +118,9 @@ class Modelled(Prepared):
             guarded=guarded,
             memory=self.table.memory,
             # Memberships are not written: fuzzy models are judged on those of the records whose classes were verified.
-            contents=None if fuzzy is None else contents_of_pair(pair),
+            contents=None if fuzzy is None and self.person is None else contents_of_pair(pair),
+            people=shown_people(pair),
+            person=self.person,
             sizes=Counter(pair.shown_sizes.tolist()),
         )
         verdicts = all_verdicts(models, verify(written, expected).verdicts, fuzzy)
@@ -171,21 +184,33 @@ def _check_dividable(project: Project, schema: Schema) -> None:
     elif project.output.recoding is not None:
         problem = "its recoding parts records that are alike, so it cannot be saved for others"
     if problem:
-        raise InputError(
-            "not-dividable", f"the method may part records with equal values ('relaxed: true'), and {problem}",
-            hint="Set 'relaxed: false', or leave that out.",
-        )  # fmt: skip
+        raise _not_dividable(problem)
 
 
-def check_size(records: int, sensitive: Sequence[Sensitive], models: Sequence[PrivacyModel]) -> None:
+def _not_dividable(problem: str) -> InputError:
+    return InputError(
+        "not-dividable", f"the method may part records with equal values ('relaxed: true'), and {problem}",
+        hint="Set 'relaxed: false', or leave that out.",
+    )  # fmt: skip
+
+
+def _size(frequency: FrequencyTable) -> tuple[int, str]:
+    """How many people there are, or records if every record is a person."""
+    people = frequency.people
+    if people is None:
+        return frequency.records, "records"
+    return int(-(-frequency.value_counts[frequency.values == people.first].sum() // people.unit)), "people"
+
+
+def check_size(frequency: FrequencyTable, models: Sequence[PrivacyModel]) -> None:
     """Say at once what no recoding can reach."""
-    needed = smallest_class(models)
-    if needed > records:
+    needed, (there, what) = smallest_class(models), _size(frequency)
+    if needed > there:
         raise NoSolution(
-            "table-too-small", f"the models need classes of {needed} records, but the table has only {records}",
-            hint=f"Require at most {records}, or take a larger table.",
+            "table-too-small", f"the models need classes of {needed} {what}, but the table has only {there}",
+            hint=f"Require at most {there}, or take a larger table.",
         )  # fmt: skip
-    known = {s.column: s.width for s in sensitive}
+    known = {s.column: s.width for s in frequency.sensitive}
     for model in models:
         column = model.sensitive_column
         wanted = getattr(model, "l", None)

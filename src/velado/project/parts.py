@@ -64,9 +64,17 @@ class InParts(Prepared):
 
     @classmethod
     def of(
-        cls, project: Project, table: DuckDBTable, treatments: tuple[Treatment, ...], schema: Schema, estimate: Estimate
+        cls,
+        project: Project,
+        table: DuckDBTable,
+        treatments: tuple[Treatment, ...],
+        schema: Schema,
+        estimate: Estimate,
+        person: str | None,
     ) -> InParts:
         """Refuse what cannot be done in parts."""
+        if person is not None:
+            raise _impossible("counting people who have several rows")
         done = told(treatments)
         if done.replaced or done.noise:
             raise _impossible("operations other than suppress and drop")
@@ -142,7 +150,10 @@ class InParts(Prepared):
         records = int(leaf_records[0].sum())
         method = self.project.method
         assert isinstance(method, Mondrian)
-        check_size(records, sensitive, self.project.models)
+        check_size(
+            FrequencyTable(hierarchies, np.zeros((1, len(hierarchies)), np.int32), np.array([records]), sensitive),
+            self.project.models,
+        )
         cutter = method.cutter(hierarchies, records, self.project.models, sensitive)
         return Axes(hierarchies, sensitive, leaf_records, cutter)
 

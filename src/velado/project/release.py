@@ -70,6 +70,8 @@ class Release:
         }
         if self.notes:
             shown["notes"] = [note.as_dict() for note in self.notes]
+        if e.people is not None:
+            shown["people"] = e.people
         if self.found is not None and self.found.minimal:
             shown["minimal"] = [list(v) for v in self.found.minimal]
         if e.fuzzy is not None:

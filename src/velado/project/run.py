@@ -15,6 +15,7 @@ from velado.project.estimate import estimate_table
 from velado.project.light import Light
 from velado.project.modelled import Counted, check_described
 from velado.project.parts import InParts
+from velado.project.people import person_column
 from velado.project.publishing import Prepared, check_paths
 from velado.project.release import Release
 from velado.project.tables import run_tables
@@ -31,10 +32,13 @@ def anonymize(
     *,
     output: str | Path | Output | None = None,
     rest: str | None = None,
+    person: str | None = None,
+    household: str | None = None,
     progress: Progress = silent,
 ) -> Release:
     """Anonymize a file or a pandas, Polars or Arrow table.
 
+    ``person`` or ``household`` names the column whose equal values are the rows of one person or household.
     Without ``output`` the released rows are in ``release.table`` (Arrow), verified all the same.
 
     >>> import pyarrow as pa
@@ -44,7 +48,7 @@ def anonymize(
     {'age': 1}
     """
     written = output if isinstance(output, Output) else Output(path=None if output is None else Path(output))
-    project = Project(data, tuple(columns), tuple(models), method or Lattice(), written, rest)
+    project = Project(data, tuple(columns), tuple(models), method or Lattice(), written, rest, person, household)
     return run(project, progress)
 
 
@@ -82,8 +86,9 @@ def _in_parts(project: Project, table: DuckDBTable) -> Prepared | None:
         return None
     schema = Schema(project.columns).fitted(table.header, project.rest, table.source.name)
     check_described(project, schema)
+    person = person_column(project, table, schema)
     expected = estimate_table(project, table, schema)
     if expected.how == "in memory":
         table.limit(max(MEMORY, (expected.memory - expected.needed) // 2))
         return None
-    return InParts.of(project, table, treatments(table, schema, project.folder), schema, expected)
+    return InParts.of(project, table, treatments(table, schema, project.folder), schema, expected, person)

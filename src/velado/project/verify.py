@@ -6,7 +6,7 @@ The output is read back and counted anew; nothing of the search is trusted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,8 @@ class Expected:
     ``original`` gives the distribution of the whole input; ``guarded``: texts that look like formulas carry an
     apostrophe. Classes are counted in several ``passes`` where they do not all fit in memory, and the
     engine uses no more than ``memory`` bytes. ``contents`` are those of the classes, where more than the models depends on
-    them; ``sizes`` says how many classes of each size there must be, where that is known.
+    them; ``sizes`` says how many classes of each size there must be, where that is known; ``people`` how many different ones of
+    the column ``person`` each class has by its labels, where people have several rows.
     """
 
     header: Sequence[str]
@@ -43,6 +44,8 @@ class Expected:
     passes: int = 1
     contents: Contents | None = None
     sizes: Counter[int] | None = None
+    people: Mapping[tuple[Text, ...], int] | None = None
+    person: str | None = None
     memory: int | None = None
 
 
@@ -85,7 +88,9 @@ def _judged(table: Table, expected: Expected) -> Verified:
             counted = [_without_starred(c, expected.starred) for c in counted]
         frequency = release_frequency(expected.original, counted)
         sizes.update(frequency.counts.tolist())
-        judging = judging or Judging(expected.models, frequency.sensitive)
+        if expected.people is not None and expected.person is not None:
+            frequency = frequency.with_people(expected.person, _people(frequency, expected.people))
+        judging = judging or Judging(expected.models, frequency.judged)
         judging.add(Classes.from_ids(frequency, np.arange(frequency.rows), frequency.rows))
         if expected.contents is not None and contents_of(frequency) != expected.contents:
             raise failed("its classes are not the expected ones")
@@ -100,6 +105,15 @@ def _judged(table: Table, expected: Expected) -> Verified:
     if broken:
         raise failed("it does not satisfy " + ", ".join(broken))
     return Verified(verdicts, sizes)
+
+
+def _people(release: FrequencyTable, people: Mapping[tuple[Text, ...], int]) -> np.ndarray:
+    """The people of each class that was written; none where such a class was not expected."""
+    labels = [h.leaves for h in release.hierarchies]
+    return np.array(
+        [people.get(tuple(x[c] for x, c in zip(labels, row, strict=True)), 0) for row in release.codes.tolist()],
+        dtype=np.int64,
+    )
 
 
 def verify_operations(

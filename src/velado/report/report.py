@@ -21,6 +21,7 @@ from velado.methods import Progress, silent
 from velado.project import Project, compare
 from velado.project.evaluation import read_pair
 from velado.project.manifest import made_from, manifest_path, private_path, read_manifest
+from velado.project.people import person_column
 from velado.project.writing import published
 from velado.report import costs, sections, workbook
 from velado.report.content import ClassList, Content
@@ -214,7 +215,8 @@ def _read(
         tabs = "\t" if release.suffix.lower() in (".tsv", ".tab") else None
         delimiter = project.output.delimiter or tabs or (table.dialect.delimiter if table.dialect else ",")
         written = Source(path=release, delimiter=delimiter, encoding="utf-8", quote='"')
-        pair = read_pair(table, written, judged, project.models, project.folder, project.method)
+        person = person_column(project, table, schema)
+        pair = read_pair(table, written, judged, project.models, project.folder, project.method, person)
     about = About(project.name, manifest["input"]["name"], release.name, tuple(schema.values()), manifest)
     return pair, about
 
