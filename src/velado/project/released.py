@@ -52,8 +52,10 @@ def _contents(texts: Sequence[tuple[Text, ...]], sizes: np.ndarray, held: Freque
     # Without sensitive columns there are no histograms.
     entries = np.diff(held.start) if len(held.values) else np.zeros(len(texts), dtype=np.int64)
     classes = np.repeat(np.arange(len(texts)), entries).tolist()
+    people = (held if isinstance(held, FrequencyTable) else held.frequency).sensitive_domain
     for c, value, records in zip(classes, held.values.tolist(), held.value_counts.tolist(), strict=True):
-        found[texts[c], value] += records
+        if value < people:
+            found[texts[c], value] += records
     return found
 
 
