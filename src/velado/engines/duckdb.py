@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import secrets
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,18 +11,18 @@ from typing import Any
 import numpy as np
 
 from velado.engines.base import Counts, Recoded, Target, Translation
-from velado.engines.leftovers import mine, owned_name, remove, sweep
 from velado.engines.messages import translated
 from velado.engines.opening import inner_names, literal, open_source
 from velado.engines.randomness import noisy
 from velado.engines.source import Source
 from velado.engines.spreadsheet import write_xlsx
-from velado.errors import InputError
+from velado.engines.staging import PrivateFolder
 from velado.values import ROOT, Text
 
 MEMORY = 768_000_000
 MOST_ENUM = 50_000
-PREFIX = ".velado-"
+IN_PLACE = "USE_TMP_FILE false"
+"""A file that is there already is for the user only; a new one would be for everybody."""
 GUARDED = r"^'*[=+@\t\r-]"
 NUMBER = r"^[+-]?[0-9]*([.,]?[0-9]+)+([eE][+-]?[0-9]+)?$"
 ABSENT = "\x01missing\x01"
@@ -58,7 +55,8 @@ class DuckDBTable:
         self.source = source
         self.memory = MEMORY
         self._registered = 0
-        self._temporary = self._private_folder(beside)
+        self._private = PrivateFolder.beside(beside)
+        self._temporary = self._private.path
         # The engine's own default is a folder in the working directory, open to everybody.
         settings = {"memory_limit": f"{MEMORY}B", "temp_directory": str(self._temporary / "spilled")}
         self.connection = duckdb.connect(config={**settings, "preserve_insertion_order": "false"})
@@ -153,9 +151,11 @@ class DuckDBTable:
         query = self._query(recoded, target.order, guard, plain=kind == "xlsx")
         path = literal(str(target.path))
         if kind == "csv":
-            self._run(f"COPY ({query}) TO {path} (FORMAT csv, DELIMITER {literal(target.delimiter)}, HEADER true)")
+            self._run(
+                f"COPY ({query}) TO {path} (FORMAT csv, DELIMITER {literal(target.delimiter)}, HEADER true, {IN_PLACE})"
+            )
         elif kind == "parquet":
-            self._run(f"COPY ({query}) TO {path} (FORMAT parquet)")
+            self._run(f"COPY ({query}) TO {path} (FORMAT parquet, {IN_PLACE})")
         elif kind == "xlsx":
             header = [name for name in self.header if name not in recoded.dropped]
             write_xlsx(target.path, self._batches(query), header)
@@ -351,34 +351,13 @@ class DuckDBTable:
     def close(self) -> None:
         """Close the connection and remove temporary files."""
         self.connection.close()
-        remove(self._temporary)
+        self._private.remove()
 
     def __enter__(self) -> DuckDBTable:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @staticmethod
-    def _private_folder(beside: Path | None) -> Path:
-        """A new folder that only this user may read, in the given one if that can be written to."""
-        for folder in (beside, Path(tempfile.gettempdir())):
-            if folder is None or not os.access(folder, os.W_OK):
-                continue
-            sweep(folder, PREFIX)
-            # The name is known before the folder is there: an interruption cannot leave it behind.
-            made = folder / owned_name(PREFIX, secrets.token_hex(4))
-            mine.add(made)
-            try:
-                made.mkdir(mode=0o700)
-            except OSError:
-                mine.discard(made)
-            else:
-                return made
-        raise InputError(
-            "unwritable-output", "there is no folder for temporary files", file=tempfile.gettempdir(),
-            hint="Set the environment variable TMPDIR to a folder that can be written to.",
-        )  # fmt: skip
 
     def _register(self, table: Any) -> str:
         self._registered += 1
@@ -396,11 +375,19 @@ class DuckDBTable:
 
     def _batches(self, query: str) -> Any:
         import duckdb
+        import pyarrow as pa
+
+        def rows(reader: Any) -> Any:
+            try:
+                yield from reader
+            except duckdb.Error as error:
+                raise translated(error, self.source.name) from None
 
         try:
-            return self.connection.sql(query).to_arrow_reader(100_000)
+            reader = self.connection.sql(query).to_arrow_reader(100_000)
         except duckdb.Error as error:
             raise translated(error, self.source.name) from None
+        return pa.RecordBatchReader.from_batches(reader.schema, rows(reader))
 
     def _run(self, query: str) -> Any:
         import duckdb

@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 
 from velado.engines.dialect import wrong_encoding
-from velado.errors import InputError
+from velado.errors import InputError, disk_full
+
+FULL = (
+    "no space left",
+    "file too large",
+    "disk quota exceeded",
+    "disk full",
+    "could not write all bytes",
+    "max_temp_directory_size",
+)
 
 
 def translated(error: Exception, name: str) -> BaseException:
@@ -24,11 +33,8 @@ def translated(error: Exception, name: str) -> BaseException:
         return InputError("ragged-row", f"{where} has a quote that is never closed", file=name)
     if "not utf-8" in text or "encoded" in text or "unicode" in text.lower():
         return wrong_encoding(name, "utf-8")
-    full = ("No space left", "File too large", "disk full", "max_temp_directory_size")
-    if any(sign.lower() in text.lower() for sign in full):
-        return InputError(
-            "disk-full", "the disk is full; nothing was published", hint="Free space, or write elsewhere."
-        )
+    if any(sign in text.lower() for sign in FULL):
+        return disk_full()
     if "Permission denied" in text:
         return InputError("unwritable-output", "no permission to write there", hint="Choose another output path.")
     if "Out of Memory" in text:
