@@ -109,6 +109,9 @@ def _run() -> int:
         return 130
     except OSError as error:
         return unheard(error)
+    except SystemExit:
+        # That is how the argument parser and its help say that nobody reads them.
+        return unheard(BrokenPipeError())
     except Exception as error:
         # Usage errors of the argument parser know how to show themselves.
         show = getattr(error, "show", None)

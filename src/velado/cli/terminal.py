@@ -131,16 +131,18 @@ def show_notes(notes: Iterable[Note]) -> None:
 
 def print_json(data: dict[str, Any]) -> None:
     """One object, in full precision."""
-    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False, default=str) + "\n")
+    text = json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False, default=str)
+    try:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence(sys.stdout)
 
 
 def fail(error: VeladoError) -> int:
     """Show an error and return its exit code."""
     if "--json" in sys.argv:
-        try:
-            print_json(error.as_dict())
-        except BrokenPipeError:
-            silence(sys.stdout)
+        print_json(error.as_dict())
     console = Terminal(stderr=True, highlight=False, soft_wrap=True)
     message, _, hint = str(error).partition("\n")
     console.print(f"[bold red]Error:[/] {plain(message)}")

@@ -50,14 +50,14 @@ class PrivateFolder:
             except FileNotFoundError:
                 # Somebody took the empty folder for a dead one; but the folder around it may be gone, too.
                 if not parent.is_dir():
-                    mine.pop(self.path)
+                    mine.pop(self.path, None)
                     raise
             except BaseException:
                 self.remove()
                 raise
             if self._lock is not None:
                 return
-            mine.pop(self.path)
+            mine.pop(self.path, None)
         raise OSError(f"no private folder in {parent}")
 
     @classmethod
