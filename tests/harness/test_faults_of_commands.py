@@ -21,9 +21,13 @@ from conftest import VELADO, Ended
 
 TORTURE = int(os.environ.get("VELADO_TORTURE", "0") or 0)
 SERVER = """
-import fcntl, json, os, sys
-import cryptography.hazmat.primitives.ciphers.aead, duckdb, numba, pyarrow.csv, pyarrow.parquet, xlsxwriter
+import contextlib, fcntl, io, json, os, sys
+import cryptography.hazmat.primitives.ciphers.aead, duckdb, numba, pandas, scipy.special, xlsxwriter
+import pyarrow.compute, pyarrow.csv, pyarrow.feather, pyarrow.parquet
 import velado.cli
+
+with contextlib.redirect_stdout(io.StringIO()):
+    velado.cli.app(["--version"], standalone_mode=False)
 
 def run(wanted, streams):
     os.chdir(wanted["folder"])
@@ -299,6 +303,25 @@ def test_full_disks(what: str, work: Path, velado: Velado) -> None:
         assert files(work) == before
 
 
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("init", "patients.csv", "-o", "new.yaml"),
+        ("hierarchy", "project.yaml", "age", "-o", "new.csv"),
+        ("key", "new.key"),
+        ("appointments", "generate", ".", "--force"),
+    ],
+    ids=lambda args: args[0],
+)
+def test_full_disks_and_small_files(args: tuple[str, ...], work: Path, velado: Velado) -> None:
+    write(work, PATIENTS)
+    before = files(work)
+    ended = velado(*args, fault=limited(0))
+    assert ended.code == 2
+    assert "the disk is full; nothing was published" in ended.err
+    assert files(work) == before
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of its own that is soon full."""
@@ -330,28 +353,26 @@ def test_a_really_full_disk(suffix: str, work: Path, velado: Velado, small_disk:
 
 
 @pytest.mark.parametrize("args", [RUN, RUN[:2]], ids=["JSON", "text"])
-def test_a_closed_pipe(args: tuple[str, ...], work: Path, environment: dict[str, str]) -> None:
-    read, written = os.pipe()
-    os.close(read)
+def test_a_closed_pipe(args: tuple[str, ...], work: Path, velado: Velado) -> None:
     (work / "out.csv").unlink()
-    ended = subprocess.run(
-        [VELADO, *args], cwd=work, env={**environment, "VELADO_KEY": KEY}, stdout=written, stderr=subprocess.PIPE
-    )
-    os.close(written)
-    assert (ended.returncode, ended.stderr) == (0, b"")
+    ended = velado(*args, fault="read, write = os.pipe(); os.close(read); os.dup2(write, 1)")
+    assert (ended.code, ended.err) == (0, "")
     assert consistent(work)
+
+
+@pytest.mark.parametrize("args", [("--help",), ("inspect", "patients.csv"), ("inspect", "nothing.csv", "--json")])
+def test_a_closed_pipe_is_no_failure_of_its_own(args: tuple[str, ...], work: Path, velado: Velado) -> None:
+    """1 would say that there is no recoding."""
+    ended = velado(*args, fault="read, write = os.pipe(); os.close(read); os.dup2(write, 1)")
+    assert ended.code == (2 if "nothing.csv" in args else 0)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("args", [RUN, RUN[:2]], ids=["JSON", "text"])
-def test_a_summary_that_cannot_be_written(args: tuple[str, ...], work: Path, environment: dict[str, str]) -> None:
+def test_a_summary_that_cannot_be_written(args: tuple[str, ...], work: Path, velado: Velado) -> None:
     (work / "out.csv").unlink()
-    with open("/dev/full", "w") as full:
-        ended = subprocess.run(
-            [VELADO, *args], cwd=work, env={**environment, "VELADO_KEY": KEY}, stdout=full, stderr=subprocess.PIPE
-        )
-    assert ended.returncode == 0
-    assert ended.stderr == b"Published, but the summary could not be written: No space left on device\n"
+    ended = velado(*args, fault="os.dup2(os.open('/dev/full', os.O_WRONLY), 1)")
+    assert (ended.code, ended.err) == (0, "Published, but the summary could not be written: No space left on device\n")
     assert consistent(work)
 
 

@@ -36,10 +36,8 @@ class PrivateFolder:
     _lock: int | None = None
 
     def __init__(self, parent: Path) -> None:
-        sweep(parent)
-        temporary = Path(tempfile.gettempdir())
-        if temporary != parent:
-            sweep(temporary)
+        for folder in {parent, temporary_folder()}:
+            sweep(folder)
         for _ in range(MOST_TRIES):
             # The name is known before the folder is there: an interruption cannot leave it behind.
             self.path = parent.resolve() / f".velado-{secrets.token_hex(8)}"
@@ -64,7 +62,7 @@ class PrivateFolder:
     def beside(cls, folder: Path | None = None) -> PrivateFolder:
         """In the given folder if that can be written to, else where the system keeps temporary files."""
         full: OSError | None = None
-        for parent in (folder, Path(tempfile.gettempdir())):
+        for parent in (folder, temporary_folder()):
             if parent is None or not os.access(parent, os.W_OK):
                 continue
             try:
@@ -72,9 +70,9 @@ class PrivateFolder:
             except OSError as error:
                 full = error
         if full is not None:
-            raise unwritable(full, folder or tempfile.gettempdir())
+            raise unwritable(full, folder or temporary_folder())
         raise InputError(
-            "unwritable-output", "there is no folder for temporary files", file=tempfile.gettempdir(),
+            "unwritable-output", "there is no folder for temporary files", file=temporary_folder(),
             hint="Set the environment variable TMPDIR to a folder that can be written to.",
         )  # fmt: skip
 
@@ -103,6 +101,15 @@ class PrivateFolder:
 
     def __exit__(self, *_: object) -> None:
         self.remove()
+
+
+def temporary_folder() -> Path:
+    """Where the system keeps temporary files."""
+    try:
+        return Path(tempfile.gettempdir())
+    except FileNotFoundError:
+        # None could be written to; what is wrong with the usual one is said by whoever writes there.
+        return Path(os.environ.get("TMPDIR") or "/tmp")
 
 
 def private_folders(folder: Path) -> Iterator[Path]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from velado.errors import InputError
+from velado.errors import InputError, unwritable
 from velado.operations.base import Given, OnValues, Operation
 
 BYTES = 32
@@ -101,9 +101,13 @@ def create_key(path: str | Path) -> Path:
             hint="Choose another path.",
         ) from None  # fmt: skip
     except OSError as error:
-        raise InputError("unwritable-output", f"cannot write: {error.strerror}", file=path) from None
-    with os.fdopen(file, "w", encoding="ascii") as out:
-        out.write(secrets.token_hex(BYTES) + "\n")
+        raise unwritable(error, path) from None
+    try:
+        with os.fdopen(file, "w", encoding="ascii") as out:
+            out.write(secrets.token_hex(BYTES) + "\n")
+    except OSError as error:
+        path.unlink()
+        raise unwritable(error, path) from None
     return path
 
 

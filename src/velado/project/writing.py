@@ -64,7 +64,7 @@ def _check(path: Path) -> None:
         raise InputError(
             "unwritable-output",
             "the output folder does not exist",
-            file=folder,
+            file=path,
             hint="Create it, or choose another path.",
         )
     if path.exists() and not path.is_file():
