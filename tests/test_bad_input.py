@@ -681,7 +681,7 @@ def test_interruption(
     ended = signalled(tmp_path, {**environment, "TMPDIR": str(tmp_path / "tmp")}, stage, number)
     assert "Traceback" not in ended.err
     assert ended.code == code
-    assert f"{word}; nothing was written" in ended.err
+    assert f"{word}; nothing was published" in ended.err
     assert ended.out == ""
     assert contents(tmp_path) == before
 
@@ -692,7 +692,7 @@ def test_killed_outright(write_project, many_patients: Path, environment: dict, 
     before = set(contents(tmp_path))
     process = subprocess.Popen([VELADO, *RUN], cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL)
     latest = time.monotonic() + 100
-    while not list(tmp_path.glob(".out.*.csv")) and process.poll() is None and time.monotonic() < latest:
+    while not list(tmp_path.glob(".velado-*/new/out.csv")) and process.poll() is None and time.monotonic() < latest:
         time.sleep(0.005)
     process.kill()
     process.wait()

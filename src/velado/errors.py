@@ -6,6 +6,7 @@ most five offending values, never values of identifier columns and never a passw
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -102,6 +103,23 @@ class Cancelled(VeladoError):
 
     def __init__(self) -> None:
         super().__init__("cancelled", "cancelled; nothing was written")
+
+
+FULL = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
+
+
+def unwritable(error: OSError, path: str | Path) -> InputError:
+    """Why something could not be written, in our words."""
+    if error.errno in FULL:
+        return disk_full(path)
+    return InputError("unwritable-output", f"cannot write: {error.strerror or error}", file=path)
+
+
+def disk_full(path: str | Path | None = None) -> InputError:
+    """There is no room for what is to be written."""
+    return InputError(
+        "disk-full", "the disk is full; nothing was published", file=path, hint="Free space, or write elsewhere."
+    )
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Annotated
 
@@ -30,7 +29,8 @@ from velado.cli import (
     signals,
     study,
 )
-from velado.cli.terminal import fail, print_json
+from velado.cli.terminal import fail, print_json, unheard
+from velado.engines.staging import remove_mine
 from velado.errors import VeladoError, redacted
 
 app = typer.Typer(
@@ -76,13 +76,24 @@ def main() -> None:
     signals.install()
     try:
         code = _run()
+        code = _flushed(code)
+        signals.finish()
     except BaseException:
         if not signals.received:
             raise
         code = 0
     if signals.received:
         code = signals.farewell()
+        remove_mine()
     sys.exit(code)
+
+
+def _flushed(code: int) -> int:
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        return unheard(error) or code
+    return code
 
 
 def _run() -> int:
@@ -94,12 +105,13 @@ def _run() -> int:
     except typer.Exit as stop:
         return stop.exit_code
     except typer.Abort:
-        print("Aborted; nothing was written.", file=sys.stderr)
+        print("Aborted; nothing was published.", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        # The reader went away; keep Python from complaining about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except OSError as error:
+        return unheard(error)
+    except SystemExit:
+        # That is how the argument parser and its help say that nobody reads them.
+        return unheard(BrokenPipeError())
     except Exception as error:
         # Usage errors of the argument parser know how to show themselves.
         show = getattr(error, "show", None)

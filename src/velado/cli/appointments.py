@@ -23,6 +23,7 @@ from velado import (
     save_vectors,
 )
 from velado.appointments.planning import MOST_RANKED
+from velado.cli import signals
 from velado.cli.terminal import (
     DELIMITER,
     ENCODING,
@@ -98,14 +99,15 @@ def generate(
         raise InputError(
             "file-exists", "the file exists already", file=there[0], hint="Use --force, or another folder."
         )
-    for number in range(tables):
-        who = generate_people(
-            number, people=people, ages=ages, sex=sex, youngest=youngest, oldest=oldest, postal_codes=postal_codes,
-            seed=seed,
-        )  # fmt: skip
-        where = generate_slots(number, slots=slots, people=people, lowest=lowest, highest=highest, seed=seed)
-        save_table(who, files[2 * number])
-        save_table(where, files[2 * number + 1])
+    with signals.several():
+        for number in range(tables):
+            who = generate_people(
+                number, people=people, ages=ages, sex=sex, youngest=youngest, oldest=oldest, postal_codes=postal_codes,
+                seed=seed,
+            )  # fmt: skip
+            where = generate_slots(number, slots=slots, people=people, lowest=lowest, highest=highest, seed=seed)
+            save_table(who, files[2 * number])
+            save_table(where, files[2 * number + 1])
     if json:
         print_json({"files": [str(f) for f in files], "people": people, "slots": where.num_rows, "seed": seed})
         return

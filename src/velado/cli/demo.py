@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from velado import InputError, run
+from velado import run
 from velado.cli import summary
 from velado.cli.terminal import JSON, plain, print_json, progress, say
+from velado.errors import unwritable
 from velado.samples.demo import write_demo
 
 
@@ -22,7 +23,7 @@ def command(
         folder.mkdir(parents=True, exist_ok=True)
         project = write_demo(folder)
     except OSError as error:
-        raise InputError("unwritable-output", f"cannot write the sample: {error.strerror}", file=folder) from None
+        raise unwritable(error, folder) from None
     if not json:
         say("5,000 synthetic hospital patients: names and national ids are removed; birth date, sex, postal code,")
         say("city and marital status are generalized until every patient hides among others; the diagnosis stays.")

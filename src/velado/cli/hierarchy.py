@@ -10,6 +10,7 @@ import typer
 
 from velado import InputError, project_hierarchy
 from velado.cli.terminal import plain, say
+from velado.project.writing import published
 
 
 def command(
@@ -27,5 +28,6 @@ def command(
     if output is None:
         hierarchy.write(sys.stdout, delimiter)
     else:
-        hierarchy.save(output, delimiter)
+        with published([output]) as (place,):
+            hierarchy.save(place, delimiter)
         say(f"Wrote {plain(output)}: {len(hierarchy.leaves):,} values, {hierarchy.levels} levels")

@@ -11,6 +11,7 @@ import yaml
 from velado import InputError, import_anonylitics
 from velado.cli.terminal import JSON, out, plain, print_json, say
 from velado.project.anonylitics import Imported
+from velado.project.writing import published
 
 app = typer.Typer(help="Convert the project file of another tool.", no_args_is_help=True)
 
@@ -34,10 +35,8 @@ def anonylitics(
         raise InputError("output-is-input", "the project file would replace the file that is read", file=target)
     if target.exists() and not force:
         raise InputError("file-exists", "the project file exists already", file=target, hint="Use --force or --output.")
-    try:
-        target.write_text(project_text(imported, file), encoding="utf-8")
-    except OSError as error:
-        raise InputError("unwritable-output", f"cannot write: {error.strerror}", file=target) from None
+    with published([target]) as (place,):
+        place.write_text(project_text(imported, file), encoding="utf-8")
     if json:
         report = [remark.as_dict() for remark in imported.report]
         print_json({"output": str(target), "project": imported.project, "report": report})

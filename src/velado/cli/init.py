@@ -10,6 +10,7 @@ import typer
 from velado import InputError, inspect_table
 from velado.cli.terminal import DELIMITER, ENCODING, MISSING, QUOTE, SHEET, plain, say, show_notes, source
 from velado.project.template import project_text
+from velado.project.writing import published
 
 
 def command(
@@ -30,8 +31,6 @@ def command(
     seen = inspect_table(read)
     show_notes(seen.notes)
     text = project_text(seen, read, target)
-    try:
-        target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError("unwritable-output", f"cannot write: {error.strerror}", file=target) from None
+    with published([target]) as (place,):
+        place.write_text(text, encoding="utf-8")
     say(f"Wrote {plain(target)}. Read it, correct the roles, then: velado run {plain(target)}")

@@ -1,14 +1,18 @@
-"""Being asked to stop: temporary files are removed on the way out."""
+"""Being asked to stop: temporary files are removed on the way out, and the exit code says what is published."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from velado.engines.leftovers import remove_mine
+from velado.engines.staging import remove_mine
+from velado.engines.uninterrupted import SIGNALS
+from velado.project import writing
 
 
 class Stopped(BaseException):
@@ -19,17 +23,36 @@ class Stopped(BaseException):
 
 
 received: list[int] = []
+_several: list[None] = []
+_stopping: list[None] = []
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    if not received:
-        received.append(number)
+    received.append(number)
+    if done() and len(received) == 1:
+        # All that is left is to say so, which whoever reads the output waits for. The second signal stops that, too.
+        return
+    if not _stopping:
+        _stopping.append(None)
         if _compiling(frame):
             remove_mine()
             os._exit(farewell())
         # Foreign code in which the exception surfaces may print it; only `farewell` speaks from here on.
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
         raise Stopped
+
+
+def done() -> bool:
+    """Whether the command has published what it was to publish."""
+    return bool(writing.latest) and not _several
+
+
+@contextmanager
+def several() -> Iterator[None]:
+    """For commands that publish one thing after another: until the end, what is published is not all."""
+    _several.append(None)
+    yield
+    _several.clear()
 
 
 def _compiling(frame: FrameType | None) -> bool:
@@ -48,24 +71,35 @@ def check() -> None:
 
 
 def farewell() -> int:
-    """Say that nothing was written, show the cursor again, and return the exit code."""
+    """Say what was published, show the cursor again, and return the exit code: 0 if that is everything."""
     word = "Interrupted" if received[0] == signal.SIGINT else "Terminated"
+    files = ", ".join(str(p) for p in writing.latest)
+    told = f"{word} after publishing {files}." if files else f"{word}; nothing was published."
     stream = sys.__stderr__
     if stream is not None:
         cursor = "\x1b[?25h" if stream.isatty() else ""
-        stream.write(f"{cursor}{word}; nothing was written.\n")
+        stream.write(f"{cursor}{told}\n")
         stream.flush()
-    return 128 + received[0]
+    return 0 if done() else 128 + received[0]
 
 
 def install() -> None:
-    """Handle interruption, termination and hang-up."""
-    for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+    """Handle interruption, termination and hang-up of a command that begins now."""
+    for state in (received, _several, _stopping, writing.latest):
+        state.clear()
+    for number in SIGNALS:
         signal.signal(number, _stop)
     shown = sys.unraisablehook
 
     def quiet(problem: Any) -> None:
-        if not isinstance(problem.exc_value, Stopped):
+        # A full disk, too, is told once, and not by every object that tries to write again.
+        if not isinstance(problem.exc_value, (Stopped, OSError)):
             shown(problem)
 
     sys.unraisablehook = quiet
+
+
+def finish() -> None:
+    """The command is over: nothing can be stopped any more."""
+    for number in SIGNALS:
+        signal.signal(number, lambda number, frame: None)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from velado.cli import signals
 from velado.cli.terminal import JSON, out, plain, print_json, progress, say
 from velado.studies import STUDIES, data_folder, study
 from velado.studies.comparison import Compared
@@ -36,7 +37,7 @@ def command(
     run = study(name)
     folder = output or Path("results") / name
     given = {k: v for k, v in (("rows", rows), ("seed", seed)) if v is not None}
-    with progress() as report:
+    with progress() as report, signals.several():
         result = run(data_folder(data), folder, report, **given)
     if json:
         shown = [

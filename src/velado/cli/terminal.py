@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import IO, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -31,7 +32,38 @@ PERSON = Annotated[
 ]
 SHEET = Annotated[str | None, typer.Option(help="Sheet of an XLSX workbook.")]
 
-out = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+
+for _name in ("stdout", "stderr"):
+    if getattr(sys, _name) is None:
+        # Closed: the first file that is opened would take its place, and get what is printed.
+        setattr(sys, _name, open(os.devnull, "w"))  # noqa: SIM115
+
+
+class Terminal(Console):
+    """A console whose reader may go away: what it would show is lost, the work goes on."""
+
+    def on_broken_pipe(self) -> None:
+        """Not an exit: the command has its own exit code."""
+        self.quiet = True
+        silence(self.file)
+
+
+def silence(stream: IO[str]) -> None:
+    """Let a stream lead nowhere, so that what it still holds does not fail at the end of the process."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def unheard(error: OSError) -> int:
+    """The exit code after the result could not be told; an error that is about something else is raised again."""
+    if not isinstance(error, BrokenPipeError) and not signals.done():
+        raise error
+    silence(sys.stdout)
+    if not isinstance(error, BrokenPipeError):
+        print(f"Published, but the summary could not be written: {error.strerror}", file=sys.stderr)
+    return 0
+
+
+out = Terminal(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
 def say(text: str = "") -> None:
@@ -102,14 +134,19 @@ def show_notes(notes: Iterable[Note]) -> None:
 
 def print_json(data: dict[str, Any]) -> None:
     """One object, in full precision."""
-    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False, default=str) + "\n")
+    text = json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False, default=str)
+    try:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence(sys.stdout)
 
 
 def fail(error: VeladoError) -> int:
     """Show an error and return its exit code."""
     if "--json" in sys.argv:
         print_json(error.as_dict())
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console = Terminal(stderr=True, highlight=False, soft_wrap=True)
     message, _, hint = str(error).partition("\n")
     console.print(f"[bold red]Error:[/] {plain(message)}")
     if hint:
@@ -120,7 +157,7 @@ def fail(error: VeladoError) -> int:
 @contextmanager
 def progress() -> Iterator[Any]:
     """A progress callback; it draws on standard error, and only on a terminal."""
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     if not console.is_terminal:
         yield lambda share, text: signals.check()
         return

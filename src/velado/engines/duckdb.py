@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 import re
-import secrets
 import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,19 +16,20 @@ from velado.engines.dialect import Dialect
 from velado.engines.fields import blanks_beside_quotes, column_bytes
 from velado.engines.header import First, Header, csv_rows, sheet_rows
 from velado.engines.identity import Identity
-from velado.engines.leftovers import mine, owned_name, remove, sweep
 from velado.engines.messages import translated
 from velado.engines.opening import Opened, as_pattern, inner_names, literal, open_source
 from velado.engines.randomness import noisy
 from velado.engines.source import Source
 from velado.engines.spreadsheet import write_xlsx
+from velado.engines.staging import PrivateFolder
 from velado.errors import InputError
 from velado.values import ROOT, Text
 
 MEMORY = 768_000_000
 MOST_ENUM = 50_000
 MOST_UNITS = 1 << 62
-PREFIX = ".velado-"
+IN_PLACE = "USE_TMP_FILE false"
+"""A file that is there already is for the user only; a new one would be for everybody."""
 GUARDED = r"^'*[=+@\t\r-]"
 NUMBER = r"^[+-]?[0-9]*([.,]?[0-9]+)+([eE][+-]?[0-9]+)?$"
 ABSENT = "\x01missing\x01"
@@ -65,7 +63,8 @@ class DuckDBTable:
         self.memory = MEMORY
         self._registered = 0
         self._identity: Identity | None = None
-        self._temporary = self._private_folder(beside).absolute()
+        self._private = PrivateFolder.beside(beside)
+        self._temporary = self._private.path
         # The engine's own default is a folder in the working directory, open to everybody.
         settings = {"memory_limit": f"{MEMORY}B", "temp_directory": str(self._temporary / "spilled")}
         self.connection = duckdb.connect(config={**settings, "preserve_insertion_order": "false"})
@@ -265,9 +264,10 @@ class DuckDBTable:
     def copy(self, query: str, target: Target) -> None:
         """Write what a query gives as CSV or Parquet: into the private folder, as the engine reaches no other."""
         written = self._temporary / "written"
+        written.touch(mode=0o600)
         csv = Source(path=target.path).kind() == "csv"
         form = f"FORMAT csv, DELIMITER {literal(target.delimiter)}, HEADER true" if csv else "FORMAT parquet"
-        self._run(f"COPY ({query}) TO {literal(str(written))} ({form})")
+        self._run(f"COPY ({query}) TO {literal(str(written))} ({form}, {IN_PLACE})")
         shutil.move(written, target.path)
 
     def fetch(self, recoded: Recoded, order: str = "keep") -> Any:
@@ -457,34 +457,13 @@ class DuckDBTable:
     def close(self) -> None:
         """Close the connection and remove temporary files."""
         self.connection.close()
-        remove(self._temporary)
+        self._private.remove()
 
     def __enter__(self) -> DuckDBTable:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @staticmethod
-    def _private_folder(beside: Path | None) -> Path:
-        """A new folder that only this user may read, in the given one if that can be written to."""
-        for folder in (beside, Path(tempfile.gettempdir())):
-            if folder is None or not os.access(folder, os.W_OK):
-                continue
-            sweep(folder, PREFIX)
-            # The name is known before the folder is there: an interruption cannot leave it behind.
-            made = folder / owned_name(PREFIX, secrets.token_hex(4))
-            mine.add(made)
-            try:
-                made.mkdir(mode=0o700)
-            except OSError:
-                mine.discard(made)
-            else:
-                return made
-        raise InputError(
-            "unwritable-output", "there is no folder for temporary files", file=tempfile.gettempdir(),
-            hint="Set the environment variable TMPDIR to a folder that can be written to.",
-        )  # fmt: skip
 
     def _register(self, table: Any) -> str:
         self._registered += 1
@@ -502,11 +481,19 @@ class DuckDBTable:
 
     def _batches(self, query: str) -> Any:
         import duckdb
+        import pyarrow as pa
+
+        def rows(reader: Any) -> Any:
+            try:
+                yield from reader
+            except duckdb.Error as error:
+                raise self._problem(error) from None
 
         try:
-            return self.connection.sql(query).to_arrow_reader(100_000)
+            reader = self.connection.sql(query).to_arrow_reader(100_000)
         except duckdb.Error as error:
             raise self._problem(error) from None
+        return pa.RecordBatchReader.from_batches(reader.schema, rows(reader))
 
     def _problem(self, error: Exception) -> BaseException:
         """The error that a user gets: a source that changed explains every other."""

@@ -6,7 +6,16 @@ import re
 
 from velado.engines.dialect import wrong_encoding
 from velado.engines.fields import open_quote, ragged_row
-from velado.errors import InputError
+from velado.errors import InputError, disk_full
+
+FULL = (
+    "no space left",
+    "file too large",
+    "disk quota exceeded",
+    "disk full",
+    "could not write all bytes",
+    "max_temp_directory_size",
+)
 
 
 def translated(error: Exception, name: str) -> BaseException:
@@ -22,11 +31,8 @@ def translated(error: Exception, name: str) -> BaseException:
         return open_quote(name, where)
     if "not utf-8" in text or "encoded" in text or "unicode" in text.lower():
         return wrong_encoding(name, "utf-8")
-    full = ("No space left", "File too large", "disk full", "max_temp_directory_size")
-    if any(sign.lower() in text.lower() for sign in full):
-        return InputError(
-            "disk-full", "the disk is full; nothing was published", hint="Free space, or write elsewhere."
-        )
+    if any(sign in text.lower() for sign in FULL):
+        return disk_full()
     if "Permission denied" in text:
         return InputError("unwritable-output", "no permission to write there", hint="Choose another output path.")
     if "Out of Memory" in text:

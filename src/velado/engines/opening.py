@@ -16,7 +16,7 @@ from velado.engines.dialect import Dialect, check_header, sniff, wrong_encoding
 from velado.engines.fields import check_fields
 from velado.engines.source import Source
 from velado.engines.spreadsheet import read_xlsx
-from velado.errors import InputError
+from velado.errors import InputError, unwritable
 
 LARGEST_LINE = 10_000_000
 
@@ -142,9 +142,12 @@ def _csv(source: Source, path: Path, folder: Any) -> Opened:
 def _transcode(path: Path, encoding: str, folder: Path) -> Path:
     """A UTF-8 copy of a file: DuckDB reads few other encodings, and not all of them rightly."""
     copy = folder / "utf8.csv"
+    copy.touch(mode=0o600)
     try:
         with open(path, encoding=encoding, newline="") as read, open(copy, "w", encoding="utf-8", newline="") as write:
             shutil.copyfileobj(read, write, 1 << 20)
     except UnicodeError as error:
         raise wrong_encoding(path, encoding, getattr(error, "start", None)) from None
+    except OSError as error:
+        raise unwritable(error, copy.parent.parent) from None
     return copy

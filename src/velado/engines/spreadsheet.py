@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from velado.engines.staging import PrivateFolder
 from velado.errors import InputError
 
 MOST_ROWS = 1_048_575
@@ -36,13 +39,29 @@ def read_xlsx(path: Path, sheet: str | None) -> Any:
     return rows.slice(1).rename_columns([f"{i}" for i in range(len(header))]), header
 
 
+@contextmanager
+def workbook(path: Path, **options: Any) -> Iterator[Any]:
+    """A workbook to be written; texts stay texts, and what is temporary is beside it in a private folder."""
+    import xlsxwriter
+    from xlsxwriter.exceptions import FileCreateError
+
+    with PrivateFolder.beside(path.parent) as folder:
+        texts = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+        book = xlsxwriter.Workbook(str(path), {**texts, **options, "tmpdir": str(folder)})
+        yield book
+        try:
+            book.close()
+        except FileCreateError as error:
+            raise error.args[0] from None
+
+
 def write_xlsx(path: Path, batches: Any, header: list[str]) -> None:
     """Write record batches as one sheet; text stays text."""
-    import xlsxwriter
+    with workbook(path, constant_memory=True) as book:
+        _write_sheet(book, batches, header)
 
-    book = xlsxwriter.Workbook(
-        str(path), {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-    )
+
+def _write_sheet(book: Any, batches: Any, header: list[str]) -> None:
     sheet = book.add_worksheet("release")
     bold = book.add_format({"bold": True})
     for column, name in enumerate(header):
@@ -67,4 +86,3 @@ def write_xlsx(path: Path, batches: Any, header: list[str]) -> None:
                     sheet.write_number(row, column, cell)
                 else:
                     sheet.write_string(row, column, str(cell))
-    book.close()

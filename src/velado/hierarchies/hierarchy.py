@@ -11,7 +11,7 @@ from typing import TextIO
 
 import numpy as np
 
-from velado.errors import InputError
+from velado.errors import InputError, unwritable
 from velado.hierarchies.scale import Scale
 from velado.values import ROOT, Text
 
@@ -201,4 +201,4 @@ class Hierarchy:
             with open(path, "w", newline="", encoding="utf-8") as out:
                 self.write(out, delimiter)
         except OSError as error:
-            raise InputError("unwritable-output", f"cannot write: {error.strerror}", file=path) from None
+            raise unwritable(error, path) from None

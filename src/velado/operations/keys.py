@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from velado.errors import InputError
+from velado.errors import InputError, unwritable
 from velado.operations.base import Given, OnValues, Operation
 
 BYTES = 32
@@ -134,8 +134,12 @@ def create_key(path: str | Path) -> Path:
     except (OSError, ValueError) as error:
         why = (isinstance(error, OSError) and error.strerror) or "not a path"
         raise InputError("unwritable-output", f"cannot write the key there: {why}") from None
-    with os.fdopen(file, "w", encoding="ascii") as out:
-        out.write(secrets.token_hex(BYTES) + "\n")
+    try:
+        with os.fdopen(file, "w", encoding="ascii") as out:
+            out.write(secrets.token_hex(BYTES) + "\n")
+    except OSError as error:
+        path.unlink()
+        raise unwritable(error, path) from None
     return path
 
 

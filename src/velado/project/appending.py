@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 from velado.engines import Source
-from velado.engines.opening import literal
+from velado.engines.duckdb import IN_PLACE
+from velado.engines.messages import translated
+from velado.engines.opening import file_literal, literal
 from velado.errors import InputError
 
 
@@ -43,9 +46,11 @@ class Appender:
         return self
 
     def __exit__(self, kind: Any, *_: Any) -> None:
-        if self._writer is not None:
-            self._writer.close()
         try:
+            if self._writer is not None:
+                # After an error, such as a full disk, it can have the same one again.
+                with nullcontext() if kind is None else suppress(OSError):
+                    self._writer.close()
             if kind is None and self._sorted:
                 self._sort()
         finally:
@@ -61,6 +66,11 @@ class Appender:
             if self._kind == "parquet"
             else f"FORMAT csv, DELIMITER {literal(self._delimiter)}, HEADER true"
         )
-        with duckdb.connect(config={"memory_limit": "512MB", "temp_directory": str(self._path.parent)}) as connection:
-            rows = f"SELECT * FROM read_parquet({literal(str(self._unsorted))}) ORDER BY ALL"
-            connection.execute(f"COPY ({rows}) TO {literal(str(self._path))} ({format})")
+        # What is beside a file that is being written is in a private folder.
+        settings: dict[str, Any] = {"memory_limit": "512MB", "temp_directory": str(self._path.with_name("spilled"))}
+        rows = f"SELECT * FROM read_parquet({file_literal(self._unsorted)}, hive_partitioning=false) ORDER BY ALL"
+        try:
+            with duckdb.connect(config=settings) as connection:
+                connection.execute(f"COPY ({rows}) TO {literal(str(self._path))} ({format}, {IN_PLACE})")
+        except duckdb.Error as error:
+            raise translated(error, self._path.name) from None

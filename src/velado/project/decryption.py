@@ -53,7 +53,7 @@ def decrypt(
             return Decrypted(table.rows(), counts, table=table.fetch(recoded))
         delimiter = "\t" if target.path.suffix.lower() in (".tsv", ".tab") else ","
         delimiter = table.dialect.delimiter if table.dialect and delimiter == "," else delimiter
-        with published([target.path]) as temporary:
+        with published([target.path], private=[target.path]) as temporary:
             # Texts of the release carry their guarding apostrophes already.
             table.write(recoded, Target(temporary[0], delimiter, "keep", guard=False))
         return Decrypted(table.rows(), counts, target.path)

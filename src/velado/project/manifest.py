@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import os
 import platform
 import secrets
 from collections.abc import Mapping, Sequence
@@ -40,10 +39,9 @@ class Manifests:
     private: dict[str, Any]
 
     def write(self, public: Path, private: Path) -> None:
-        """Write both; only the owner may read the private one."""
+        """Write both."""
         public.write_text(_text(self.public), encoding="utf-8")
-        with os.fdopen(os.open(private, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
-            out.write(_text(self.private))
+        private.write_text(_text(self.private), encoding="utf-8")
 
 
 @dataclass(frozen=True)

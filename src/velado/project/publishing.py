@@ -64,6 +64,11 @@ class Prepared:
         manifests = (manifest_path(output.path), private_path(output.path))
         return [*manifests, *([output.recoding] if output.recoding else []), output.path]
 
+    @property
+    def private(self) -> list[Path]:
+        """What of it is for the owner only: it identifies what the release was made from, or lists original values."""
+        return self.paths[1:-1]
+
     def in_memory(self, progress: Progress) -> Any:
         """The release as an Arrow table."""
         result = self.table.fetch(self.recoded(), self.project.output.order)

@@ -71,7 +71,7 @@ def run(project: Project | str | Path, progress: Progress = silent) -> Any:
             prepared = _in_parts(project, table) or _in_memory(project, table, progress)
         if project.output.path is None:
             return prepared.in_memory(progress)
-        with published(prepared.paths) as temporary:
+        with published(prepared.paths, prepared.private) as temporary:
             return prepared.on_disk(temporary, progress)
 
 

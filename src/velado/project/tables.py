@@ -43,7 +43,9 @@ def run_tables(project: Project, progress: Progress) -> Releases:
             releases = {name: p.in_memory(progress) for name, p in prepared.items()}
             written = {name: (release.table, False) for name, release in releases.items()}
             return Releases(project.name, releases, _joined(project, keys, written))
-        with published([path for p in prepared.values() for path in p.paths]) as temporary:
+        paths = [path for p in prepared.values() for path in p.paths]
+        private = [path for p in prepared.values() for path in p.private]
+        with published(paths, private) as temporary:
             left = iter(temporary)
             places_of = {name: [next(left) for _ in p.paths] for name, p in prepared.items()}
             releases = {name: p.on_disk(places_of[name], progress) for name, p in prepared.items()}

@@ -12,6 +12,7 @@ from velado.appointments.vectors import AnonymityVector
 from velado.errors import InputError
 from velado.i18n import Language
 from velado.i18n import language as language_of
+from velado.project.writing import published
 from velado.report.bars import AFTER, BEFORE, EDGE, EDGES, NAME, Bin, bins
 from velado.report.drawing import INK, Chart
 
@@ -30,10 +31,8 @@ def save_vectors(planning: Planning, path: str | Path, language: str = "en") -> 
     title = words.text("appointments.chart", people=words.integer(planning.people))
     chart = vectors(planning, words).titled(title, words.text("appointments.chart-subtitle"))
     chart.spec["title"]["offset"] = 14
-    try:
-        chart.save(path)
-    except OSError as error:
-        raise InputError("unwritable-output", f"cannot write: {error.strerror}", file=path) from None
+    with published([path]) as (place,):
+        chart.save(place)
 
 
 def vectors(planning: Planning, words: Language) -> Chart:

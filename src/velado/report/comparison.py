@@ -8,6 +8,7 @@ from pathlib import Path
 from velado.errors import InputError
 from velado.evaluation import Comparison
 from velado.i18n import language as language_of
+from velado.project.writing import published
 from velado.report import workbook
 from velado.report.costs import trade_off_pictures
 
@@ -18,14 +19,16 @@ def save_comparison(comparison: Comparison, folder: Path, language: str = "en") 
     rows = [s.figures() for s in comparison.settings]
     header = list(dict.fromkeys(name for row in rows for name in row))
     cells = [[row.get(name) for name in header] for row in rows]
-    text, book = folder / "comparison.csv", folder / "comparison.xlsx"
-    with open(text, "w", newline="", encoding="utf-8") as out:
-        csv.writer(out).writerows([header, *cells])
-    workbook.table(book, {"comparison": (header, cells)})
-    files = [text, book]
-    for name, picture in trade_off_pictures(comparison, language_of(language)).items():
-        files.append(folder / f"comparison_{name}.png")
-        picture.chart.titled(picture.title).save(files[-1])
+    pictures = trade_off_pictures(comparison, language_of(language))
+    files = [
+        folder / name for name in ("comparison.csv", "comparison.xlsx", *(f"comparison_{n}.png" for n in pictures))
+    ]
+    with published(files) as (text, book, *charts):
+        with open(text, "w", newline="", encoding="utf-8") as out:
+            csv.writer(out).writerows([header, *cells])
+        workbook.table(book, {"comparison": (header, cells)})
+        for place, picture in zip(charts, pictures.values(), strict=True):
+            picture.chart.titled(picture.title).save(place)
     return files
 
 

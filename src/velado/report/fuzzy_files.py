@@ -9,6 +9,7 @@ from velado.errors import InputError
 from velado.i18n import Language
 from velado.i18n import language as language_of
 from velado.project import Fuzzification
+from velado.project.writing import published
 from velado.report import fuzzy as charts
 from velado.report.comparison import make_folder
 from velado.report.drawing import SUFFIXES, Chart
@@ -40,11 +41,9 @@ def save_fuzzy_charts(
     else:
         make_folder(output)
         drawn = {output / f"{name}.png": chart for name, chart in _all(result, words, beside or {}).items()}
-    for path, chart in drawn.items():
-        try:
-            chart.save(path)
-        except OSError as error:
-            raise InputError("unwritable-output", f"cannot write: {error.strerror}", file=path) from None
+    with published(list(drawn)) as places:
+        for place, chart in zip(places, drawn.values(), strict=True):
+            chart.save(place)
     return list(drawn)
 
 

@@ -7,20 +7,22 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+from velado.engines.staging import PrivateFolder
 from velado.errors import InputError
 from velado.report.content import Beside, Block, Content, Picture, Table
 from velado.report.drawing import Drawn
 
 
-def pdf(content: Content, drawn: Sequence[Drawn]) -> bytes:
-    """Set the document. Texts reach the template as data, so that nothing in them is taken for markup."""
+def pdf(content: Content, drawn: Sequence[Drawn], beside: Path | None = None) -> bytes:
+    """Set the document. Texts reach the template as data, so that nothing in them is taken for markup.
+
+    What is temporary is kept in a private folder ``beside`` the output.
+    """
     typst = _typst()
     template = files("velado.report").joinpath("templates/report.typ").read_text(encoding="utf-8")
-    with TemporaryDirectory(prefix="velado-report-") as name:
-        folder = Path(name)
+    with PrivateFolder.beside(beside) as folder:
         for number, d in enumerate(drawn):
             (folder / f"{number}.pdf").write_bytes(d.pdf or b"")
         (folder / "content.json").write_text(json.dumps(_data(content), ensure_ascii=False), encoding="utf-8")

@@ -100,7 +100,8 @@ def render(
         if ".html" in wanted:
             temporary[wanted[".html"]].write_text(html(content, drawn), encoding="utf-8")
         if ".pdf" in wanted:
-            temporary[wanted[".pdf"]].write_bytes(pdf(content, drawn))
+            place = temporary[wanted[".pdf"]]
+            place.write_bytes(pdf(content, drawn, place.parent))
 
 
 def _finished(drawing: Sequence[Future[Drawn]]) -> list[Drawn]:

@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from velado.engines.spreadsheet import workbook
 from velado.i18n import Language
 from velado.report.content import Content, Table
 
 WIDEST = 60
 
 
-@contextmanager
-def _workbook(path: Path) -> Iterator[Any]:
-    import xlsxwriter
-
-    options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
-    with xlsxwriter.Workbook(str(path), options) as book:
-        yield book
-
-
 def class_sizes(
     path: Path, sheets: Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]], np.ndarray]], most: int = 20
 ) -> None:
     """One sheet per entry: columns, label rows and sizes of the classes, largest first, with a histogram."""
-    with _workbook(path) as book:
+    with workbook(path) as book:
         for name, (columns, labels, sizes) in sheets.items():
             order = np.argsort(-sizes, kind="stable")
             listed = [labels[c] for c in order]
@@ -39,7 +30,7 @@ def class_sizes(
 
 def table(path: Path, sheets: Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]]]]) -> None:
     """Plain tables, one sheet each."""
-    with _workbook(path) as book:
+    with workbook(path) as book:
         bold = book.add_format({"bold": True})
         for name, (header, rows) in sheets.items():
             sheet = book.add_worksheet(name[:31])
@@ -53,7 +44,7 @@ def table(path: Path, sheets: Mapping[str, tuple[Sequence[str], Sequence[Sequenc
 def report(path: Path, content: Content) -> None:
     """The report as a workbook: the verdict, the class sizes, and every table."""
     words, v = content.language, content.verdict
-    with _workbook(path) as book:
+    with workbook(path) as book:
         book.set_properties(
             {"title": f"{content.name} – {content.title}", "author": "Velado", "created": _day(content)}
         )
