@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from velado.engines import DuckDBTable, Recoded
-from velado.errors import InputError, NoSolution
+from velado.errors import InputError, NoSolution, Note
 from velado.evaluation import Evaluation, Pair, evaluate
 from velado.frequency import FrequencyTable, Sensitive
 from velado.methods import Found, Progress, kernels_ready
@@ -21,9 +21,10 @@ from velado.project.publishing import Prepared
 from velado.project.release import Release
 from velado.project.released import contents_of_pair
 from velado.project.treating import check_operations, told, treatments
-from velado.project.verify import Expected, verify
+from velado.project.verify import Expected, twins_notes, verify
 from velado.recoding import Others, Recoding
 from velado.schema import Column, Schema
+from velado.twins import Twins
 from velado.values import Text
 
 
@@ -65,6 +66,14 @@ class Counted:
 
 
 @dataclass(frozen=True)
+class Proof:
+    """A verified release: what it achieves and costs, and the spelling twins in it."""
+
+    evaluation: Evaluation
+    twins: dict[str, Twins]
+
+
+@dataclass(frozen=True)
 class Modelled(Prepared):
     """A release whose every class satisfies every model."""
 
@@ -81,7 +90,7 @@ class Modelled(Prepared):
         """Suppressed records that stay as rows of ``*``."""
         return self.found.suppressed if self.project.output.suppressed == "star" else 0
 
-    def verify(self, written: Any, guarded: bool) -> Evaluation:
+    def verify(self, written: Any, guarded: bool) -> Proof:
         """Every model holds in what was written; what that cost."""
         found, models = self.found, self.project.models
         fuzzy = None if found.fuzzy is None else found.fuzzy.classes
@@ -98,7 +107,12 @@ class Modelled(Prepared):
             # Memberships are not written: fuzzy models are judged on those of the records whose classes were verified.
             contents=None if fuzzy is None else contents_of_pair(pair),
         )
-        return evaluate(pair, models, all_verdicts(models, verify(written, expected), fuzzy))
+        verified = verify(written, expected)
+        return Proof(evaluate(pair, models, all_verdicts(models, verified.verdicts, fuzzy)), verified.twins)
+
+    def notes(self, proof: Proof) -> tuple[Note, ...]:
+        """Also which sensitive columns were judged folded."""
+        return (*super().notes(proof), *twins_notes(proof.twins))
 
     def labels_of(self, column: str) -> dict[Text, Text] | None:
         """Quasi-identifiers become their labels, where these do not depend on the record."""
@@ -107,14 +121,15 @@ class Modelled(Prepared):
                 return None if c.level is None else {v: c.labels[x] for v, x in zip(c.values, c.codes, strict=True)}
         return super().labels_of(column)
 
-    def manifest(self, proof: Evaluation, digest: str | None) -> dict[str, Any]:
+    def manifest(self, proof: Proof, digest: str | None) -> dict[str, Any]:
         """The manifest."""
-        fingerprint = self.table.fingerprint()
-        return manifest_of(self.project, fingerprint, self.treatments, self.found.search, self.recoding, proof, digest)
+        made = self.project, self.table.fingerprint(), self.treatments, self.found.search, self.recoding
+        return manifest_of(*made, proof.evaluation, digest)
 
-    def release(self, proof: Evaluation, manifest: dict[str, Any], **where: Any) -> Release:
+    def release(self, proof: Proof, manifest: dict[str, Any], **where: Any) -> Release:
         """The release."""
-        return Release(self.project.name, self.recoding, proof, self.found.search, manifest, self.found, **where)
+        search = self.found.search
+        return Release(self.project.name, self.recoding, proof.evaluation, search, manifest, self.found, **where)
 
     def save(self, path: Path) -> None:
         """Save the recoding."""

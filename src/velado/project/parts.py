@@ -37,7 +37,7 @@ from velado.project.modelled import check_size
 from velado.project.publishing import Prepared, digest_of
 from velado.project.release import Release
 from velado.project.treating import told
-from velado.project.verify import Expected, verify
+from velado.project.verify import Expected, twins_notes, verify
 from velado.schema import Schema
 
 ENGINE_SHARE = 0.4
@@ -115,15 +115,16 @@ class InParts(Prepared):
             passes=max(1, -(-counted // self._rows())),
             memory=memory,
         )
-        verdicts = verify(written, expected)
-        evaluation = merged.evaluation(project.models, verdicts)
+        verified = verify(written, expected)
+        evaluation = merged.evaluation(project.models, verified.verdicts)
         manifest = manifest_of(
             project, self.table.fingerprint(), self.treatments, search, None, evaluation, digest_of(temporary[-1])
         )
         temporary[0].write_text(json.dumps(manifest, ensure_ascii=False, indent=2), encoding="utf-8")
         return Release(
-            project.name, None, evaluation, search, manifest, None, output=output.path, manifest_path=self.paths[0]
-        )
+            project.name, None, evaluation, search, manifest, None, output=output.path, manifest_path=self.paths[0],
+            notes=(*self.notes(verified), *twins_notes(verified.twins)),
+        )  # fmt: skip
 
     def _rows(self) -> int:
         """Distinct rows that a part may have."""
@@ -152,7 +153,7 @@ class InParts(Prepared):
             place = np.empty(len(axis.order), dtype=np.int64)
             place[axis.order] = np.arange(len(axis.order))
             places.append(Translation(axis.hierarchy.column, axis.hierarchy.leaves, place, ()))
-        coded = [Translation(s.column, s.labels, np.arange(s.width), ()) for s in axes.sensitive]
+        coded = [Translation(s.column, tuple(s.number), np.array([*s.number.values()]), ()) for s in axes.sensitive]
         return EncodedTable(self.table, places, coded, dropped, starred)
 
     def _solvable(self, encoded: EncodedTable, axes: Axes, progress: Progress) -> Iterator[tuple[Part, FrequencyTable]]:

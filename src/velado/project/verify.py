@@ -6,7 +6,7 @@ The output is read back and counted anew; nothing of the search is trusted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from velado.engines import Counts, Source, Table, open_table
-from velado.errors import InputError, VerificationError
+from velado.errors import InputError, Note, VerificationError
 from velado.frequency import Classes, FrequencyTable
 from velado.models import PrivacyModel, Verdict
 from velado.models.base import Judging
 from velado.operations import Treatment
 from velado.project.released import Contents, contents_of, count_release, readable, release_frequency, showing, without
+from velado.twins import Twins
 from velado.values import ROOT, Text
 
 
@@ -45,8 +46,16 @@ class Expected:
     memory: int | None = None
 
 
-def verify(written: Any, expected: Expected) -> list[Verdict]:
-    """Check a written table against every model; return the verdicts or raise `VerificationError`."""
+@dataclass(frozen=True)
+class Verified:
+    """What reading a release back gave: the verdicts, and the spelling twins that it holds, by column."""
+
+    verdicts: list[Verdict]
+    twins: dict[str, Twins]
+
+
+def verify(written: Any, expected: Expected) -> Verified:
+    """Check a written table against every model, or raise `VerificationError`."""
     try:
         with open_table(
             written, beside=Path(written.path).parent if isinstance(written, Source) and written.path else None
@@ -58,7 +67,7 @@ def verify(written: Any, expected: Expected) -> list[Verdict]:
         raise failed(f"it cannot be read back ({error.code})") from None
 
 
-def _judged(table: Table, expected: Expected) -> list[Verdict]:
+def _judged(table: Table, expected: Expected) -> Verified:
     if list(table.header) != list(expected.header):
         raise failed("its columns are not the expected ones")
     sensitive = {name for s in expected.original.sensitive for name in s.columns}
@@ -68,6 +77,7 @@ def _judged(table: Table, expected: Expected) -> list[Verdict]:
         _check_treated(table, treatment, complete, expected.guarded, starred)
     judging: Judging | None = None
     total = 0
+    spelled: dict[str, set[Text]] = {s.column: set() for s in expected.original.sensitive}
     for number in range(expected.passes):
         counted = count_release(table, expected.original, (number, expected.passes))
         if expected.guarded:
@@ -75,6 +85,8 @@ def _judged(table: Table, expected: Expected) -> list[Verdict]:
         if expected.starred:
             counted = [_without_starred(c, expected.starred) for c in counted]
         total += int(counted[0].counts.sum())
+        for attribute, c in zip(expected.original.sensitive, counted, strict=False):
+            spelled[attribute.column].update(c.dictionaries[c.names.index(attribute.column)])
         frequency = release_frequency(expected.original, counted)
         judging = judging or Judging(expected.models, frequency.sensitive)
         judging.add(Classes.from_ids(frequency, np.arange(frequency.rows), frequency.rows))
@@ -87,7 +99,21 @@ def _judged(table: Table, expected: Expected) -> list[Verdict]:
     broken = [v.name for v in verdicts if not v.satisfied]
     if broken:
         raise failed("it does not satisfy " + ", ".join(broken))
-    return verdicts
+    twins = {s.column: s.twins.within(spelled[s.column]) for s in expected.original.sensitive}
+    return Verified(verdicts, {column: found for column, found in twins.items() if found})
+
+
+def twins_notes(twins: Mapping[str, Twins]) -> tuple[Note, ...]:
+    """What was folded in a release, without the values."""
+    return tuple(
+        Note(
+            "twins-folded",
+            f"{found.spellings:,} spellings of {len(found.groups):,} value(s) were judged as one value each; "
+            "'twins: distinct' tells them apart",
+            column,
+        )
+        for column, found in twins.items()
+    )
 
 
 def verify_operations(
