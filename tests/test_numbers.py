@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from test_mondrian import in_parts
 from velado import (
     Column,
     InputError,
@@ -223,3 +224,31 @@ def test_no_order_is_shown_as_a_dash(tmp_path: Path, main) -> None:
         path, [Column("q", "quasi-identifier"), Column("s", "sensitive")], [KAnonymity(2)], output=Output(release)
     )
     assert evaluate(path, release, ["q"], ["s"]).after.sensitive["s"]["t_ordered"] is None  # type: ignore[union-attr]
+
+
+# Two zeros
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32()])
+@pytest.mark.parametrize("method", [Lattice(suppression=0.5), Mondrian()])
+def test_a_negative_zero_is_zero(tmp_path: Path, kind: pa.DataType, method: Lattice | Mondrian) -> None:
+    """They are equal, so an engine groups them together, but they are written differently."""
+    zeros = [0.0, -0.0, 0.0, -0.0, 1.5, 1.5]
+    table = pa.table({"x": pa.array(zeros, kind), "s": pa.array(zeros[::-1], kind), "n": pa.array(zeros, kind)})
+    columns = [Column("x", "quasi-identifier", type="number"), Column("s", "sensitive"), Column("n", "insensitive")]
+    output = Output(tmp_path / "out.csv", order="sorted")
+    release = anonymize(table, columns, [KAnonymity(2)], method, output=output)
+    assert release.evaluation.released == 6
+    assert "-0" not in (tmp_path / "out.csv").read_text(encoding="utf-8")
+    assert check(table, ["x"], ["s"]).sensitive["s"]["l_distinct"] == 1
+
+
+def test_a_negative_zero_in_parts(tmp_path: Path) -> None:
+    table = pa.table({"x": [0.0, -0.0, 1.5, 2.5] * 6, "s": ["a", "b"] * 12})
+    with in_parts(2):
+        release = anonymize(
+            table, [Column("x", "quasi-identifier", type="number"), Column("s", "sensitive")], [KAnonymity(2)],
+            Mondrian(), output=tmp_path / "out.csv",
+        )  # fmt: skip
+    assert release.found is None
+    assert release.evaluation.released == 24
