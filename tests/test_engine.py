@@ -232,10 +232,10 @@ def test_decimal_commas(tmp_path):
         Fixed({"weight": 1}),
         output=Output(order="keep"),
     )
-    assert release.table.column("weight").to_pylist() == ["[3, 4)", "[3, 4)"]
+    assert release.table.column("weight").to_pylist() == ["[3; 4)", "[3; 4)"]
     values = [value for (value,) in rows_of(path, ["weight"])]
     assert sorted(values) == ["3,5", "3,9", "4,0"]
-    assert build_hierarchy("weight", {"intervals": [1]}, values).label_of(1)["4,0"] == "[4, 5)"
+    assert build_hierarchy("weight", {"intervals": [1]}, values).label_of(1)["4,0"] == "[4; 5)"
 
 
 # --- Parquet, Arrow, XLSX, objects in memory ---

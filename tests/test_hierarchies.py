@@ -204,21 +204,21 @@ def test_intervals_of_negative_numbers():
 
 
 def test_intervals_of_real_numbers():
-    assert rows({"intervals": [2, 4]}, ["1.5", "2.0", "3,5", "-0.5"]) == [
+    assert rows({"intervals": [2, 4]}, ["1.5", "2.0", "3.5", "-0.5"]) == [
         ["-0.5", "[-2, 0)", "[-4, 0)"],
         ["1.5", "[0, 2)", "[0, 4)"],
         ["2.0", "[2, 4)", "[0, 4)"],
-        ["3,5", "[2, 4)", "[0, 4)"],
+        ["3.5", "[2, 4)", "[0, 4)"],
     ]
 
 
 def test_intervals_of_real_width():
-    h = build({"intervals": [0.1, 0.5], "top": False}, ["0.3", "0.7", "-0.25", "3,5"])
+    h = build({"intervals": [0.1, 0.5], "top": False}, ["0.3", "0.7", "-0.25", "3.5"])
     assert h.rows() == [
         ["-0.25", "[-0.3, -0.2)", "[-0.5, 0)"],
         ["0.3", "[0.3, 0.4)", "[0, 0.5)"],
         ["0.7", "[0.7, 0.8)", "[0.5, 1)"],
-        ["3,5", "[3.5, 3.6)", "[3.5, 4)"],
+        ["3.5", "[3.5, 3.6)", "[3.5, 4)"],
     ]
     np.testing.assert_allclose(limits(h, 1), [[-0.3, -0.2], [0.3, 0.4], [0.7, 0.8], [3.5, 3.6]])
 
@@ -261,7 +261,7 @@ def test_different_texts_of_a_number_are_different_leaves():
     assert set(h.label_of(1).values()) == {"0-4"}
 
 
-@pytest.mark.parametrize("values", [["x", "3"], ["nan"], ["inf"], ["1.234,5"], [""], ["1-2"]])
+@pytest.mark.parametrize("values", [["x", "3"], ["nan"], ["inf"], ["1.23,5"], [""], ["1-2"]])
 def test_values_that_are_not_numbers(values):
     assert error_of("not-a-number", {"intervals": [5]}, values).values == values[:1]
 

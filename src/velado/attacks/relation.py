@@ -9,7 +9,7 @@ import numpy as np
 
 from velado.errors import InputError
 from velado.hierarchies import Cover, Hierarchy
-from velado.hierarchies.labels import Interval, interval_of
+from velado.hierarchies.labels import Interval, interval_of, intervals_of
 from velado.values import ROOT, Text
 
 Pairs = tuple[np.ndarray, np.ndarray]
@@ -94,8 +94,7 @@ def _is_plain(label: Text) -> bool:
 def _read(labels: Sequence[Text], values: Sequence[Text], some: np.ndarray, others: np.ndarray) -> Pairs:
     """Pairs of some labels and some values that fit by what they say."""
     left, right = [labels[i] for i in some.tolist()], [values[i] for i in others.tolist()]
-    a = [None if x == ROOT else interval_of(x) for x in left]
-    b = [None if x == ROOT else interval_of(x) for x in right]
+    a, b = intervals_of(left), intervals_of(right)
     found = [_overlapping(a, b)]
     if any(i is None and x not in (None, ROOT) for x, i in (*zip(left, a, strict=True), *zip(right, b, strict=True))):
         rows, at = _matching(left, right)

@@ -17,6 +17,7 @@ from velado.cli.terminal import (
     PERSON,
     QUOTE,
     SHEET,
+    TWINS,
     figure,
     files,
     names,
@@ -51,6 +52,7 @@ def command(
         list[str] | None, typer.Option(help="COLUMN=FILE: hierarchy for the hierarchical distance.")
     ] = None,
     person: PERSON = None,
+    twins: TWINS = "fold",
     delimiter: DELIMITER = None,
     quote: QUOTE = None,
     encoding: ENCODING = None,
@@ -60,7 +62,7 @@ def command(
 ) -> None:
     """Say which privacy models a table satisfies as it is, and to which degree."""
     read = source(table, delimiter, quote, encoding, missing, sheet)
-    result = check(read, names(qi), names(sensitive), l=l, trees=files(tree, "--tree"), person=person)
+    result = check(read, names(qi), names(sensitive), l=l, trees=files(tree, "--tree"), person=person, twins=twins)
     if json:
         print_json(result.as_dict())
         return
@@ -79,6 +81,11 @@ def command(
         shown = Table(box=None, pad_edge=False, show_header=False)
         for name, meaning in MEANINGS.items():
             if name in measures:
-                none = f"none (a class has fewer than {l} values)" if name == "c" else "none is enough"
-                shown.add_row(meaning, none if measures[name] is None else figure(measures[name]))
+                none = {"c": f"none (a class has fewer than {l} values)", "t_ordered": "– (the values have no order)"}
+                value = measures[name]
+                shown.add_row(meaning, none.get(name, "none is enough") if value is None else figure(value))
         out.print(shown)
+        if column in result.twins:
+            folded = result.twins[column]
+            told = f"{folded['spellings']:,} spellings of {folded['values']:,} value(s) were judged as one value each"
+            say(f"{told} (--twins distinct tells them apart)")

@@ -16,6 +16,7 @@ from velado.cli.terminal import (
     JSON,
     MISSING,
     QUOTE,
+    TWINS,
     figure,
     files,
     names,
@@ -50,6 +51,7 @@ def command(
     l: Annotated[int, typer.Option(help="The ℓ for which the recursive c is given.")] = 2,  # noqa: E741
     queries: Annotated[int, typer.Option(min=1, help="Number of random COUNT queries.")] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the random queries and of the learning folds.")] = 0,
+    twins: TWINS = "fold",
     delimiter: DELIMITER = None,
     quote: QUOTE = None,
     encoding: ENCODING = None,
@@ -76,6 +78,7 @@ def command(
         l=l,
         queries=queries,
         seed=seed,
+        twins=twins,
     )
     if json:
         print_json(result.as_dict())

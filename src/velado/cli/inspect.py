@@ -60,6 +60,17 @@ def command(
         say("[bold]Sample generalizations[/]")
         for c in generalized:
             say(plain(f"  {c.name}: " + " → ".join(c.generalizations)))
+    twins = [c for c in seen.columns if c.twins.groups]
+    if twins:
+        say()
+        say("[bold]Spelling twins[/] (judged as one value in sensitive columns, unless 'twins: distinct')")
+        for c in twins:
+            shown_groups = "; ".join(
+                " = ".join("(missing)" if v is None else repr(v) for v in group) for group in c.twins.examples
+            )
+            more = "; …" if c.twins.examples and c.twins.groups > len(c.twins.examples) else ""
+            found = f"{c.twins.spellings:,} spellings of {c.twins.groups:,} values"
+            say(plain(f"  {c.name}: {found}" + (f": {shown_groups}{more}" if shown_groups else "")))
     if seen.combinations:
         say()
         say("[bold]Columns that together single out the most records[/]")

@@ -20,6 +20,9 @@ from velado import InputError, Source, VeladoError
 from velado.cli import signals
 from velado.errors import Note
 
+TWINS = Annotated[
+    str, typer.Option(help="fold: spellings of one sensitive value, such as HIV and hiv, count as one; or distinct.")
+]
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")]
 DELIMITER = Annotated[str | None, typer.Option(help="Delimiter of a text table; found out if not given.")]
 QUOTE = Annotated[str | None, typer.Option(help="Quote character of a text table.")]

@@ -123,12 +123,17 @@ class DuckDBTable:
         return (lambda: sheet_rows(opened.table)) if self.source.kind() == "xlsx" else None
 
     def _with_missing(self, relation: str) -> str:
-        """Texts that stand for a missing value become NULL."""
+        """Texts that stand for a missing value become NULL, and −0.0 becomes 0.0, which is equal but another text."""
         markers = ", ".join(literal(m) for m in dict.fromkeys(("", *(self.source.missing or ()))))
-        cells = [
-            f"CASE WHEN {c} IN ({markers}) THEN NULL ELSE {c} END AS {c}" if self.types[name] == "VARCHAR" else c
-            for name, c in self._inner.items()
-        ]
+        cells = []
+        for name, c in self._inner.items():
+            kind = self.types[name]
+            if kind == "VARCHAR":
+                cells.append(f"CASE WHEN {c} IN ({markers}) THEN NULL ELSE {c} END AS {c}")
+            elif kind in ("FLOAT", "DOUBLE"):
+                cells.append(f"CASE WHEN {c} = 0 THEN CAST(0 AS {kind}) ELSE {c} END AS {c}")
+            else:
+                cells.append(c)
         return f"(SELECT {', '.join(cells)} FROM {relation})"
 
     # Asking

@@ -61,14 +61,14 @@ class FuzzySensitive:
     """A sensitive column: fuzzy ℓ, the largest and the smallest distance of an individual, the surest posterior belief.
 
     t is the largest; the thesis of Oviedo reports the smallest, which protects nobody. Distances are the equal one and
-    the ordered one. The belief is that of an adversary who knows the distribution of the whole table.
+    the ordered one, None where the values have no order. The belief is that of an adversary who knows the distribution of the whole table.
     """
 
     l: int  # noqa: E741
     t: float
     t_smallest: float
-    t_ordered: float
-    t_ordered_smallest: float
+    t_ordered: float | None
+    t_ordered_smallest: float | None
     posterior: float
 
 
@@ -115,14 +115,15 @@ def fuzzy_measures(fuzzy: Fuzzified, hierarchies: Sequence[Hierarchy]) -> FuzzyM
 
 
 def _sensitive(classes: FuzzyClasses, column: str) -> FuzzySensitive:
-    equal, ordered = (classes.closeness(column, x) for x in (False, True))
+    equal = classes.closeness(column, ordered=False)
+    ordered = None if column in classes.disorder else classes.closeness(column, ordered=True)
     belief = classes.belief(column)
     return FuzzySensitive(
         l=int(diversity(classes.values(column)).min()),
         t=float(equal.max()),
         t_smallest=float(equal.min()),
-        t_ordered=float(ordered.max()),
-        t_ordered_smallest=float(ordered.min()),
+        t_ordered=None if ordered is None else float(ordered.max()),
+        t_ordered_smallest=None if ordered is None else float(ordered.min()),
         posterior=float(np.nanmax(belief)) if np.isfinite(belief).any() else float("nan"),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -30,8 +30,9 @@ class Check:
 
     ``sensitive`` gives, per column: ``l_distinct``, ``l_entropy``, ``c`` (the recursive factor for ``l``: the
     table is (c',ℓ)-diverse for every c' above it; None if some class has fewer than ℓ values),
-    ``t_equal``, ``t_ordered``, ``t_hierarchical`` (with a tree), ``delta`` (base 2), ``delta_e`` (base e), ``beta``,
-    ``beta_enhanced`` (None if no β is enough), ``alpha``.
+    ``t_equal``, ``t_ordered`` (None if the values have no order), ``t_hierarchical`` (with a tree), ``delta`` (base 2), ``delta_e`` (base e), ``beta``,
+    ``beta_enhanced`` (None if no β is enough), ``alpha``. ``twins`` says how many values of a column have several
+    spellings, which were judged as one, and how many spellings these have.
     """
 
     rows: int
@@ -41,26 +42,33 @@ class Check:
     risk: Risk
     l: int  # noqa: E741
     sensitive: dict[str, dict[str, Any]]
+    twins: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         return asdict(self)
 
 
-def _models(column: str, order: int, tree: bool) -> dict[str, PrivacyModel]:
+FIGURES = ("l_distinct", "l_entropy", "c", "t_equal", "t_ordered")
+"""Figures of every column, in the order in which they are shown."""
+
+
+def _models(attribute: Sensitive, order: int) -> dict[str, PrivacyModel]:
+    column = attribute.column
     models: dict[str, PrivacyModel] = {
         "l_distinct": DistinctDiversity(1, column),
         "l_entropy": EntropyDiversity(1, column),
         "c": RecursiveDiversity(1, order, column),
         "t_equal": TCloseness(1, column, "equal"),
-        "t_ordered": TCloseness(1, column, "ordered"),
         "delta": DeltaDisclosure(1, column),
         "delta_e": DeltaDisclosure(1, column, base="e"),
         "beta": BetaLikeness(1, column),
         "beta_enhanced": BetaLikeness(1, column, enhanced=True),
         "alpha": AlphaK(1, 2, column),
     }
-    if tree:
+    if attribute.disorder is None:
+        models["t_ordered"] = TCloseness(1, column, "ordered")
+    if attribute.tree is not None:
         models["t_hierarchical"] = TCloseness(1, column, "hierarchical")
     return models
 
@@ -87,10 +95,10 @@ def check_classes(
     exposed = sizes if people is None else people
     named: list[tuple[str, str, PrivacyModel]] = []
     for attribute in sensitive:
-        for name, model in _models(attribute.column, order, attribute.tree is not None).items():
+        for name, model in _models(attribute, order).items():
             named.append((attribute.column, name, model))
     _, verdicts = judge_classes([m for _, _, m in named], sensitive, classes)
-    measured: dict[str, dict[str, Any]] = {s.column: {} for s in sensitive}
+    measured: dict[str, dict[str, Any]] = {s.column: dict.fromkeys(FIGURES) for s in sensitive}
     for (column, name, _), verdict in zip(named, verdicts, strict=True):
         value = verdict.achieved["alpha"] if name == "alpha" else verdict.achieved
         measured[column][name] = value if np.isfinite(value) else None

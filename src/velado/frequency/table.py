@@ -11,6 +11,7 @@ import numpy as np
 from velado.engines.base import Counts
 from velado.errors import InputError
 from velado.hierarchies import Hierarchy
+from velado.twins import NO_TWINS, Twins
 from velado.values import Text
 
 
@@ -20,8 +21,9 @@ class Sensitive:
 
     Its values take ``first … first + segments·width − 1``. There is one segment, unless the column is
     judged strictly (Machanavajjhala et al.): then each combination of the ``others`` has its own.
-    ``expected`` is the distribution in the whole input; ``tree`` serves the hierarchical distance. With a ``unit`` this is
-    no column: its one value counts the people of a row, in so many units each.
+    ``expected`` is the distribution in the whole input; ``tree`` serves the hierarchical distance. Spelling ``twins``
+    are one value: the label that stands for all of them. ``disorder`` says why the labels are in no meaningful order.
+    With a ``unit`` this is no column: its one value counts the people of a row, in so many units each.
     """
 
     column: str
@@ -31,7 +33,16 @@ class Sensitive:
     other_labels: tuple[tuple[Text, ...], ...] = ()
     first: int = 0
     expected: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    twins: Twins = NO_TWINS
+    disorder: InputError | None = None
     unit: int = 0
+
+    @cached_property
+    def number(self) -> dict[Text, int]:
+        """The number of every spelling of every value."""
+        number = {label: i for i, label in enumerate(self.labels)}
+        spelled = {spelling: number[label] for spelling, label in self.twins.labels.items() if label in number}
+        return number | spelled
 
     @property
     def width(self) -> int:
@@ -62,7 +73,7 @@ class Sensitive:
         """Histogram values of the rows of a GROUP BY."""
         codes = np.zeros(len(counts.counts), dtype=np.int64)
         for name, labels in zip(self.columns, (*self.other_labels, self.labels), strict=True):
-            number = {label: i for i, label in enumerate(labels)}
+            number = self.number if name == self.column else {label: i for i, label in enumerate(labels)}
 
             def lookup(values: Sequence[Text], number: dict[Text, int] = number, name: str = name) -> np.ndarray:
                 unknown = [v for v in values if v not in number]

@@ -24,13 +24,15 @@ if TYPE_CHECKING:
 class FuzzyClasses:
     """Rows × classes of memberships, the records of each row, and its sensitive values by column.
 
-    ``expected`` is the distribution of each sensitive column in the whole input.
+    ``expected`` is the distribution of each sensitive column in the whole input; ``disorder`` says of some why their
+    values have no order.
     """
 
     memberships: np.ndarray
     counts: np.ndarray
     histograms: Mapping[str, csr_array] = field(default_factory=dict)
     expected: Mapping[str, np.ndarray] = field(default_factory=dict)
+    disorder: Mapping[str, InputError] = field(default_factory=dict)
 
     @classmethod
     def of(cls, frequency: FrequencyTable, memberships: np.ndarray, kept: np.ndarray) -> FuzzyClasses:
@@ -42,6 +44,7 @@ class FuzzyClasses:
             frequency.counts[kept],
             {name: column_histograms(frequency, name)[np.flatnonzero(kept)] for name in columns},
             {name: frequency.sensitive_column(name).expected for name in columns},
+            {s.column: s.disorder for s in frequency.sensitive if s.disorder is not None},
         )
 
     @cached_property
@@ -64,6 +67,8 @@ class FuzzyClasses:
 
     def closeness(self, column: str, ordered: bool) -> np.ndarray:
         """How far the sensitive values that a row's classes let one expect are from those of the whole table, per row."""
+        if ordered and column in self.disorder:
+            raise self.disorder[column]
         return closeness(self.memberships, distributions(self.values(column)), self.expected[column], ordered)
 
     def belief(self, column: str) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
-from velado.hierarchies.labels import interval_of, numbers_of, stands_for
+from velado.hierarchies.labels import Interval, intervals_of, leaf_notation, numbers_of, stands_for
 from velado.values import ROOT, Text
 
 
@@ -68,6 +68,7 @@ class Cover:
         members: list[np.ndarray] = []
         levels: list[int] = []
         numbers = numbers_of(hierarchy.leaves)
+        intervals = _intervals(hierarchy, plain)
         unknown = []
         for i, label in enumerate(plain):
             known = [x for x, place in enumerate(places) if label in place]
@@ -76,7 +77,7 @@ class Cover:
                 level = fits[0] if fits else known[-1]
                 found = np.flatnonzero(hierarchy.maps[level] == places[level][label])
             else:
-                found, level = _members(hierarchy, label, numbers)
+                found, level = _members(hierarchy, label, numbers, intervals[i])
             if not len(found):
                 unknown.append("(missing)" if label is None else labels[i])
             members.append(found)
@@ -133,10 +134,15 @@ class Cover:
         return label
 
     @cached_property
+    def intervals(self) -> list[Interval | None]:
+        """What the labels of a numeric column say by themselves, None where one says nothing (``*``, missing)."""
+        return _intervals(self.hierarchy, self.labels)
+
+    @cached_property
     def numbers(self) -> np.ndarray | None:
         """The leaves as numbers, if the column is numeric: numbers released as numbers, intervals or ``*``."""
         numbers = numbers_of(self.hierarchy.leaves)
-        plain = all(x in (None, ROOT) or interval_of(x) is not None for x in self.labels)
+        plain = all(x in (None, ROOT) or i is not None for x, i in zip(self.labels, self.intervals, strict=True))
         return numbers if plain else None
 
     @cached_property
@@ -148,8 +154,7 @@ class Cover:
         if self.numbers is None:
             return None
         limits = np.full((len(self.labels), 2), np.nan)
-        for i, label in enumerate(self.labels):
-            interval = interval_of(label) if label != ROOT else None
+        for i, interval in enumerate(self.intervals):
             if interval is None:
                 continue
             under = self.numbers[self.under(i)]
@@ -172,6 +177,17 @@ class Cover:
         return limits
 
 
+def _intervals(hierarchy: Hierarchy, labels: Sequence[Text]) -> list[Interval | None]:
+    """What labels say: values of the column in its own notation, the others in the one that they share."""
+    notation = leaf_notation(hierarchy.leaves)
+    values = [label in hierarchy.code and notation is not None for label in labels]
+    others = iter(intervals_of([x for x, value in zip(labels, values, strict=True) if not value], notation))
+    return [
+        intervals_of([label], notation)[0] if value else next(others)
+        for label, value in zip(labels, values, strict=True)
+    ]
+
+
 def _plain(hierarchy: Hierarchy, label: Text) -> Text:
     """A label without the apostrophe that guards spreadsheets from formulas."""
     if label is None or not label.startswith("'") or any(label in names for names in hierarchy.labels):
@@ -189,7 +205,9 @@ def _enough(hierarchy: Hierarchy, records: tuple[np.ndarray, np.ndarray] | None)
     ]
 
 
-def _members(hierarchy: Hierarchy, label: Text, numbers: np.ndarray | None) -> tuple[np.ndarray, int]:
+def _members(
+    hierarchy: Hierarchy, label: Text, numbers: np.ndarray | None, interval: Interval | None
+) -> tuple[np.ndarray, int]:
     """The leaves under a label that the hierarchy does not have, and its level (−1: none)."""
     if label is None or label == ROOT:
         return np.arange(len(hierarchy.leaves)), hierarchy.height
@@ -197,4 +215,4 @@ def _members(hierarchy: Hierarchy, label: Text, numbers: np.ndarray | None) -> t
     if limits is not None and hierarchy.scale is not None:
         days = hierarchy.scale.numbers
         return np.flatnonzero((days >= limits[0]) & (days <= limits[1])), -1
-    return stands_for(label, hierarchy.leaves, numbers), -1
+    return stands_for(label, hierarchy.leaves, numbers, interval), -1

@@ -8,15 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from velado.hierarchies.numbers import parse_number
+from velado import numbers as texts
+from velado.numbers import CODE, COMMA, POINT, Notation, notation_of
 from velado.values import ROOT, Text
 
-NUMBER = r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?"
+NUMBER = rf"(?:{POINT.pattern}|{COMMA.pattern})"
 DASHED = re.compile(rf"^([\[(]?)\s*({NUMBER})\s*(?:-|–|\.\.|~)\s*({NUMBER})\s*([\])]?)$")
-BRACKETED = re.compile(r"^([\[(\]])\s*([^,;\s]+)\s*[,;]\s*([^,;\s]+)\s*([\])\[])$")
+BRACKETED = re.compile(r"^([\[(\]])\s*([^;\s]+)\s*;\s*([^;\s]+)\s*([\])\[])$")
+WITH_COMMA = re.compile(r"^([\[(\]])\s*([^,\s]+)\s*,\s*([^,\s]+)\s*([\])\[])$")
 ONE_SIDED = re.compile(rf"^(<=|>=|<|>|≤|≥)\s*({NUMBER})$")
 AND_MORE = re.compile(rf"^({NUMBER})\s*\+$")
-CODE = re.compile(r"^[+-]?0\d")
+INFINITE = re.compile(r"^([+-]?)(?:inf|infinity|∞)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -34,72 +36,88 @@ class Interval:
         return above & (numbers <= self.high if self.high_in else numbers < self.high)
 
 
-def number_of(label: Text) -> float | None:
-    """The number that a label is; codes with leading zeros are none.
+@dataclass(frozen=True)
+class _Written:
+    """An interval as its label writes it; an end without a limit has an empty text."""
 
-    >>> number_of("34"), number_of("08001"), number_of("20-39")
-    (34.0, None, None)
-    """
-    if label is None or CODE.match(label):
-        return None
-    try:
-        return parse_number(label)
-    except ValueError:
-        return None
+    low: str
+    high: str
+    low_in: bool = True
+    high_in: bool = True
+
+    def limits(self) -> list[str]:
+        return [x for x in (self.low, self.high) if x and not INFINITE.match(x)]
+
+    def read(self, notation: Notation) -> Interval | None:
+        low, high = _limit(self.low or "-inf", notation), _limit(self.high or "inf", notation)
+        return None if low is None or high is None or low > high else Interval(low, high, self.low_in, self.high_in)
 
 
-def interval_of(label: Text) -> Interval | None:
-    """The interval that a label names, in the notations of the common tools; a number is an interval of one.
+def _limit(text: str, notation: Notation) -> float | None:
+    if found := INFINITE.match(text):
+        return -np.inf if found[1] == "-" else np.inf
+    return notation.number(text)
 
-    >>> interval_of("20-39"), interval_of("[1.5, 2.0)")
-    (Interval(low=20.0, high=39.0, low_in=True, high_in=True), Interval(low=1.5, high=2.0, low_in=True, high_in=False))
-    """
+
+def _written(label: Text) -> _Written | None:
+    """The limits of a label in the notations of the common tools; codes with leading zeros are no numbers."""
     if label is None:
         return None
     label = label.strip()
-    number = number_of(label)
-    if number is not None:
-        return Interval(number, number)
+    if POINT.plain(label) is not None or COMMA.plain(label) is not None:
+        return None if CODE.match(label) else _Written(label, label)
     if found := DASHED.match(label):
-        low, high = parse_number(found[2]), parse_number(found[3])
-        return Interval(low, high, found[1] != "(", found[4] != ")") if low <= high else None
-    if found := BRACKETED.match(label):
-        limits = _limit(found[2]), _limit(found[3])
-        if limits[0] is None or limits[1] is None or limits[0] > limits[1]:
-            return None
-        return Interval(limits[0], limits[1], found[1] == "[", found[4] == "]")
+        return _Written(found[2], found[3], found[1] != "(", found[4] != ")")
+    if found := BRACKETED.match(label) or WITH_COMMA.match(label):
+        return _Written(found[2], found[3], found[1] == "[", found[4] == "]")
     if found := ONE_SIDED.match(label):
-        limit = parse_number(found[2])
         if found[1] in ("<", "<=", "≤"):
-            return Interval(-np.inf, limit, True, found[1] != "<")
-        return Interval(limit, np.inf, found[1] != ">", True)
+            return _Written("", found[2], True, found[1] != "<")
+        return _Written(found[2], "", found[1] != ">", True)
     if found := AND_MORE.match(label):
-        return Interval(parse_number(found[1]), np.inf)
+        return _Written(found[1], "")
     return None
 
 
-def _limit(text: str) -> float | None:
-    try:
-        return float(text) if "inf" in text.lower() else parse_number(text)
-    except ValueError:
-        return None
+def intervals_of(labels: Sequence[Text], notation: Notation | None = None) -> list[Interval | None]:
+    """The intervals that the labels of a column name, None where one is no interval; a number is an interval of one.
+
+    All are read in one notation: that of the column (``notation``) where all fit it, else the one that they share.
+
+    >>> intervals_of(["20-39", "[1.5, 2.0)"])[0]
+    Interval(low=20.0, high=39.0, low_in=True, high_in=True)
+    >>> intervals_of(["1,000-1,999"]), intervals_of(["1,000-1,999"], POINT)[0].low
+    ([None], 1000.0)
+    """
+    written = [_written(label) for label in labels]
+    limits = [x for w in written if w is not None for x in w.limits()]
+    if notation is None or any(notation.number(x) is None for x in limits):
+        notation = notation_of(limits) if limits else POINT
+    return [None if w is None or notation is None else w.read(notation) for w in written]
+
+
+def interval_of(label: Text) -> Interval | None:
+    """The interval that a label names by itself."""
+    return intervals_of([label])[0]
 
 
 def numbers_of(values: Sequence[Text]) -> np.ndarray | None:
-    """The values as numbers, missing ones as NaN; None unless all that are present are numbers."""
-    numbers = [np.nan if v is None else number_of(v) for v in values]
-    if not values or any(x is None for x in numbers) or all(v is None for v in values):
-        return None
-    return np.array(numbers, dtype=float)
+    """The values as numbers, missing ones as NaN; None unless all that are present are numbers and none is a code."""
+    found = texts.numbers_of(values)
+    return None if found is None else np.array([np.nan if x is None else x for x in found], dtype=float)
 
 
-def stands_for(label: str, leaves: Sequence[Text], numbers: np.ndarray | None) -> np.ndarray:
+def leaf_notation(leaves: Sequence[Text]) -> Notation | None:
+    """How the values of a column write their numbers, if they are numbers."""
+    return notation_of([v for v in leaves if v is not None])
+
+
+def stands_for(label: str, leaves: Sequence[Text], numbers: np.ndarray | None, interval: Interval | None) -> np.ndarray:
     """The leaves that a label can stand for where no hierarchy says it; empty if it cannot be read.
 
-    An interval of numbers; a masked text (``751**``, ``751*``); a part of the value that begins or ends at a
+    The ``interval`` that it names, of ``numbers``; a masked text (``751**``, ``751*``); a part of the value that begins or ends at a
     separator (``1990-03`` of ``1990-03-14``, ``Fortaleza/CE`` of ``Centro/Fortaleza/CE``); a set ``{a, b}``.
     """
-    interval = interval_of(label) if numbers is not None else None
     if interval is not None and numbers is not None:
         return np.flatnonzero(interval.holds(numbers))
     if ROOT in label:

@@ -12,38 +12,16 @@ import numpy as np
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.scale import Scale
+from velado.numbers import Notation, column_notation, parse_all
 from velado.values import ROOT
-
-
-def parse_number(text: str) -> float:
-    """The number that a text denotes, with a decimal point or a decimal comma."""
-    value = float(text.replace(",", ".") if "," in text and "." not in text else text)
-    if not math.isfinite(value):
-        raise ValueError(text)
-    return value
-
-
-def parse_all(column: str, values: Sequence[str]) -> np.ndarray:
-    """All values as numbers; an error names those that are none."""
-    numbers, wrong = [], []
-    for value in values:
-        try:
-            numbers.append(parse_number(value))
-        except ValueError:
-            wrong.append(value)
-    if wrong:
-        raise InputError(
-            "not-a-number", f"{len(wrong)} value(s) are not numbers at level 0", column=column, values=wrong,
-            hint="Clean the column, name the missing-value marker in 'source: {missing: [...]}', or use another hierarchy.",
-        )  # fmt: skip
-    return np.array(numbers, dtype=float)
 
 
 def intervals(column: str, spec: Any, values: Sequence[str], format: str | None = None) -> Hierarchy:
     """Intervals per level: widths ``[5, 10, 20]``, or ``{widths: …, origin: 0}``, or ``{cuts: [[0, 18, 65], …]}``.
 
     An interval of width w holds [origin + i·w, origin + (i+1)·w). Whole numbers are labelled with
-    their inclusive limits (``20-24``), others half-open (``[1.5, 2.0)``). Each width must be a multiple
+    their inclusive limits (``20-24``), others half-open (``[1.5, 2.0)``, and ``[1,5; 2,0)`` in a column with decimal
+    commas). Each width must be a multiple
     of the one before it, and each list of cuts a part of the one before it: levels must be nested.
     """
     options: Mapping[str, Any] = spec if isinstance(spec, Mapping) else {"widths": spec}
@@ -52,7 +30,8 @@ def intervals(column: str, spec: Any, values: Sequence[str], format: str | None 
         raise InputError(
             "bad-hierarchy", "intervals take a list of widths, or {widths, origin}, or {cuts}", column=column
         )
-    numbers = parse_all(column, values)
+    notation = column_notation(column, values)
+    numbers = np.array(parse_all(column, values), dtype=float)
     order = np.argsort(numbers, kind="stable")
     numbers, leaves = numbers[order], [values[i] for i in order]
     if "cuts" in options:
@@ -72,9 +51,9 @@ def intervals(column: str, spec: Any, values: Sequence[str], format: str | None 
         limits = [_by_width(numbers, width, origin) for width in widths]
         marks = [*widths, origin]
     whole = all(float(x).is_integer() for x in [*numbers, *marks])
-    columns = [leaves] + [[_label(lo, hi, whole) for lo, hi in level] for level in limits]
+    columns = [leaves] + [[_label(lo, hi, whole, notation) for lo, hi in level] for level in limits]
     hierarchy = Hierarchy.from_rows(column, list(zip(*columns, strict=True)) or [("", "")])
-    return replace(hierarchy, scale=Scale(numbers))
+    return replace(hierarchy, scale=Scale(numbers, notation=notation))
 
 
 def _by_width(numbers: np.ndarray, width: float, origin: float) -> list[tuple[float, float]]:
@@ -88,18 +67,19 @@ def _by_cuts(numbers: np.ndarray, edges: list[float]) -> list[tuple[float, float
     return [(full[i], full[i + 1]) for i in place]
 
 
-def _label(low: float, high: float, whole: bool) -> str:
-    if math.isinf(low) and math.isinf(high):
+def _label(low: float, high: float, whole: bool, notation: Notation) -> str:
+    lower, upper = (notation.written(_text(x)) if math.isfinite(x) else "" for x in (low, high))
+    if not lower and not upper:
         return ROOT
-    if math.isinf(low):
-        return f"<{_text(high)}"
-    if math.isinf(high):
-        return f">={_text(low)}"
+    if not lower:
+        return f"<{upper}"
+    if not upper:
+        return f">={lower}"
     if not whole:
-        return f"[{_text(low)}, {_text(high)})"
+        return f"[{lower}{notation.between}{upper})"
     if high - low == 1:
-        return _text(low)
-    return f"{_text(low)}{'-' if low >= 0 else '..'}{_text(high - 1)}"
+        return lower
+    return f"{lower}{'-' if low >= 0 else '..'}{_text(high - 1)}"
 
 
 def _text(value: float) -> str:

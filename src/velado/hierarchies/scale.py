@@ -9,18 +9,22 @@ from functools import cached_property
 
 import numpy as np
 
+from velado.numbers import POINT, Notation
+
 
 @dataclass(frozen=True)
 class Scale:
     """A position for every leaf of a column, so that it can be cut between two values.
 
     ``numbers`` are the leaves as numbers (days since year 1 for dates, the place in the list for ordered
-    categories), NaN for a missing value. ``kind``: number, date or order; ``format`` is that of dates.
+    categories), NaN for a missing value. ``kind``: number, date or order; ``format`` is that of dates, ``notation`` that
+    of numbers.
     """
 
     numbers: np.ndarray
     kind: str = "number"
     format: str = "%Y-%m-%d"
+    notation: Notation = POINT
 
     @cached_property
     def whole(self) -> bool:
@@ -34,7 +38,7 @@ class Scale:
             return date.fromordinal(int(number)).strftime(self.format)
         if self.whole or number == int(number):
             return str(int(number))
-        return format(round(Decimal(repr(float(number))), 9).normalize(), "f")
+        return self.notation.written(format(round(Decimal(repr(float(number))), 9).normalize(), "f"))
 
     def limits(self, label: str) -> tuple[float, float] | None:
         """The first and last day of a label ``day..day``; None for anything else (numbers say themselves what they are)."""
@@ -53,5 +57,5 @@ class Scale:
         if self.kind == "date":
             return f"{self.text(low)}..{self.text(high)}"
         if not self.whole:
-            return f"[{self.text(low)}, {self.text(high)}]"
+            return f"[{self.text(low)}{self.notation.between}{self.text(high)}]"
         return f"{self.text(low)}{'-' if low >= 0 else '..'}{self.text(high)}"

@@ -49,6 +49,8 @@ class TCloseness(OnSensitive):
         nearest = 1.0
         tree: tuple[np.ndarray, ...] = ()
         if kind == ORDERED:
+            if sensitive.disorder is not None:
+                raise sensitive.disorder
             nearest = 1 / max(sensitive.width - 1, 1)
         if kind == HIERARCHICAL:
             if sensitive.tree is None:

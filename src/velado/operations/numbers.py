@@ -1,12 +1,13 @@
-"""Numbers as a column writes them."""
+"""Exact numbers of a column, and texts for numbers that take their place."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from velado.errors import InputError
+from velado.numbers import column_notation, notation_of
 from velado.operations.base import Given
 from velado.parameters import LARGEST
 
@@ -25,7 +26,8 @@ class Style:
     def of(cls, values: Sequence[str], numbers: Sequence[Decimal]) -> Style:
         """The style of a column: as many decimals as its longest number."""
         decimals = max((-int(n.as_tuple().exponent) for n in numbers), default=0)
-        return cls(min(max(decimals, 0), MOST_DECIMALS), any("," in v for v in values))
+        notation = notation_of(values)
+        return cls(min(max(decimals, 0), MOST_DECIMALS), notation is not None and notation.comma)
 
     def text(self, number: Decimal) -> str:
         """A number as text; its decimals stay."""
@@ -39,21 +41,14 @@ def exact(number: float) -> Decimal:
 
 
 def parse(values: Sequence[str], given: Given) -> list[Decimal]:
-    """All values as exact numbers, with a decimal point or a decimal comma."""
-    numbers, wrong = [], []
-    for value in values:
-        try:
-            number = Decimal(value.replace(",", ".") if "," in value and "." not in value else value)
-            if not number.is_finite() or abs(number) > LARGEST:
-                raise InvalidOperation
-            numbers.append(number)
-        except InvalidOperation:
-            wrong.append(value)
+    """All values as exact numbers, in the notation of their column."""
+    notation = column_notation(given.column, values, given.shown)
+    numbers = [Decimal(notation.plain(v) or "") for v in values]
+    wrong = [v for v, n in zip(values, numbers, strict=True) if abs(n) > LARGEST]
     if wrong:
         raise InputError(
-            "not-a-number", f"{len(wrong):,} value(s) are not numbers", column=given.column, values=given.shown(wrong),
-            hint="Clean the column, or name the missing-value marker in 'source: {missing: [...]}'.",
-        )  # fmt: skip
+            "not-a-number", f"{len(wrong):,} number(s) are too large", column=given.column, values=given.shown(wrong)
+        )
     return numbers
 
 

@@ -18,7 +18,7 @@ from velado.evaluation import Pair
 from velado.evaluation.matching import fitting
 from velado.frequency import Classes, FrequencyTable, Sensitive, distinct_rows
 from velado.hierarchies import Cover, Hierarchy, build
-from velado.project.counting import ordered
+from velado.project.counting import sensitive_column
 from velado.project.evaluation import read_pair, without_suppressed
 from velado.project.released import UNGUARDED, readable, showing
 from velado.schema import Column, Schema
@@ -73,10 +73,11 @@ class Adversary:
         return Classes.from_ids(frequency, np.arange(frequency.rows), frequency.rows)
 
     def _attribute(self, name: str, counts: Counts) -> Sensitive:
-        labels = tuple(ordered(list(dict.fromkeys(counts.dictionaries[-1]))))
-        spec = self.schema[name].hierarchy
-        tree = None if spec is None else build(name, spec, labels, format=self.schema[name].format, folder=self.folder)
-        return Sensitive(name, labels, tree)
+        column, values = self.schema[name], list(dict.fromkeys(counts.dictionaries[-1]))
+        tree = None
+        if column.hierarchy is not None:
+            tree = build(name, column.hierarchy, values, format=column.format, folder=self.folder)
+        return sensitive_column(column, values, tree)
 
     @property
     def attributes(self) -> tuple[Sensitive, ...]:

@@ -12,7 +12,7 @@ from velado.schema import Column
 if TYPE_CHECKING:
     from velado.project.document import Project
 
-ALIKE = ("role", "type", "format", "missing", "operation", "hierarchy")
+ALIKE = ("role", "type", "format", "missing", "operation", "hierarchy", "twins")
 """What columns of one attribute must have in common."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,13 @@ def check(
     l: int = 2,  # noqa: E741
     trees: Mapping[str, Any] | None = None,
     person: str | None = None,
+    twins: str = "fold",
 ) -> Check:
     """All privacy measures of a table, read from anywhere the engines read.
 
     ``l`` is the ℓ for which the smallest recursive c is given; ``trees`` gives hierarchies of sensitive
-    columns for the hierarchical distance. ``person`` names the column whose equal values are one person's rows: k and risk
-    then count people.
+    columns for the hierarchical distance; ``twins``: fold or distinct, whether spellings of one value count as one.
+    ``person`` names the column whose equal values are one person's rows: k and risk then count people.
 
     >>> import pyarrow as pa
     >>> people = pa.table({"age": ["30-39"] * 3, "ill": ["flu", "flu", "asthma"]})
@@ -46,12 +48,16 @@ def check(
         if name not in sensitive:
             raise InputError("not-sensitive", "a tree is given for a column that is not sensitive", column=name)
     columns = [Column(c, "quasi-identifier") for c in quasi_identifiers]
-    columns += [Column(c, "sensitive", hierarchy=(trees or {}).get(c)) for c in sensitive]
+    columns += [Column(c, "sensitive", hierarchy=(trees or {}).get(c), twins=twins) for c in sensitive]
     with open_table(data) as table:
         schema = Schema(columns).fitted(table.header, "insensitive", table.source.name)
         frequency = count_table(table, schema, folder=Path())
         who = None if person is None else checked_person(table, person)
-        if who is None:
-            return check_frequency(frequency, l)
-        members = Membership.of(table, frequency, who)
-        return check_frequency(frequency, l, different(members.rows, members.people, frequency.rows))
+        members = None if who is None else Membership.of(table, frequency, who)
+    people = None if members is None else different(members.rows, members.people, frequency.rows)
+    folded = {
+        s.column: {"values": len(s.twins.groups), "spellings": s.twins.spellings}
+        for s in frequency.sensitive
+        if s.twins
+    }
+    return replace(check_frequency(frequency, l, people), twins=folded)

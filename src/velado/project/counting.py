@@ -15,13 +15,14 @@ from velado.hierarchies import Hierarchy, build
 from velado.hierarchies.build import missing_values
 from velado.hierarchies.calendar import date_scale, parse_dates
 from velado.hierarchies.labels import numbers_of
-from velado.hierarchies.numbers import parse_all, parse_number
 from velado.hierarchies.scale import Scale
 from velado.models import PrivacyModel
 from velado.models.base import OnSensitive
+from velado.numbers import COMMA, POINT, Notation, column_notation, notation_of, parse_all
 from velado.project.document import Project
 from velado.project.treating import as_released
 from velado.schema import Column, Schema
+from velado.twins import twins_of
 from velado.values import Text
 
 
@@ -113,13 +114,14 @@ def _scale(column: Column, hierarchy: Hierarchy) -> Scale | None:
         if column.type == "date":
             known = date_scale(parse_dates(column.name, present, column.format), column.format)
         elif column.type in ("integer", "number"):
-            known = Scale(np.array([parse_number(v) for v in present]))
+            numbers = np.array(parse_all(column.name, present))
+            known = Scale(numbers, notation=column_notation(column.name, present))
         else:
-            found = numbers_of(present)
-            if found is None:
+            found, notation = numbers_of(present), notation_of([v for v in present if v is not None])
+            if found is None or notation is None:
                 return None
-            known = Scale(found)
-    except (ValueError, InputError):
+            known = Scale(found, notation=notation)
+    except InputError:
         return None
     numbers = np.full(len(hierarchy.leaves), np.nan)
     numbers[[i for i, v in enumerate(hierarchy.leaves) if v is not None]] = known.numbers
@@ -139,22 +141,63 @@ def _check_type(column: Column, values: Sequence[str]) -> None:
 
 def _sensitive(schema: Schema, columns: tuple[str, ...], counts: Counts, folder: Path | None) -> Sensitive:
     *others, name = columns
-    labels = {c: tuple(ordered(_values([counts], c))) for c in columns}
+    values = {c: _values([counts], c) for c in columns}
     column = schema[name]
-    if column.missing == "reject" and None in labels[name]:
+    if column.missing == "reject" and None in values[name]:
         raise missing_values(name)
-    tree = None if column.hierarchy is None else column_hierarchy(column, labels[name], folder)
-    return Sensitive(name, labels[name], tree, tuple(others), tuple(labels[c] for c in others))
+    tree = None if column.hierarchy is None else column_hierarchy(column, values[name], folder)
+    found = sensitive_column(column, values[name], tree)
+    return replace(found, others=tuple(others), other_labels=tuple(tuple(ordered(values[c])) for c in others))
+
+
+def sensitive_column(column: Column, values: Sequence[Text], tree: Hierarchy | None) -> Sensitive:
+    """A sensitive column with these values: its spelling twins, and the order of what is left."""
+    twins = twins_of(values, column.twins)
+    label = twins.labels
+    left = list(dict.fromkeys(label.get(v, v) for v in values))
+    spelled = [v for v in values if v is not None and label.get(v, v) is not None]
+    try:
+        labels, disorder = _in_order(column, left, spelled), None
+    except InputError as error:
+        labels, disorder = ordered(left), error
+    return Sensitive(column.name, tuple(labels), tree, twins=twins, disorder=disorder)
+
+
+def _in_order(column: Column, values: Sequence[Text], spelled: Sequence[str]) -> list[Text]:
+    """The order of ordered t-closeness: numbers by value, dates by day, texts alphabetically, missing last.
+
+    Numbers among other texts have no order, and neither have numbers that can be read in two ways; all that is
+    ``spelled`` in the column decides how they are read.
+    """
+    present = [v for v in values if v is not None]
+    if column.type == "date":
+        days = dict(zip(present, parse_dates(column.name, present, column.format), strict=True))
+        return _missing_last(sorted(present, key=lambda v: (days[v], v)), values)
+    if column.type == "text" and not any(POINT.number(v) is not None or COMMA.number(v) is not None for v in spelled):
+        return _missing_last(sorted(present), values)
+    try:
+        notation = column_notation(column.name, spelled)
+    except InputError as error:
+        raise InputError(
+            error.code, f"the values have no order, which the ordered distance needs: {error.message}",
+            column=column.name, values=error.values, hint=f"{error.hint} Or use 'distance: equal'.",
+        ) from None  # fmt: skip
+    return _missing_last(_by_number(present, notation), values)
+
+
+def _by_number(values: Sequence[str], notation: Notation) -> list[str]:
+    return sorted(values, key=lambda v: (notation.number(v), v))
+
+
+def _missing_last(present: Sequence[str], values: Sequence[Text]) -> list[Text]:
+    return [*present, None] if None in values else list(present)
 
 
 def ordered(values: Sequence[Text]) -> list[Text]:
-    """Numbers by value, other texts alphabetically, missing last: the order of ordered t-closeness."""
+    """Numbers by value, other texts alphabetically, missing last: an order to show values in."""
     present = [v for v in values if v is not None]
-    try:
-        present.sort(key=parse_number)
-    except ValueError:
-        present.sort()
-    return [*present, None] if len(present) < len(values) else list(present)
+    notation = notation_of(present)
+    return _missing_last(sorted(present) if notation is None else _by_number(present, notation), values)
 
 
 def project_hierarchy(project: Project | str | Path, column: str) -> Hierarchy:

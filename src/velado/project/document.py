@@ -19,6 +19,7 @@ from velado.hierarchies import Hierarchy
 from velado.methods import Lattice, Method, method_from
 from velado.models import PrivacyModel, check_crisp, model_from
 from velado.schema import REST, Column
+from velado.twins import TWINS
 
 VERSION = 1
 UNITS = ("person", "household")
@@ -26,10 +27,10 @@ ROWS = "rows"
 """Every row is a person."""
 KEYS = (
     "velado", "name", "anonymization", "source", "columns", "rest", *UNITS, "models", "method", "output",
-    "tables", "attributes", "joinable",
+    "tables", "attributes", "joinable", "twins",
 )  # fmt: skip
-TABLE_KEYS = ("anonymization", "source", "columns", "rest", "person", "household", "models", "method", "output")
-COLUMN_KEYS = ("role", "type", "hierarchy", "format", "missing", "operation", "attribute")
+TABLE_KEYS = ("anonymization", "source", "columns", "rest", *UNITS, "models", "method", "output", "twins")
+COLUMN_KEYS = ("role", "type", "hierarchy", "format", "missing", "operation", "attribute", "twins")
 ANONYMIZATIONS = ("models", "light")
 OUTPUT_KEYS = ("path", "delimiter", "order", "suppressed", "guard", "recoding")
 
@@ -196,9 +197,12 @@ class Project:
         source = data["source"]
         source = Source.of(source, folder) if isinstance(source, (str, Mapping)) else source
         columns = _mapping(data["columns"], "columns").items()
+        twins = data.get("twins", "fold")
+        if twins not in TWINS:
+            raise InputError("bad-twins", f"'twins' must be fold or distinct, got {twins!r}")
         return cls(
             source=source,
-            columns=tuple(_column(column, spec, light, attributes) for column, spec in columns),
+            columns=tuple(_column(column, spec, light, attributes, twins) for column, spec in columns),
             models=tuple(_one(spec, "models", model_from) for spec in _list(data.get("models") or (), "models")),
             method=_one(data["method"], "method", method_from) if data.get("method") else Lattice(),
             output=_output(data.get("output") or {}, folder),
@@ -221,12 +225,12 @@ class Project:
         attributes = _mapping(data.get("attributes") or {}, "attributes")
         for attribute, spec in attributes.items():
             _mapping(spec, f"the attribute '{attribute}'", [k for k in COLUMN_KEYS if k != "attribute"])
-        shared = {key: data[key] for key in ("anonymization", "models", "method") if key in data}
+        shared = {key: data[key] for key in ("anonymization", "models", "method", "twins") if key in data}
         tables = {}
         for table, spec in _mapping(data["tables"], "tables").items():
             own = _mapping(spec, f"the table '{table}'", TABLE_KEYS)
             light = own.get("anonymization") == "light"
-            inherited = {k: v for k, v in shared.items() if not light}
+            inherited = {k: v for k, v in shared.items() if not light or k == "twins"}
             try:
                 tables[str(table)] = cls._of_table({**inherited, **own}, folder, file, f"{name}/{table}", attributes)
             except InputError as error:
@@ -282,6 +286,7 @@ class Project:
                 ("format", None),
                 ("missing", "own-category"),
                 ("attribute", c.name),
+                ("twins", "fold"),
             ):
                 value = getattr(c, key)
                 if isinstance(value, Hierarchy):
@@ -397,8 +402,8 @@ def _one(spec: Any, what: str, make: Any) -> Any:
     return make(str(name), arguments)
 
 
-def _column(name: Any, spec: Any, light: bool, attributes: Mapping[str, Any]) -> Column:
-    """A column; what it does not say itself comes from its attribute."""
+def _column(name: Any, spec: Any, light: bool, attributes: Mapping[str, Any], twins: str) -> Column:
+    """A column; what it does not say itself comes from its attribute, ``twins`` from the top of the project."""
     name = str(name)
     options = {"role": spec} if isinstance(spec, str) else _mapping(spec or {}, f"the column '{name}'", COLUMN_KEYS)
     options = {**attributes.get(str(options.get("attribute", name)), {}), **options}
@@ -407,6 +412,8 @@ def _column(name: Any, spec: Any, light: bool, attributes: Mapping[str, Any]) ->
             "column-without-role", "the column has no role" + (" and no operation" if light else ""), column=name,
             hint="Choose one of: identifier, quasi-identifier, sensitive, insensitive.",
         )  # fmt: skip
+    if options.get("role") == "sensitive":
+        options = {"twins": twins, **options}
     return Column(name, **options)
 
 

@@ -14,9 +14,9 @@ from velado.errors import InputError, NoSolution, suggest
 from velado.evaluation import MEASURES, Evaluation, Outcome, Pair, Wanted, check_numeric, judge
 from velado.evaluation import evaluate as evaluate_pair
 from velado.frequency import FrequencyTable, Sensitive
-from velado.hierarchies.numbers import parse_all
 from velado.methods import Method
 from velado.models import PrivacyModel
+from velado.numbers import parse_all
 from velado.parameters import Number
 from velado.project.counting import count_table, ordered
 from velado.project.document import ROWS, Project
@@ -51,6 +51,7 @@ def evaluate(
     l: int = 2,  # noqa: E741
     queries: int = 1000,
     seed: int = 0,
+    twins: str = "fold",
 ) -> Evaluation:
     """All measures of utility and risk of a release, before and after.
 
@@ -59,8 +60,9 @@ def evaluate(
     models instead; its own source and output are used where a table is None. Rows of the release that show ``*`` in
     every quasi-identifier count as suppressed, unless all do. ``measures`` are names of `MEASURES` (all of them if
     None); ``target`` asks for learning utility, ``population`` for the journalist's risk, ``weights`` (a column)
-    or ``fraction`` (of the population) for individual risk and population uniqueness. ``person`` names the column whose
-    equal values are one person's rows: k and risk then count people; a project says that itself.
+    or ``fraction`` (of the population) for individual risk and population uniqueness. ``twins``: fold or distinct,
+    whether spellings of one sensitive value count as one. ``person`` names the column whose equal values are one person's
+    rows: k and risk then count people; a project says that itself.
 
     >>> import pyarrow as pa
     >>> original = pa.table({"age": ["31", "38", "52", "57"]})
@@ -71,7 +73,7 @@ def evaluate(
     """
     if project is not None and not isinstance(project, Project):
         project = Project.load(project)
-    schema, folder, models = described(quasi_identifiers, sensitive, hierarchies, project)
+    schema, folder, models = described(quasi_identifiers, sensitive, hierarchies, project, twins)
     if project is not None:
         original = project.source if original is None else original
         release = written_release(project) if release is None else release
@@ -111,14 +113,18 @@ def _check_numbers(queries: Any, seed: Any, fraction: Any) -> None:
 
 
 def described(
-    quasi: Sequence[str], sensitive: Sequence[str], hierarchies: Mapping[str, Any] | None, project: Project | None
+    quasi: Sequence[str],
+    sensitive: Sequence[str],
+    hierarchies: Mapping[str, Any] | None,
+    project: Project | None,
+    twins: str = "fold",
 ) -> tuple[Schema, Path, tuple[PrivacyModel, ...]]:
     """Roles, hierarchies, the folder of their files, and models."""
     if project is not None:
         project.check_modelled()
-        if quasi or sensitive or hierarchies:
+        if quasi or sensitive or hierarchies or twins != "fold":
             raise InputError(
-                "two-descriptions", "the project already says roles and hierarchies; give one or the other"
+                "two-descriptions", "the project already says roles, hierarchies and twins; give one or the other"
             )
         columns = [c for c in project.columns if c.role in ("quasi-identifier", "sensitive")]
         return Schema(columns), project.folder, project.models
@@ -135,7 +141,7 @@ def described(
                 hint=suggest(name, [*quasi, *sensitive]),
             )  # fmt: skip
     columns = [Column(c, "quasi-identifier", hierarchy=given.get(c)) for c in quasi]
-    columns += [Column(c, "sensitive", hierarchy=given.get(c)) for c in sensitive]
+    columns += [Column(c, "sensitive", hierarchy=given.get(c), twins=twins) for c in sensitive]
     return Schema(columns), Path(), ()
 
 
@@ -285,7 +291,7 @@ def _people(table: Table, pair: Pair, weights: str) -> np.ndarray:
     if None in values:
         raise InputError("missing-values", "a record has no weight", column=weights)
     try:
-        numbers = parse_all(weights, [v for v in values if v is not None])
+        numbers = np.array(parse_all(weights, [v for v in values if v is not None]))
     except InputError as error:
         # The column has no role: it may be about who people are.
         raise InputError(error.code, error.message, column=weights, hint=error.hint) from None

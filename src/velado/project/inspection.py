@@ -15,10 +15,14 @@ from velado.engines import Header, Table, open_table
 from velado.engines.dialect import MISSING_MARKERS
 from velado.engines.header import no_header
 from velado.errors import InputError, Note
-from velado.hierarchies import build
-from velado.hierarchies.numbers import parse_number
+from velado.hierarchies.build import build
+from velado.numbers import CODE, notation_of, parse_all
+from velado.twins import Twins
+from velado.values import Text
 
 DATE_FORMATS = ("%Y-%m-%d", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y-%m-%d %H:%M:%S")
+SHOWN_TWINS = 5
+"""At most so many groups of spelling twins are listed for a column."""
 COMBINED = 12
 """At most so many columns are combined to pairs and triples."""
 
@@ -40,11 +44,20 @@ NAMES = {
 
 
 @dataclass(frozen=True)
+class TwinsFound:
+    """Spelling twins of a column: groups, spellings in them, and some of the groups; none of a suspected identifier."""
+
+    groups: int = 0
+    spellings: int = 0
+    examples: tuple[tuple[Text, ...], ...] = ()
+
+
+@dataclass(frozen=True)
 class ColumnInspection:
     """What a column looks like. ``singled_out``: records that are alone with their value.
 
     ``generalizations`` shows one value at each level of the suggested hierarchy; it is empty for suspected
-    identifiers.
+    identifiers. ``twins`` are spellings of one value.
     """
 
     name: str
@@ -58,6 +71,7 @@ class ColumnInspection:
     reason: str
     hierarchy: Any = None
     generalizations: tuple[str, ...] = ()
+    twins: TwinsFound = field(default_factory=TwinsFound)
 
 
 @dataclass(frozen=True)
@@ -113,6 +127,7 @@ def _column(table: Table, name: str, rows: int) -> ColumnInspection:
     values, of = counts.dictionaries[0], counts.counts
     amount = dict(zip((values[c] for c in counts.codes[0]), of.tolist(), strict=True))
     missing = amount.pop(None, 0)
+    twins = Twins.among(values)
     markers = tuple(m for m in MISSING_MARKERS if m in amount)
     present = [v for v in amount if v not in markers] or list(amount)
     kind, pattern = guess_type(present)
@@ -129,17 +144,21 @@ def _column(table: Table, name: str, rows: int) -> ColumnInspection:
     return ColumnInspection(
         name, kind, pattern, len(amount), int(missing), markers, int(sum(1 for n in amount.values() if n == 1)), role, reason,
         hierarchy, shown,
+        TwinsFound(len(twins.groups), twins.spellings, () if role == "identifier" else twins.groups[:SHOWN_TWINS]),
     )  # fmt: skip
 
 
 def guess_type(values: Sequence[str]) -> tuple[str, str | None]:
-    """integer, number, date or text, and the format of a date. Leading zeros make a text: 007 is not 7."""
+    """integer, number, date or text, and the format of a date.
+
+    Leading zeros make a text (007 is not 7), and so do numbers that can be read in two ways (only 1,000 and 2,500).
+    """
     sample = list(values)[:5000]
     if not sample:
         return "text", None
-    if all(re.fullmatch(r"[+-]?(0|[1-9]\d*)", v) for v in sample):
+    if all(re.fullmatch(r"[+-]?(0|[1-9][0-9]*)", v) for v in values):
         return "integer", None
-    if all(re.fullmatch(r"[+-]?(0|[1-9]\d*)([.,]\d+)?([eE][+-]?\d+)?", v) for v in sample):
+    if not any(CODE.match(v) for v in values) and notation_of(values) is not None:
         return "number", None
     if any(ch.isdigit() for ch in sample[0]):
         for pattern in DATE_FORMATS:
@@ -180,7 +199,7 @@ def suggest_hierarchy(name: str, kind: str, values: Sequence[str]) -> Any:
     if kind == "date":
         return {"dates": ["month", "year", "decade"]}
     if kind in ("integer", "number"):
-        numbers = np.array([parse_number(v) for v in values])
+        numbers = np.array(parse_all(name, values))
         if re.search(r"zip|postal|cep", name, re.IGNORECASE) and len({len(v) for v in values}) == 1:
             return {"mask": "right"}
         span = float(numbers.max() - numbers.min())

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from velado.engines import DuckDBTable, Recoded
-from velado.errors import InputError, NoSolution
+from velado.errors import InputError, NoSolution, Note
 from velado.evaluation import Evaluation, Pair, evaluate, public, public_verdicts
 from velado.frequency import FrequencyTable
 from velado.methods import Found, Progress, kernels_ready
@@ -23,9 +23,10 @@ from velado.project.publishing import Prepared
 from velado.project.release import Release
 from velado.project.released import contents_of_pair
 from velado.project.treating import check_operations, told, treatments
-from velado.project.verify import Expected, verify
+from velado.project.verify import Expected, twins_notes, verify
 from velado.recoding import Others, Recoding
 from velado.schema import Column, Schema
+from velado.twins import Twins
 from velado.values import Text
 
 
@@ -76,10 +77,11 @@ class Counted:
 
 @dataclass(frozen=True)
 class Proof:
-    """A verified release measured for everybody, and against the whole input."""
+    """A verified release measured for everybody, and against the whole input; and the spelling twins in it."""
 
     public: Evaluation
     whole: Evaluation
+    twins: dict[str, Twins]
 
 
 @dataclass(frozen=True)
@@ -123,9 +125,14 @@ class Modelled(Prepared):
             person=self.person,
             sizes=Counter(pair.shown_sizes.tolist()),
         )
-        verdicts = all_verdicts(models, verify(written, expected).verdicts, fuzzy)
+        verified = verify(written, expected)
+        verdicts = all_verdicts(models, verified.verdicts, fuzzy)
         told = public_verdicts(models, verdicts, pair.suppressed)
-        return Proof(evaluate(public(pair), models, told), evaluate(pair, models, verdicts))
+        return Proof(evaluate(public(pair), models, told), evaluate(pair, models, verdicts), verified.twins)
+
+    def notes(self, proof: Proof) -> tuple[Note, ...]:
+        """Also which sensitive columns were judged folded."""
+        return (*super().notes(proof), *twins_notes(proof.twins))
 
     def labels_of(self, column: str) -> dict[Text, Text] | None:
         """Quasi-identifiers become their labels, where these do not depend on the record."""

@@ -36,7 +36,7 @@ from velado.project.modelled import check_size
 from velado.project.publishing import Prepared, digest_of
 from velado.project.release import Release
 from velado.project.treating import told
-from velado.project.verify import Expected, verify
+from velado.project.verify import Expected, twins_notes, verify
 from velado.schema import Schema
 
 ENGINE_SHARE = 0.4
@@ -131,6 +131,7 @@ class InParts(Prepared):
         manifests.write(temporary[0], temporary[1])
         return Release(
             project.name, None, evaluation, evaluation, search, manifests.public, None, output.path, self.paths[0],
+            notes=(*self.notes(verified), *twins_notes(verified.twins)),
             private_manifest=manifests.private, private_path=self.paths[1],
         )  # fmt: skip
 
@@ -164,7 +165,7 @@ class InParts(Prepared):
             place = np.empty(len(axis.order), dtype=np.int64)
             place[axis.order] = np.arange(len(axis.order))
             places.append(Translation(axis.hierarchy.column, axis.hierarchy.leaves, place, ()))
-        coded = [Translation(s.column, s.labels, np.arange(s.width), ()) for s in axes.sensitive]
+        coded = [Translation(s.column, tuple(s.number), np.array([*s.number.values()]), ()) for s in axes.sensitive]
         return EncodedTable(self.table, places, coded, dropped, starred)
 
     def _solvable(self, encoded: EncodedTable, axes: Axes, progress: Progress) -> Iterator[tuple[Part, FrequencyTable]]:

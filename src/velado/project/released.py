@@ -77,7 +77,7 @@ def readable(counts: Counts, known: Sequence[Sensitive] | None = None) -> Counts
 
     dictionaries = []
     for name, dictionary in zip(counts.names, counts.dictionaries, strict=True):
-        labels = {v for s in known or () if s.column == name for v in s.labels}
+        labels = {v for s in known or () if s.column == name for v in s.number}
         if known is None or labels:
             dictionary = tuple(v if v in labels else plain(v) for v in dictionary)
         dictionaries.append(dictionary)

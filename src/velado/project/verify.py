@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from velado.engines import Counts, Source, Table, open_table
-from velado.errors import InputError, VerificationError
+from velado.errors import InputError, Note, VerificationError
 from velado.frequency import Classes, FrequencyTable
 from velado.models import PrivacyModel, Verdict
 from velado.models.base import Judging
 from velado.operations import Treatment
 from velado.project.released import Contents, contents_of, count_release, readable, release_frequency, showing, without
+from velado.twins import Twins
 from velado.values import ROOT, Text
 
 
@@ -51,10 +52,11 @@ class Expected:
 
 @dataclass(frozen=True)
 class Verified:
-    """What reading a release back gave: the verdicts, and how many classes of each size there are."""
+    """What reading a release back gave: the verdicts, how many classes of each size there are, the spelling twins by column."""
 
     verdicts: list[Verdict]
     sizes: Counter[int]
+    twins: dict[str, Twins]
 
 
 def verify(written: Any, expected: Expected) -> Verified:
@@ -80,12 +82,15 @@ def _judged(table: Table, expected: Expected) -> Verified:
         _check_treated(table, treatment, complete, expected.guarded, expected.starred)
     judging: Judging | None = None
     sizes: Counter[int] = Counter()
+    spelled: dict[str, set[Text]] = {s.column: set() for s in expected.original.sensitive}
     for number in range(expected.passes):
         counted = count_release(table, expected.original, (number, expected.passes))
         if expected.guarded:
             counted = [readable(c) for c in counted]
         if expected.starred:
             counted = [_without_starred(c, expected.starred) for c in counted]
+        for attribute, c in zip(expected.original.sensitive, counted, strict=False):
+            spelled[attribute.column].update(c.dictionaries[c.names.index(attribute.column)])
         frequency = release_frequency(expected.original, counted)
         sizes.update(frequency.counts.tolist())
         if expected.people is not None and expected.person is not None:
@@ -104,7 +109,8 @@ def _judged(table: Table, expected: Expected) -> Verified:
     broken = [v.name for v in verdicts if not v.satisfied]
     if broken:
         raise failed("it does not satisfy " + ", ".join(broken))
-    return Verified(verdicts, sizes)
+    twins = {s.column: s.twins.within(spelled[s.column]) for s in expected.original.sensitive}
+    return Verified(verdicts, sizes, {column: found for column, found in twins.items() if found})
 
 
 def _people(release: FrequencyTable, people: Mapping[tuple[Text, ...], int]) -> np.ndarray:
@@ -113,6 +119,19 @@ def _people(release: FrequencyTable, people: Mapping[tuple[Text, ...], int]) -> 
     return np.array(
         [people.get(tuple(x[c] for x, c in zip(labels, row, strict=True)), 0) for row in release.codes.tolist()],
         dtype=np.int64,
+    )
+
+
+def twins_notes(twins: Mapping[str, Twins]) -> tuple[Note, ...]:
+    """What was folded in a release, without the values."""
+    return tuple(
+        Note(
+            "twins-folded",
+            f"{found.spellings:,} spellings of {len(found.groups):,} value(s) were judged as one value each; "
+            "'twins: distinct' tells them apart",
+            column,
+        )
+        for column, found in twins.items()
     )
 
 

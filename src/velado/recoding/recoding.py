@@ -108,7 +108,7 @@ class Recoding:
 
     def recoded(self, suppressed: str = "drop", sensitive: Sequence[Sensitive] = ()) -> Recoded:
         """The recoding as an engine applies it; ``sensitive`` columns pass unless their record is starred."""
-        known = {s.column: s.labels for s in sensitive}
+        known = {s.column: tuple(s.number) for s in sensitive}
         return Recoded(
             tuple(Translation(c.name, c.values, c.codes, c.labels) for c in self.columns),
             Selection(self.kept, suppressed == "star", self.shown, self.dealing),
@@ -237,5 +237,6 @@ def _dealt(divided: FrequencyTable, kept: np.ndarray) -> tuple[np.ndarray, Deali
     if not divided.sensitive:
         return rows, Dealing(first, last)
     (sensitive,) = divided.sensitive
-    values = Translation(sensitive.column, sensitive.labels, np.arange(sensitive.width), sensitive.labels)
+    spellings = tuple(sensitive.number)
+    values = Translation(sensitive.column, spellings, np.array([*sensitive.number.values()]), spellings)
     return rows, Dealing(first, last, values, portions.values[chosen] - sensitive.first)

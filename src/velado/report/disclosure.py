@@ -15,7 +15,6 @@ import numpy as np
 from velado.evaluation import Evaluation, Pair
 from velado.frequency import Sensitive
 from velado.hierarchies import Cover
-from velado.hierarchies.labels import interval_of
 from velado.models import Verdict, model_from, smallest_class
 from velado.values import ROOT, Text
 
@@ -148,6 +147,5 @@ def original_number(pair: Pair, j: int, number: float, limits: Limits) -> Shown:
 def open_ends(pair: Pair, j: int) -> tuple[bool, bool]:
     """Whether a released interval has no lower or no upper limit: answers then rest on the original's own limits."""
     released = pair.label_records[j]
-    found = [interval_of(x) for i, x in enumerate(pair.covers[j].labels) if released[i] > 0 and x != ROOT]
-    limits = [x for x in found if x is not None]
+    limits = [x for i, x in enumerate(pair.covers[j].intervals) if released[i] > 0 and x is not None]
     return any(math.isinf(x.low) for x in limits), any(math.isinf(x.high) for x in limits)

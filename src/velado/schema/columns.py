@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 from velado.engines import Header, unknown_column
 from velado.errors import InputError
 from velado.operations import operation_from
+from velado.twins import TWINS
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
 ROLES: tuple[str, ...] = get_args(Role)
@@ -28,7 +29,8 @@ class Column:
     """A column as the owner describes it.
 
     ``hierarchy`` is what `velado.hierarchies.build` understands: a mapping from a project file or
-    a `Hierarchy`. ``missing`` says what a missing value means in a quasi-identifier: a category of
+    a `Hierarchy`. ``twins`` says whether spellings of one sensitive value (``HIV``, ``hiv``) are judged as one: fold, or
+    distinct. ``missing`` says what a missing value means in a quasi-identifier: a category of
     its own, or a reason to refuse the table. ``operation`` is what `velado.operations.operation_from` understands;
     identifiers are suppressed if nothing is said. Columns of several tables with the same ``attribute`` (default: the
     name) are treated alike. A column without a role needs an operation, and a project without models.
@@ -42,6 +44,7 @@ class Column:
     missing: str = "own-category"
     operation: Any = None
     attribute: str = ""
+    twins: str = "fold"
 
     def __post_init__(self) -> None:
         if not self.role and self.operation is None:
@@ -53,6 +56,7 @@ class Column:
             ("role", self.role or "identifier", ROLES),
             ("type", self.type, TYPES),
             ("missing rule", self.missing, MISSING_RULES),
+            ("twins", self.twins, TWINS),
         ):
             if value not in known:
                 raise InputError(
@@ -69,6 +73,8 @@ class Column:
             raise InputError(
                 "bad-missing-rule", "'missing: reject' is for quasi-identifiers and sensitive columns", column=self.name
             )
+        if self.twins != "fold" and self.role != "sensitive":
+            raise InputError("bad-twins", "'twins' is for sensitive columns", column=self.name)
 
     def _set_operation(self) -> None:
         given = "suppress" if self.operation is None and self.role == "identifier" else self.operation

@@ -1,0 +1,140 @@
+"""Numbers as texts: one reading for a whole column.
+
+``1,000`` is a thousand where commas group digits and one where a comma stands before decimals, and nothing in the
+text itself tells. So the notation is decided by all values of a column together, here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+
+from velado.errors import InputError
+from velado.values import Text
+
+CODE = re.compile(r"^[+-]?0[0-9]")
+"""Leading zeros make a code: 007 is not 7."""
+FIRST = frozenset("+-.,0123456789")
+BLANKS = " \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}"
+
+
+@dataclass(frozen=True)
+class Notation:
+    """What stands before decimals, and what may group the digits of thousands (three each, the same sign throughout)."""
+
+    decimal: str
+    thousands: str
+
+    @property
+    def comma(self) -> bool:
+        """Whether decimals follow a comma."""
+        return self.decimal == ","
+
+    @property
+    def between(self) -> str:
+        """What stands between the limits of an interval."""
+        return "; " if self.comma else ", "
+
+    @property
+    def pattern(self) -> str:
+        """A number as a regular expression without groups; it is matched in linear time."""
+        grouped = [rf"[1-9][0-9]{{0,2}}(?:{re.escape(sign)}[0-9]{{3}})+" for sign in self.thousands]
+        whole, point = "(?:" + "|".join([*grouped, "[0-9]+"]) + ")", re.escape(self.decimal)
+        return rf"[+-]?(?:{whole}(?:{point}[0-9]+)?|{point}[0-9]+)(?:[eE][+-]?[0-9]{{1,3}})?"
+
+    @cached_property
+    def _matching(self) -> Callable[[str], object]:
+        return re.compile(rf"{self.pattern}|[+-]?[0-9]+{re.escape(self.decimal)}").fullmatch
+
+    def plain(self, text: str) -> str | None:
+        """The number with a decimal point and without thousands; None if the text is no number in this notation."""
+        text = text.strip()
+        # Most texts are seen to be no numbers at once.
+        if text[:1] not in FIRST or not self._matching(text):
+            return None
+        for sign in self.thousands:
+            text = text.replace(sign, "")
+        return text.replace(self.decimal, ".")
+
+    def number(self, text: str) -> float | None:
+        """The number that a text denotes."""
+        plain = self.plain(text)
+        number = None if plain is None else float(plain)
+        return number if number is not None and isfinite(number) else None
+
+    def written(self, plain: str) -> str:
+        """A number with a decimal point as this notation writes it, without thousands."""
+        return plain.replace(".", self.decimal)
+
+
+POINT = Notation(".", ",")
+COMMA = Notation(",", "." + BLANKS)
+PLAIN = Notation(".", "")
+"""What is a number whatever else the column holds."""
+
+
+def notation_of(values: Sequence[str]) -> Notation | None:
+    """How a column writes its numbers; None if not all its values are numbers in one notation, or if they are in two.
+
+    A point is a decimal point unless some value says otherwise (``1.234.567``, ``0,5``). Commas that fit both readings
+    (``1,000`` and ``2,500`` alone) fit none.
+    """
+    point = _all(POINT, values)
+    if point and not any("," in v for v in values):
+        return POINT
+    comma = _all(COMMA, values)
+    if point == comma:
+        return None
+    return POINT if point else COMMA
+
+
+def _all(notation: Notation, values: Sequence[str]) -> bool:
+    return bool(values) and all(notation.number(v) is not None for v in values)
+
+
+def column_notation(
+    column: str, values: Sequence[str], shown: Callable[[Sequence[str]], Sequence[str]] = list
+) -> Notation:
+    """How a column of numbers writes them, or an error that names what is no number, or not clearly one.
+
+    ``shown`` leaves out what an error may not show.
+    """
+    found = notation_of(values) if values else POINT
+    if found is not None:
+        return found
+    wrong = {n: [v for v in values if n.number(v) is None] for n in (POINT, COMMA)}
+    if not wrong[POINT] and not wrong[COMMA]:
+        raise InputError(
+            "ambiguous-number", "the commas of these numbers may group thousands or stand before decimals", column=column,
+            values=shown([v for v in values if "," in v]),
+            hint="Write them so that one reading is left: without a sign for thousands (1000) or with a decimal point (1.000).",
+        )  # fmt: skip
+    in_neither = [v for v in wrong[POINT] if COMMA.number(v) is None]
+    if in_neither:
+        raise InputError(
+            "not-a-number", f"{len(in_neither):,} value(s) are not numbers", column=column, values=shown(in_neither),
+            hint="Clean the column, name the missing-value marker in 'source: {missing: [...]}', or do not use it as numbers.",
+        )  # fmt: skip
+    few = min(wrong.values(), key=len)
+    raise InputError(
+        "not-a-number", "the numbers of the column are not all written with the same decimal sign", column=column,
+        values=shown(few), hint="Write all of them with a decimal point, or all with a decimal comma.",
+    )  # fmt: skip
+
+
+def parse_all(column: str, values: Sequence[str]) -> list[float]:
+    """All values as numbers in the notation of their column."""
+    notation = column_notation(column, values)
+    return [number for number in map(notation.number, values) if number is not None]
+
+
+def numbers_of(values: Sequence[Text]) -> list[float | None] | None:
+    """The values as numbers, missing ones as None; None unless all that are present are numbers and none is a code."""
+    present = [v for v in values if v is not None]
+    if not present or any(CODE.match(v) for v in present):
+        return None
+    notation = notation_of(present)
+    return None if notation is None else [None if v is None else notation.number(v) for v in values]

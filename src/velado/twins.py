@@ -1,0 +1,105 @@
+"""Spelling twins: texts that differ, but say the same.
+
+Whoever reads ``HIV``, ``hiv`` and ``HIV `` learns the same thing, so they are no diversity. Twins are texts that are
+equal when letters are compared without case, outer and doubled blanks and invisible characters do not count, and
+characters are compared by what they mean (Unicode NFKC: composed or not, full width, no-break blanks); numbers that are
+equal (``1``, ``1.0``, ``-0.0``), except codes with leading zeros; and words for a missing value, beside one.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from velado.numbers import CODE, PLAIN, Notation, notation_of
+from velado.values import Text
+
+TWINS = ("fold", "distinct")
+"""Whether twins of a column are judged as one value, or as different ones."""
+MISSING_WORDS = frozenset({"", "?", "na", "n/a", "n.a.", "#n/a", "<na>", "nan", "null", "missing"})
+"""What stands for a missing value, in the folded form."""
+INVISIBLE = ("Cf", "Cc")
+"""Categories of characters that show nothing."""
+
+
+def folded(text: str) -> str:
+    """A text as it is compared: the same for all twins that are no numbers.
+
+    >>> folded("  HIV\\u00a0 positive "), folded("Cafe\\u0301") == folded("CAFÉ")
+    ('hiv positive', True)
+    """
+    if not (text.isascii() and text.isprintable()):
+        text = "".join(c for c in text if c.isspace() or unicodedata.category(c) not in INVISIBLE)
+        text = unicodedata.normalize("NFKC", text)
+    # Letters without case may be composed anew.
+    text = unicodedata.normalize("NFKC", text.casefold())
+    return " ".join(text.split())
+
+
+def _number(text: str, notation: Notation) -> str | None:
+    """A number as everybody would write it, without rounding; None for codes and other texts."""
+    plain = notation.plain(text)
+    if plain is None or CODE.match(plain):
+        return None
+    if plain.isdigit():
+        return plain
+    if "e" in plain or "E" in plain:
+        plain = format(Decimal(plain), "f")
+    whole, _, rest = plain.lstrip("+-").partition(".")
+    rest = rest.rstrip("0")
+    shown = (whole.lstrip("0") or "0") + (f".{rest}" if rest else "")
+    return f"-{shown}" if plain.startswith("-") and shown != "0" else shown
+
+
+@dataclass(frozen=True)
+class Twins:
+    """The groups of twins among the values of a column, each with two spellings or more, in their order."""
+
+    groups: tuple[tuple[Text, ...], ...] = ()
+
+    @classmethod
+    def among(cls, values: Iterable[Text]) -> Twins:
+        """Find them.
+
+        >>> Twins.among(["flu", "HIV", "hiv", "1.0", "1", None, "N/A", "007", "7"]).groups
+        (('HIV', 'hiv'), ('1', '1.0'), (None, 'N/A'))
+        """
+        different = sorted(set(values), key=lambda v: (v is not None, v or ""))
+        texts = {v: None if v is None else folded(v) for v in different}
+        present = [v for v, text in texts.items() if v is not None and text not in MISSING_WORDS]
+        notation = notation_of(present) or PLAIN
+        found: dict[Text, list[Text]] = {}
+        for value, text in texts.items():
+            key = None if value is None or text in MISSING_WORDS else _number(value, notation) or text
+            found.setdefault(key, []).append(value)
+        groups = sorted((tuple(g) for g in found.values() if len(g) > 1), key=lambda g: (g[0] is None, g[-1] or ""))
+        return cls(tuple(groups))
+
+    @property
+    def labels(self) -> dict[Text, Text]:
+        """For every spelling the one that stands for its group: a missing value, or the first of the alphabet."""
+        return {spelling: group[0] for group in self.groups for spelling in group}
+
+    def within(self, values: Iterable[Text]) -> Twins:
+        """The groups that some values leave: of a release, for instance."""
+        left = set(values)
+        groups = [tuple(v for v in group if v in left) for group in self.groups]
+        return Twins(tuple(g for g in groups if len(g) > 1))
+
+    @property
+    def spellings(self) -> int:
+        """How many spellings the groups have together."""
+        return sum(map(len, self.groups))
+
+    def __bool__(self) -> bool:
+        return bool(self.groups)
+
+
+NO_TWINS = Twins()
+
+
+def twins_of(values: Sequence[Text], rule: str) -> Twins:
+    """The twins that are judged as one value by a column's rule."""
+    return Twins.among(values) if rule == "fold" else NO_TWINS

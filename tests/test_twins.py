@@ -1,0 +1,325 @@
+"""Spelling twins are no diversity: models judge them as one value, unless the owner says otherwise."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracle
+from tables import Small, model_strategy, small_tables, velado_model
+from test_mondrian import in_parts
+from velado import (
+    Column,
+    DistinctDiversity,
+    Fixed,
+    InputError,
+    KAnonymity,
+    Lattice,
+    Mondrian,
+    NoSolution,
+    Output,
+    Project,
+    TCloseness,
+    anonymize,
+    attack,
+    check,
+    evaluate,
+    inspect_table,
+)
+from velado.twins import Twins, folded
+
+TWINS = {
+    "case": ["HIV", "hiv", "Hiv"],
+    "outer blanks": ["HIV", "HIV ", " HIV", "HIV\t", "HIV\N{NO-BREAK SPACE}"],
+    "inner blanks": ["HIV positive", "HIV  positive", "HIV\N{NO-BREAK SPACE}positive"],
+    "composed or not": ["Caf\N{LATIN SMALL LETTER E WITH ACUTE}", "Cafe\N{COMBINING ACUTE ACCENT}"],
+    "composed, without case": ["É", "e\N{COMBINING ACUTE ACCENT}"],
+    "full width": ["HIV", "\N{FULLWIDTH LATIN CAPITAL LETTER H}IV"],
+    "sharp s": ["STRASSE", "straße"],
+    "invisible": ["HIV", "HIV\N{ZERO WIDTH SPACE}", "\N{ZERO WIDTH NO-BREAK SPACE}HIV"],
+    "decimals": ["1", "1.0", "1.00", "+1", "1e0"],
+    "zeros": ["-0.0", "-0", "0", "0.0"],
+    "decimal commas": ["1,5", "1,50"],
+    "large numbers": ["1000000000000000000000000000000001", "1000000000000000000000000000000001.0"],
+    "words for missing": [None, "NA", "n/a", "NULL", "nan", "missing", "?", ""],
+}
+NO_TWINS = {
+    "letters": ["HIV", "HPV"],
+    "accents": ["resume", "résumé"],
+    "signs": ["A+", "A-", "A"],
+    "codes": ["007", "7", "07"],
+    "codes with decimals": ["01.0", "1.0"],
+    "other numbers": ["1", "-1", "10", "0.1"],
+    "nearly equal": ["1000000000000000000000000000000001", "1000000000000000000000000000000002"],
+    "may be thousands": ["1,000", "1000"],
+    "two notations": ["1.5", "1,5"],
+    "none is an answer": [None, "none", "-"],
+    "inner blanks that part words": ["in flu", "influ"],
+}
+
+
+@pytest.mark.parametrize("values", TWINS.values(), ids=TWINS)
+def test_twins(values: list[str | None]) -> None:
+    (group,) = Twins.among([*values, "700"]).groups
+    assert set(group) == set(values)
+    assert group[0] is None or group[0] == min(v for v in values if v is not None)
+
+
+@pytest.mark.parametrize("values", NO_TWINS.values(), ids=NO_TWINS)
+def test_no_twins(values: list[str | None]) -> None:
+    assert not Twins.among(values)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=12))
+def test_folding_twice_changes_nothing(text: str) -> None:
+    assert folded(folded(text)) == folded(text)
+    for other in (f" {text}\t", unicodedata.normalize("NFD", text), unicodedata.normalize("NFKC", text)):
+        assert folded(other) == folded(text)
+
+
+# Against the oracle
+
+WORDS = ["HIV", "hiv", "HIV ", " Flu", "flu", "FLU", "asthma", "Asthma"]
+NUMBERS = ["1", "1.0", "2", "2.00", "0", "-0.0", "10"]
+
+
+def plain_fold(values: list[str]) -> dict[str, str]:
+    """What each value is folded to, told by its definition for these vocabularies."""
+
+    def key(value: str) -> Any:
+        try:
+            return Fraction(value)
+        except ValueError:
+            return " ".join(value.lower().split())
+
+    return {v: min(w for w in values if key(w) == key(v)) for v in values}
+
+
+def spelled(table: Small, data: st.DataObject, words: list[str]) -> Small:
+    """The same table with other sensitive values."""
+    rows = [{**row, "s0": data.draw(st.sampled_from(words))} for row in table.rows]
+    return replace(table, rows=rows, sensitive=["s0"])
+
+
+def columns_of(table: Small, **options: str) -> list[Column]:
+    return [*table.columns()[: len(table.qi)], Column("s0", "sensitive", **options)]
+
+
+FLAT = model_strategy().filter(lambda m: m.get("distance") != "hierarchical")
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    table=small_tables(),
+    words=st.sampled_from([WORDS, NUMBERS]),
+    models=st.lists(FLAT, min_size=1, max_size=2),
+    limit=st.sampled_from([0.0, 0.3, 1.0]),
+    distinct=st.booleans(),
+    data=st.data(),
+)
+def test_models_are_judged_on_folded_values(
+    table: Small, words: list[str], models: list[dict], limit: float, distinct: bool, data: st.DataObject
+) -> None:
+    """Search, verification and check; what is published stays as it was spelled."""
+    table = spelled(table, data, words)
+    fold = {v: v for v in words} if distinct else plain_fold([row["s0"] for row in table.rows])
+    judged = [{**row, "s0": fold[row["s0"]]} for row in table.rows]
+    expected = oracle.brute_force(judged, table.qi, table.hierarchies, models, {}, "loss", limit)
+    columns = columns_of(table, twins="distinct" if distinct else "fold")
+    try:
+        release = anonymize(table.arrow(), columns, [velado_model(m) for m in models], Lattice(suppression=limit))
+    except NoSolution:
+        assert expected is None
+        return
+    assert expected is not None
+    assert release.found is not None
+    assert release.found.levels == expected[1]
+    published = release.table.to_pylist()
+    assert Counter(r["s0"] for r in published) <= Counter(r["s0"] for r in table.rows)
+    found: dict[tuple, list[dict]] = {}
+    for row in published:
+        found.setdefault(tuple(row[c] for c in table.qi), []).append({**row, "s0": fold[row["s0"]]})
+    for model, verdict in zip(models, release.evaluation.models, strict=True):
+        assert all(oracle.satisfies(model, c, judged, {}) for c in found.values())
+        figure = oracle.worst(model, [oracle.figure(model, c, judged, {}) for c in found.values()])
+        achieved = tuple(verdict.achieved.values()) if isinstance(verdict.achieved, dict) else verdict.achieved
+        assert achieved == pytest.approx(figure)
+    measured = check(release.table, table.qi, ["s0"], twins=columns[-1].twins).sensitive["s0"]
+    assert measured["l_distinct"] == min(len({r["s0"] for r in c}) for c in found.values())
+
+
+@pytest.mark.parametrize(
+    ("method", "suppressed"),
+    [
+        (Lattice(suppression=1), "drop"),
+        (Lattice(suppression=1), "star"),
+        (Mondrian(), "drop"),
+        (Mondrian(relaxed=True), "drop"),
+    ],
+)
+def test_methods_and_outputs(tmp_path: Path, method: Any, suppressed: str) -> None:
+    ages = [str(20 + i) for i in range(24)]
+    ill = ["HIV", "hiv", "HIV ", "flu", "Flu", "cancer"] * 4
+    table = pa.table({"age": ages, "ill": ill})
+    columns = [
+        Column("age", "quasi-identifier", type="integer", hierarchy={"intervals": [4, 8, 24]}),
+        Column("ill", "sensitive"),
+    ]
+    output = Output(tmp_path / "out.csv", suppressed=suppressed, order="sorted")
+    release = anonymize(table, columns, [DistinctDiversity(3, "ill")], method, output=output)
+    measured = check(tmp_path / "out.csv", ["age"], ["ill"])
+    assert measured.sensitive["ill"]["l_distinct"] >= (3 if suppressed == "drop" else 1)
+    assert [v.achieved for v in release.evaluation.models] == [3]
+    assert set(pa.csv.read_csv(tmp_path / "out.csv").column("ill").to_pylist()) - {"*"} <= set(ill)
+    raw = anonymize(table, [columns[0], replace(columns[1], twins="distinct")], [DistinctDiversity(3, "ill")], method)
+    assert raw.evaluation.classes > release.evaluation.classes
+
+
+def test_in_parts(tmp_path: Path) -> None:
+    table = pa.table({"age": [str(i) for i in range(24)], "ill": ["HIV", "hiv", "flu", "FLU"] * 6})
+    columns = [Column("age", "quasi-identifier", type="integer"), Column("ill", "sensitive")]
+    with in_parts(3):
+        release = anonymize(table, columns, [DistinctDiversity(2, "ill")], Mondrian(), output=tmp_path / "out.csv")
+    assert release.found is None
+    assert release.evaluation.class_size["min"] >= 3, "two spellings of one value are not two values"
+    assert [n.code for n in release.notes] == ["twins-folded"]
+
+
+def test_the_tree_of_a_representative() -> None:
+    tree = {"tree": {"infection": ["HIV", "hiv", "flu"], "chronic": ["asthma"]}}
+    table = pa.table({"q": ["a", "a", "b", "b"], "s": ["HIV", "asthma", "hiv", "asthma"]})
+    assert check(table, ["q"], ["s"], trees={"s": tree}).sensitive["s"]["t_hierarchical"] == 0
+    assert check(table, ["q"], ["s"], trees={"s": tree}, twins="distinct").sensitive["s"]["t_hierarchical"] > 0
+
+
+def test_words_for_missing_are_one_value_with_it_and_leave_numbers_in_order() -> None:
+    values = pa.array(["1", "20", "3", "NA", None, "n/a"], pa.string())
+    table = pa.table({"q": ["a"] * 3 + ["b"] * 3, "s": values})
+    measured = check(table, ["q"], ["s"])
+    assert measured.sensitive["s"]["l_distinct"] == 1
+    assert measured.sensitive["s"]["t_ordered"] is not None
+    assert measured.twins == {"s": {"values": 1, "spellings": 3}}
+    assert check(table, ["q"], ["s"], twins="distinct").sensitive["s"]["t_ordered"] is None
+
+
+# What is said
+
+
+PEOPLE = pa.table(
+    {"q": list("aaaabbbbcc"), "ill": ["HIV", "hiv", "flu", "flu", "HIV", "flu", "hiv", "flu", "Asthma", "asthma"]}
+)
+COLUMNS = [Column("q", "quasi-identifier"), Column("ill", "sensitive")]
+
+
+def test_a_run_says_what_was_folded_but_no_value() -> None:
+    release = anonymize(PEOPLE, COLUMNS, [DistinctDiversity(2, "ill")], Fixed({"q": 0}))
+    assert release.evaluation.suppressed == 2
+    (note,) = release.notes
+    assert (note.code, note.column) == ("twins-folded", "ill")
+    assert "2 spellings of 1 value(s)" in note.message, "those of suppressed people do not count"
+    assert not any(word.casefold() in str(note).casefold() for word in ("hiv", "asthma", "flu"))
+    assert release.as_dict()["notes"] == [note.as_dict()]
+    distinct = [COLUMNS[0], Column("ill", "sensitive", twins="distinct")]
+    assert anonymize(PEOPLE, distinct, [DistinctDiversity(2, "ill")], Fixed({"q": 0})).notes == ()
+
+
+def test_without_twins_nothing_is_said() -> None:
+    assert anonymize(PEOPLE.slice(2, 2), COLUMNS, [KAnonymity(2)], Fixed({"q": 0})).notes == ()
+
+
+def test_evaluate_and_attack_fold_as_well(tmp_path: Path) -> None:
+    release = pa.table({"q": ["*"] * 4, "ill": ["HIV", "hiv", "HIV", "HIV "]})
+    original = release.set_column(0, "q", pa.array(list("abcd")))
+    assert evaluate(original, release, ["q"], ["ill"]).after.sensitive["ill"]["l_distinct"] == 1  # type: ignore[union-attr]
+    raw = evaluate(original, release, ["q"], ["ill"], twins="distinct")
+    assert raw.after.sensitive["ill"]["l_distinct"] == 3  # type: ignore[union-attr]
+    found = {a.name: a for a in attack(release, ["q"], ["ill"])}
+    assert found["homogeneity"].succeeded
+
+
+PROJECT: dict[str, Any] = {
+    "source": "people.csv",
+    "columns": {"q": "quasi-identifier", "ill": {"role": "sensitive"}},
+    "models": [{"distinct-diversity": {"l": 2, "column": "ill"}}],
+    "output": "out.csv",
+}
+
+
+@pytest.mark.parametrize(
+    ("top", "own", "expected"),
+    [
+        (None, None, "fold"),
+        ("distinct", None, "distinct"),
+        (None, "distinct", "distinct"),
+        ("distinct", "fold", "fold"),
+    ],
+)
+def test_the_rule_of_a_project(top: str | None, own: str | None, expected: str) -> None:
+    ill = {"role": "sensitive", **({"twins": own} if own else {})}
+    data = {**PROJECT, "columns": {"q": "quasi-identifier", "ill": ill}, **({"twins": top} if top else {})}
+    project = Project.from_dict(data)
+    assert [c.twins for c in project.columns] == ["fold", expected]
+    assert [c.twins for c in Project.from_dict(project.as_dict()).columns] == ["fold", expected]
+    tables = {"one": {**PROJECT, "output": "1.csv"}}
+    several = Project.from_dict({"tables": tables, "twins": "distinct"})
+    assert several.tables["one"].columns[1].twins == "distinct"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"twins": "both"}, {"columns": {"q": {"role": "quasi-identifier", "twins": "distinct"}}}, {"twins": True}],
+)
+def test_bad_rules(change: dict) -> None:
+    with pytest.raises(InputError) as caught:
+        Project.from_dict({**PROJECT, **change})
+    assert caught.value.code == "bad-twins"
+
+
+def test_strict_parts_are_those_that_are_published() -> None:
+    """The other columns join the quasi-identifiers, and these are told apart as they are written."""
+    table = pa.table({"q": ["a"] * 4, "s": ["1", "2", "1", "2"], "t": ["x", "x", "X", "X"]})
+    columns = [Column("q", "quasi-identifier"), Column("s", "sensitive"), Column("t", "sensitive")]
+    release = anonymize(table, columns, [DistinctDiversity(2, "s", strict=True), TCloseness(0, "s", strict=True)])
+    assert release.evaluation.released == 4
+
+
+# Inspection
+
+
+def test_inspection_lists_twins(tmp_path: Path, main) -> None:
+    path = tmp_path / "people.csv"
+    names = [f"{a}{b}" for a in ("Ann", "ANN") for b in range(6)]
+    ill = ["HIV", "hiv", "flu", "", "NA", "flu"] * 2
+    path.write_text("name,ill,sex\n" + "".join(f"{n},{i},f\n" for n, i in zip(names, ill, strict=True)), "utf-8")
+    name, illness, sex = inspect_table(path).columns
+    assert (name.role, name.twins.groups, name.twins.examples) == ("identifier", 6, ())
+    assert (illness.twins.groups, illness.twins.spellings) == (2, 4)
+    assert illness.twins.examples == (("HIV", "hiv"), (None, "NA"))
+    assert sex.twins.groups == 0
+    shown = main("inspect", path).out
+    assert "ill: 4 spellings of 2 values: 'HIV' = 'hiv'; (missing) = 'NA'" in shown
+    assert "Ann0" not in shown
+    listed = main("inspect", path, "--json").json["columns"]
+    assert listed[1]["twins"] == {"groups": 2, "spellings": 4, "examples": [["HIV", "hiv"], [None, "NA"]]}
+    assert listed[0]["twins"] == {"groups": 6, "spellings": 12, "examples": []}
+
+
+def test_check_says_what_was_folded(tmp_path: Path, main) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("q,s\na,HIV\na,hiv\nb,flu\nb,HIV\n", encoding="utf-8")
+    asked = ("check", path, "--qi", "q", "--sensitive", "s")
+    assert main(*asked, "--json").json["twins"] == {"s": {"values": 1, "spellings": 2}}
+    assert "2 spellings of 1 value(s) were judged as one value each" in main(*asked).out
+    assert main(*asked, "--json").json["sensitive"]["s"]["l_distinct"] == 1
+    assert main(*asked, "--twins", "distinct", "--json").json["sensitive"]["s"]["l_distinct"] == 2
+    assert main(*asked, "--twins", "no").code == 2
