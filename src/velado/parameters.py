@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, Protocol
 
-from velado.errors import InputError, suggest
+from velado.errors import InputError, shown, suggest
 
 LARGEST = 2**53
 
@@ -177,7 +177,9 @@ class KeyPlace:
     def problem(self, value: Any) -> str | None:
         """What is wrong with a value, or None."""
         scheme, _, place = value.partition(":") if isinstance(value, str) else ("", "", "")
-        return None if scheme in ("env", "file") and place else "must be env:VARIABLE or file:PATH"
+        return (
+            None if scheme in ("env", "file") and place and "\0" not in place else "must be env:VARIABLE or file:PATH"
+        )
 
 
 @dataclass(frozen=True)
@@ -235,8 +237,7 @@ def check(thing: Parametrized) -> None:
         problem = parameter.problem(value)
         if problem:
             near = suggest(value, parameter.options) if isinstance(parameter, Choice) and isinstance(value, str) else ""
-            shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:60] + "…"
-            got = "" if getattr(parameter, "secret", False) else f", got {shown}"
+            got = "" if getattr(parameter, "secret", False) else f", got {shown(value)}"
             message = f"the '{name}' parameter of {thing.name} {problem}{got}"
             raise InputError("bad-parameter", message, hint=near if near.startswith("Did") else "")
 

@@ -31,7 +31,7 @@ from velado.cli import (
     study,
 )
 from velado.cli.terminal import fail, print_json
-from velado.errors import VeladoError
+from velado.errors import InputError, InternalError, VeladoError
 
 app = typer.Typer(
     help="Anonymize tables about people, prove it, and show what it cost.",
@@ -72,14 +72,15 @@ app.add_typer(appointments.app, name="appointments")
 
 
 def main() -> None:
-    """Entry point: exit codes 0 done, 1 no solution, 2 bad input, 128 + signal when interrupted."""
+    """Entry point: exit codes 0 done, 1 no solution, 2 bad input, 70 internal error, 128 + signal when interrupted."""
     signals.install()
     try:
         code = _run()
-    except BaseException:
-        if not signals.received:
-            raise
-        code = 0
+    except SystemExit:
+        raise
+    except BaseException as error:
+        # Also the panics of compiled libraries, which are no Exceptions.
+        code = 0 if signals.received else fail(InternalError.of(error))
     if signals.received:
         code = signals.farewell()
     sys.exit(code)
@@ -100,6 +101,10 @@ def _run() -> int:
         # The reader went away; keep Python from complaining about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except MemoryError:
+        return fail(
+            InputError("out-of-memory", "the memory of this machine is not enough", hint="Take a smaller table.")
+        )
     except Exception as error:
         # Usage errors of the argument parser know how to show themselves.
         show = getattr(error, "show", None)

@@ -81,12 +81,12 @@ def _encoding(path: Path, data: bytes, whole: bool, given: str | None) -> str:
             if not found._is_text_encoding:
                 raise LookupError
             name = found.name
-        except LookupError:
+        except (LookupError, ValueError):
             raise InputError("wrong-encoding", f"unknown encoding {given!r}", file=path) from None
         try:
             data.decode(name) if whole else codecs.getincrementaldecoder(name)().decode(data)
-        except UnicodeDecodeError as error:
-            raise wrong_encoding(path, given, error.start) from None
+        except UnicodeError as error:
+            raise wrong_encoding(path, given, getattr(error, "start", None)) from None
         return name
     for mark, name in (
         (codecs.BOM_UTF8, "utf-8-sig"),
