@@ -115,8 +115,10 @@ class Lists:
     def problem(self, value: Any) -> str | None:
         """What is wrong with a value, or None."""
         kinds, words = ((int, float), "numbers") if self.numbers else ((str,), "texts")
-        lists = list(value.values()) if isinstance(value, Mapping) else [None]
+        lists: list[Any] = list(value.values()) if isinstance(value, Mapping) else [None]
         good = all(isinstance(x, (list, tuple)) and x and all(type(y) in kinds for y in x) for x in lists)
+        if good and self.numbers:
+            good = all(abs(y) <= LARGEST for x in lists for y in x)
         return None if good else f"must map column names to lists of {words}"
 
 
@@ -204,7 +206,7 @@ def bytes_of(value: Any) -> int | None:
     """
     if type(value) not in (str, int):
         return None
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kKMGT]?)B?", str(value).strip())
+    found = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?)\s*([kKMGT]?)B?", str(value).strip())
     return None if found is None else int(float(found[1]) * UNITS[found[2]]) or None
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from velado.engines.base import Counts, Recoded, Target, Translation
+from velado.engines.kinds import FLOATS, cell, read_as
 from velado.engines.leftovers import mine, owned_name, remove, sweep
 from velado.engines.messages import translated
 from velado.engines.opening import inner_names, literal, open_source
@@ -27,7 +28,8 @@ MEMORY = 768_000_000
 MOST_ENUM = 50_000
 PREFIX = ".velado-"
 GUARDED = r"^'*[=+@\t\r-]"
-NUMBER = r"^[+-]?[0-9]*([.,]?[0-9]+)+([eE][+-]?[0-9]+)?$"
+NUMBER = r"[+-]?[.,]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?"
+"""A whole text that is a number. Every character has one place in it: matching takes linear time."""
 ABSENT = "\x01missing\x01"
 """Stands for a missing value as a join key."""
 
@@ -67,20 +69,21 @@ class DuckDBTable:
             self.header = opened.header
             self.dialect = opened.dialect
             relation = opened.relation or self._register(opened.table)
-            described = self._run(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+            # What a time with a zone is called must not depend on the machine.
+            self._run("SET TimeZone = 'UTC'")
+            kinds = [row[1] for row in self._run(f"DESCRIBE SELECT * FROM {relation}").fetchall()]
+            self.types = {n: read_as(kind, n, source.name) for n, kind in zip(self.header, kinds, strict=True)}
         except BaseException:
             self.close()
             raise
         self._inner = dict(zip(self.header, inner_names(len(self.header)), strict=True))
-        self.types: dict[str, str] = {name: row[1] for name, row in zip(self.header, described, strict=True)}
-        self._relation = self._with_missing(relation)
+        self._relation = self._with_missing(relation, kinds)
 
-    def _with_missing(self, relation: str) -> str:
-        """Texts that stand for a missing value become NULL."""
+    def _with_missing(self, relation: str, kinds: Sequence[str]) -> str:
+        """Texts that stand for a missing value become NULL; equal values are written alike."""
         markers = ", ".join(literal(m) for m in dict.fromkeys(("", *(self.source.missing or ()))))
         cells = [
-            f"CASE WHEN {c} IN ({markers}) THEN NULL ELSE {c} END AS {c}" if self.types[name] == "VARCHAR" else c
-            for name, c in self._inner.items()
+            cell(c, kind, self.types[name], markers) for (name, c), kind in zip(self._inner.items(), kinds, strict=True)
         ]
         return f"(SELECT {', '.join(cells)} FROM {relation})"
 
@@ -227,7 +230,7 @@ class DuckDBTable:
                     shown = f"CAST({column} AS VARCHAR)"
                 if guard:
                     shown = guarded_cell(shown)
-            elif plain and name in known and "INT" not in self.types[name]:
+            elif plain and "INT" not in self.types[name] and (name in known or self.types[name] not in FLOATS):
                 shown = f"CAST({column} AS VARCHAR)"
             if star is not None and name in star and recoded.selection.kept is not None:
                 cell = f"CASE WHEN s.k0 IS NULL THEN {literal(ROOT)} ELSE CAST({cell} AS VARCHAR) END"
@@ -422,13 +425,13 @@ def _wide(kind: str) -> str:
 
 def guarded_cell(cell: str) -> str:
     """A text cell in SQL that gets an apostrophe where a spreadsheet would take it for a formula."""
-    risky = f"regexp_matches({cell}, {literal(GUARDED)}) AND NOT regexp_matches({cell}, {literal(NUMBER)})"
+    risky = f"regexp_matches({cell}, {literal(GUARDED)}) AND NOT regexp_full_match({cell}, {literal(NUMBER)})"
     return f"CASE WHEN {risky} THEN chr(39) || {cell} ELSE {cell} END"
 
 
 def guarded(labels: Sequence[Text], guard: bool) -> list[Text]:
     """Labels that a spreadsheet would take for formulas get an apostrophe."""
-    risky = [x is not None and re.match(GUARDED, x) and not re.match(NUMBER, x) for x in labels]
+    risky = [x is not None and re.match(GUARDED, x) and not re.fullmatch(NUMBER, x) for x in labels]
     return [f"'{x}" if guard and r else x for x, r in zip(labels, risky, strict=True)]
 
 

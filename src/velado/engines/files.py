@@ -40,6 +40,15 @@ def check_regular(path: Path) -> None:
         raise InputError("not-a-file", "this is a device or a pipe, not a file", file=path)
 
 
+def free_memory() -> int:
+    """Bytes of memory that are free on this machine."""
+    try:
+        lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+        return int(lines["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
 def contents(path: Path, most: int = LARGEST_TEXT) -> bytes:
     """The bytes of a file of at most so many."""
     check_regular(path)

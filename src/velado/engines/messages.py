@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from velado.engines.dialect import wrong_encoding
+from velado.engines.kinds import BROKEN
 from velado.errors import InputError
 
 
@@ -35,6 +36,9 @@ def translated(error: Exception, name: str) -> BaseException:
         return InputError("out-of-memory", "the table needs more memory than the engine may use", file=name)
     if line or "CSV" in text:
         return InputError("unreadable-file", f"{where} cannot be read as this dialect", file=name)
+    if BROKEN in text:
+        return InputError("unreadable-file", BROKEN, file=name)
     if "parquet" in text.lower():
         return InputError("unreadable-file", "not a readable Parquet file", file=name)
-    return InputError("engine-error", text.splitlines()[0], file=name)
+    # The engine's own words may repeat cells.
+    return InputError("engine-error", f"the engine cannot do this ({type(error).__name__})", file=name)

@@ -16,8 +16,6 @@ DEEPEST = 60
 MOST_NODES = 1_000_000
 LONGEST_NUMBER = 500
 NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
-MOST_BITS = 1024
-"""Bits of a whole number: a larger one has no counterpart among floating-point numbers."""
 
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -98,9 +96,6 @@ class _Careful(Loader):
             # Some notations take quadratic time.
             raise _wrong(f"the number has more than {LONGEST_NUMBER} characters", node)
         try:
-            value = super().construct_object(node, deep)
+            return super().construct_object(node, deep)
         except (ValueError, KeyError, AttributeError, TypeError, OverflowError, IndexError):
             raise _wrong(f"this cannot be read as {node.tag.rpartition(':')[2]}", node) from None
-        if isinstance(value, int) and value.bit_length() > MOST_BITS:
-            raise _wrong(f"the number has more than {MOST_BITS} bits", node)
-        return value
