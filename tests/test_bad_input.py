@@ -237,7 +237,7 @@ def test_missing_project_file(fails: Fails) -> None:
 
 def test_project_that_is_a_folder(fails: Fails, tmp_path: Path) -> None:
     (tmp_path / "project.yaml").mkdir()
-    fails("unreadable-file", "project.yaml")
+    fails("not-a-file", "project.yaml")
 
 
 # Columns and roles

@@ -114,7 +114,7 @@ def test_bad_files(tmp_path, text, code):
     ("options", "code"),
     [
         ({"file": "nowhere.csv"}, "missing-file"),
-        ({"file": "."}, "unreadable-file"),
+        ({"file": "."}, "not-a-file"),
         ({"file": "h.csv", "encoding": "klingon"}, "wrong-encoding"),
         ({"file": "h.csv", "encoding": "utf-8"}, "wrong-encoding"),
         ({"file": "h.csv", "sheet": "x"}, "unknown-option"),

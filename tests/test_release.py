@@ -606,7 +606,7 @@ def test_what_was_not_written_right_is_not_published(tmp_path, monkeypatch, writ
     with pytest.raises(VerificationError) as caught:
         release_people(output, models=models)
     assert caught.value.code == "verification-failed"
-    assert caught.value.exit_code == 1
+    assert caught.value.exit_code == 70
     assert list(tmp_path.iterdir()) == []
 
 

@@ -10,6 +10,7 @@ import errno
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -27,6 +28,9 @@ PASSWORDS = (
     ),
 )
 """Where passwords stand in addresses of databases and their options, and what is shown instead."""
+MOST_MESSAGE = 2000
+MOST_SHOWN = 60
+"""Characters of a value that a message repeats."""
 
 
 class VeladoError(Exception):
@@ -45,11 +49,11 @@ class VeladoError(Exception):
         values: Iterable[Any] = (),
     ) -> None:
         self.code = code
-        self.message = message
-        self.hint = hint
+        self.message = _cut(message, MOST_MESSAGE)
+        self.hint = _cut(hint, MOST_MESSAGE)
         self.file = None if file is None else str(file)
         self.column = column
-        self.values = [redacted(str(v)) for v in values][:MOST_VALUES]
+        self.values = [redacted(_cut(str(v), MOST_SHOWN)) for v in islice(values, MOST_VALUES)]
         super().__init__(str(self))
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -90,10 +94,35 @@ class NoSolution(VeladoError):
     exit_code: ClassVar[int] = 1
 
 
-class VerificationError(VeladoError):
-    """The written release did not pass its own verification and was removed."""
+class InternalError(VeladoError):
+    """A fault of Velado's own, which no change of the input mends."""
 
-    exit_code: ClassVar[int] = 1
+    exit_code: ClassVar[int] = 70
+
+    @staticmethod
+    def of(error: BaseException) -> InternalError:
+        """What is told of an unexpected exception: its kind and its place. Its text may hold values of the data."""
+        return InternalError(
+            "internal-error", f"internal error: {type(error).__name__} at {_place(error)}",
+            hint="This is a fault of Velado, not of your data: please report this line and the version. "
+            "It repeats nothing of the table.",
+        )  # fmt: skip
+
+
+def _place(error: BaseException) -> str:
+    """File and line of the innermost place in this package that an exception came through."""
+    package = Path(__file__).parent
+    place, trace = "an unknown place", error.__traceback__
+    while trace is not None:
+        file = Path(trace.tb_frame.f_code.co_filename)
+        if file.is_relative_to(package):
+            place = f"{file.relative_to(package.parent).as_posix()}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
+
+
+class VerificationError(InternalError):
+    """The written release did not pass its own verification and was removed."""
 
 
 class Cancelled(VeladoError):
@@ -149,12 +178,27 @@ def redacted(text: str) -> str:
     return text
 
 
-def suggest(wrong: str, known: Iterable[str]) -> str:
+def shown(value: Any) -> str:
+    """A value of the user's for a message: its beginning, if it is long.
+
+    >>> shown("a" * 100)
+    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…"
+    """
+    if isinstance(value, int) and value.bit_length() > 1024:
+        return "a number of more than 300 digits"
+    return _cut(repr(value), MOST_SHOWN)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[:most] + "…"
+
+
+def suggest(wrong: object, known: Iterable[object]) -> str:
     """A hint with the nearest known names."""
     import difflib
 
     names = [str(k) for k in known]
-    near = difflib.get_close_matches(wrong, names, n=3, cutoff=0.5)
+    near = difflib.get_close_matches(str(wrong)[:MOST_SHOWN], names, n=3, cutoff=0.5)
     if near:
         return "Did you mean " + " or ".join(f"'{n}'" for n in near) + "?"
     listed = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, Protocol
 
-from velado.errors import InputError, suggest
+from velado.errors import InputError, shown, suggest
 
 LARGEST = 2**53
 
@@ -115,8 +115,10 @@ class Lists:
     def problem(self, value: Any) -> str | None:
         """What is wrong with a value, or None."""
         kinds, words = ((int, float), "numbers") if self.numbers else ((str,), "texts")
-        lists = list(value.values()) if isinstance(value, Mapping) else [None]
+        lists: list[Any] = list(value.values()) if isinstance(value, Mapping) else [None]
         good = all(isinstance(x, (list, tuple)) and x and all(type(y) in kinds for y in x) for x in lists)
+        if good and self.numbers:
+            good = all(abs(y) <= LARGEST for x in lists for y in x)
         return None if good else f"must map column names to lists of {words}"
 
 
@@ -177,7 +179,9 @@ class KeyPlace:
     def problem(self, value: Any) -> str | None:
         """What is wrong with a value, or None."""
         scheme, _, place = value.partition(":") if isinstance(value, str) else ("", "", "")
-        return None if scheme in ("env", "file") and place else "must be env:VARIABLE or file:PATH"
+        return (
+            None if scheme in ("env", "file") and place and "\0" not in place else "must be env:VARIABLE or file:PATH"
+        )
 
 
 @dataclass(frozen=True)
@@ -202,7 +206,7 @@ def bytes_of(value: Any) -> int | None:
     """
     if type(value) not in (str, int):
         return None
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kKMGT]?)B?", str(value).strip())
+    found = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?)\s*([kKMGT]?)B?", str(value).strip())
     return None if found is None else int(float(found[1]) * UNITS[found[2]]) or None
 
 
@@ -235,8 +239,7 @@ def check(thing: Parametrized) -> None:
         problem = parameter.problem(value)
         if problem:
             near = suggest(value, parameter.options) if isinstance(parameter, Choice) and isinstance(value, str) else ""
-            shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:60] + "…"
-            got = "" if getattr(parameter, "secret", False) else f", got {shown}"
+            got = "" if getattr(parameter, "secret", False) else f", got {shown(value)}"
             message = f"the '{name}' parameter of {thing.name} {problem}{got}"
             raise InputError("bad-parameter", message, hint=near if near.startswith("Did") else "")
 

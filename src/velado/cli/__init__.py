@@ -31,7 +31,7 @@ from velado.cli import (
 )
 from velado.cli.terminal import fail, print_json, unheard
 from velado.engines.staging import remove_mine
-from velado.errors import VeladoError, redacted
+from velado.errors import InputError, InternalError, VeladoError, redacted
 
 app = typer.Typer(
     help="Anonymize tables about people, prove it, and show what it cost.",
@@ -72,16 +72,17 @@ app.add_typer(appointments.app, name="appointments")
 
 
 def main() -> None:
-    """Entry point: exit codes 0 done, 1 no solution, 2 bad input, 128 + signal when interrupted."""
+    """Entry point: exit codes 0 done, 1 no solution, 2 bad input, 70 internal error, 128 + signal when interrupted."""
     signals.install()
     try:
         code = _run()
         code = _flushed(code)
         signals.finish()
-    except BaseException:
-        if not signals.received:
-            raise
-        code = 0
+    except SystemExit:
+        raise
+    except BaseException as error:
+        # Also the panics of compiled libraries, which are no Exceptions.
+        code = 0 if signals.received else fail(InternalError.of(error))
     if signals.received:
         code = signals.farewell()
         remove_mine()
@@ -112,6 +113,10 @@ def _run() -> int:
     except SystemExit:
         # That is how the argument parser and its help say that nobody reads them.
         return unheard(BrokenPipeError())
+    except MemoryError:
+        return fail(
+            InputError("out-of-memory", "the memory of this machine is not enough", hint="Take a smaller table.")
+        )
     except Exception as error:
         # Usage errors of the argument parser know how to show themselves.
         show = getattr(error, "show", None)

@@ -5,13 +5,20 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 from velado.errors import InputError
 
 SAMPLE = 1 << 20
+MOST_COLUMNS = 10_000
 DELIMITERS = (",", ";", "\t", "|")
+PACKED = {
+    b"\x1f\x8b": "gzip", b"PK\x03\x04": "ZIP", b"\x28\xb5\x2f\xfd": "Zstandard", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz",
+    b"7z\xbc\xaf": "7-Zip", b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\x04\x22\x4d\x18": "LZ4",
+}  # fmt: skip
+"""First bytes of files that hold a table, but not as text."""
 MISSING_MARKERS = ("?", "NA", "N/A", "n/a", "NULL", "null", "NaN", "nan", "None", "-", ".", "missing")
 
 
@@ -32,11 +39,22 @@ def sniff(path: Path, delimiter: str | None = None, quote: str | None = None, en
     """
     with open(path, "rb") as stream:
         data = stream.read(SAMPLE)
+    for mark, name in PACKED.items():
+        if data.startswith(mark):
+            raise InputError(
+                "unreadable-file", f"this is a {name} file, not a text table", file=path,
+                hint="Unpack it, or give the file the suffix of its format.",
+            )  # fmt: skip
     whole = len(data) < SAMPLE
     encoding = _encoding(path, data, whole, encoding)
     text = data.decode(encoding, errors="replace" if not whole else "strict")
     lines = text.splitlines(keepends=True)
-    if not whole and len(lines) > 1:
+    if not whole and len(lines) == 1:
+        raise InputError(
+            "unreadable-file", f"the first line has more than {SAMPLE:,} bytes", file=path,
+            hint="The first line must hold the column names.",
+        )  # fmt: skip
+    if not whole:
         lines = lines[:-1]
     sample = "".join(lines[:1000])
     if not sample.strip():
@@ -60,8 +78,14 @@ def sniff(path: Path, delimiter: str | None = None, quote: str | None = None, en
 
 def check_header(header: list[str], path: Path | str) -> None:
     """Every column has a name of its own."""
+    if len(header) > MOST_COLUMNS:
+        raise InputError(
+            "too-many-columns", f"the table has {len(header):,} columns, more than {MOST_COLUMNS:,}", file=path,
+            hint="Take the columns that are needed.",
+        )  # fmt: skip
     folded = [name.casefold() for name in header]
-    twice = [str(i) for i, name in enumerate(folded, start=1) if folded.count(name) > 1]
+    times = Counter(folded)
+    twice = [str(i) for i, name in enumerate(folded, start=1) if times[name] > 1]
     if any(not name.strip() for name in header):
         raise InputError(
             "unnamed-column", f"column {[not n.strip() for n in header].index(True) + 1} of the header has no name",
@@ -81,12 +105,12 @@ def _encoding(path: Path, data: bytes, whole: bool, given: str | None) -> str:
             if not found._is_text_encoding:
                 raise LookupError
             name = found.name
-        except LookupError:
+        except (LookupError, ValueError):
             raise InputError("wrong-encoding", f"unknown encoding {given!r}", file=path) from None
         try:
             data.decode(name) if whole else codecs.getincrementaldecoder(name)().decode(data)
-        except UnicodeDecodeError as error:
-            raise wrong_encoding(path, given, error.start) from None
+        except UnicodeError as error:
+            raise wrong_encoding(path, given, getattr(error, "start", None)) from None
         return name
     for mark, name in (
         (codecs.BOM_UTF8, "utf-8-sig"),

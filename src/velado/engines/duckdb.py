@@ -16,6 +16,7 @@ from velado.engines.dialect import Dialect
 from velado.engines.fields import blanks_beside_quotes, column_bytes
 from velado.engines.header import First, Header, csv_rows, sheet_rows
 from velado.engines.identity import Identity
+from velado.engines.kinds import FLOATS, cell, read_as
 from velado.engines.messages import translated
 from velado.engines.opening import Opened, as_pattern, inner_names, literal, open_source
 from velado.engines.randomness import noisy
@@ -31,7 +32,8 @@ MOST_UNITS = 1 << 62
 IN_PLACE = "USE_TMP_FILE false"
 """A file that is there already is for the user only; a new one would be for everybody."""
 GUARDED = r"^'*[=+@\t\r-]"
-NUMBER = r"^[+-]?[0-9]*([.,]?[0-9]+)+([eE][+-]?[0-9]+)?$"
+NUMBER = r"[+-]?[.,]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?"
+"""A whole text that is a number. Every character has one place in it: matching takes linear time."""
 ABSENT = "\x01missing\x01"
 """Stands for a missing value as a join key."""
 
@@ -75,15 +77,15 @@ class DuckDBTable:
             self.header = Header(opened.header, self._first_rows(opened))
             self.dialect = opened.dialect
             relation = opened.relation or self._register(opened.table)
-            described = self._run(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+            kinds = [row[1] for row in self._run(f"DESCRIBE SELECT * FROM {relation}").fetchall()]
+            self.types = {n: read_as(kind, n, source.name) for n, kind in zip(self.header, kinds, strict=True)}
             if opened.text is not None and opened.dialect is not None:
                 self._check_quotes(opened.text, opened.dialect, relation)
         except BaseException:
             self.close()
             raise
         self._inner = dict(zip(self.header, inner_names(len(self.header)), strict=True))
-        self.types: dict[str, str] = {name: row[1] for name, row in zip(self.header, described, strict=True)}
-        self._relation = self._with_missing(relation)
+        self._relation = self._with_missing(relation, kinds)
 
     def _lock(self, path: Path | None) -> None:
         """From now on the engine reaches its source and its private folder, and no other file."""
@@ -95,6 +97,8 @@ class DuckDBTable:
         ):
             self._run(f"SET {name} = [{', '.join(map(literal, values))}]")
         for setting in (
+            # What a time with a zone is called must not depend on the machine.
+            "TimeZone = 'UTC'",
             "python_enable_replacements = false",
             "enable_external_access = false",
             "lock_configuration = true",
@@ -122,18 +126,12 @@ class DuckDBTable:
             return lambda: csv_rows(path, dialect)
         return (lambda: sheet_rows(opened.table)) if self.source.kind() == "xlsx" else None
 
-    def _with_missing(self, relation: str) -> str:
-        """Texts that stand for a missing value become NULL, and −0.0 becomes 0.0, which is equal but another text."""
+    def _with_missing(self, relation: str, kinds: Sequence[str]) -> str:
+        """Texts that stand for a missing value become NULL; equal values are written alike."""
         markers = ", ".join(literal(m) for m in dict.fromkeys(("", *(self.source.missing or ()))))
-        cells = []
-        for name, c in self._inner.items():
-            kind = self.types[name]
-            if kind == "VARCHAR":
-                cells.append(f"CASE WHEN {c} IN ({markers}) THEN NULL ELSE {c} END AS {c}")
-            elif kind in ("FLOAT", "DOUBLE"):
-                cells.append(f"CASE WHEN {c} = 0 THEN CAST(0 AS {kind}) ELSE {c} END AS {c}")
-            else:
-                cells.append(c)
+        cells = [
+            cell(c, kind, self.types[name], markers) for (name, c), kind in zip(self._inner.items(), kinds, strict=True)
+        ]
         return f"(SELECT {', '.join(cells)} FROM {relation})"
 
     # Asking
@@ -336,7 +334,7 @@ class DuckDBTable:
                     shown = f"CAST({column} AS VARCHAR)"
                 if guard:
                     shown = guarded_cell(shown)
-            elif plain and name in known and "INT" not in self.types[name]:
+            elif plain and "INT" not in self.types[name] and (name in known or self.types[name] not in FLOATS):
                 shown = f"CAST({column} AS VARCHAR)"
             if starring:
                 cell = f"CASE WHEN s.k0 IS NULL THEN {literal(ROOT)} ELSE CAST({cell} AS VARCHAR) END"
@@ -538,13 +536,13 @@ def _wide(kind: str) -> str:
 
 def guarded_cell(cell: str) -> str:
     """A text cell in SQL that gets an apostrophe where a spreadsheet would take it for a formula."""
-    risky = f"regexp_matches({cell}, {literal(GUARDED)}) AND NOT regexp_matches({cell}, {literal(NUMBER)})"
+    risky = f"regexp_matches({cell}, {literal(GUARDED)}) AND NOT regexp_full_match({cell}, {literal(NUMBER)})"
     return f"CASE WHEN {risky} THEN chr(39) || {cell} ELSE {cell} END"
 
 
 def guarded(labels: Sequence[Text], guard: bool) -> list[Text]:
     """Labels that a spreadsheet would take for formulas get an apostrophe."""
-    risky = [x is not None and re.match(GUARDED, x) and not re.match(NUMBER, x) for x in labels]
+    risky = [x is not None and re.match(GUARDED, x) and not re.fullmatch(NUMBER, x) for x in labels]
     return [f"'{x}" if guard and r else x for x, r in zip(labels, risky, strict=True)]
 
 

@@ -6,6 +6,7 @@ import re
 
 from velado.engines.dialect import wrong_encoding
 from velado.engines.fields import open_quote, ragged_row
+from velado.engines.kinds import BROKEN
 from velado.errors import InputError, disk_full
 
 FULL = (
@@ -39,6 +40,8 @@ def translated(error: Exception, name: str) -> BaseException:
         return InputError("out-of-memory", "the table needs more memory than the engine may use", file=name)
     if line or "CSV" in text:
         return InputError("unreadable-file", f"{where} cannot be read as this dialect", file=name)
+    if BROKEN in text:
+        return InputError("unreadable-file", BROKEN, file=name)
     if "parquet" in text.lower():
         return InputError("unreadable-file", "not a readable Parquet file", file=name)
     # DuckDB's sentence may quote a cell: only what kind of error it was is told.

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from velado.engines.arrow import read_arrow
 from velado.engines.dialect import Dialect, check_header, sniff, wrong_encoding
 from velado.engines.fields import check_fields
+from velado.engines.kinds import readable
 from velado.engines.source import Source
 from velado.engines.spreadsheet import read_xlsx
 from velado.errors import InputError, unwritable
@@ -68,19 +70,14 @@ def open_source(source: Source, folder: Any) -> Opened:
         check_header(header, path)
         return Opened(header, table=table.rename_columns(inner_names(len(header))))
     if kind == "arrow":
-        import pyarrow as pa
-        import pyarrow.feather
-
-        try:
-            return _in_memory(pyarrow.feather.read_table(path), path)
-        except (pa.ArrowInvalid, OSError) as error:
-            raise InputError("unreadable-file", f"not an Arrow file: {error}", file=path) from None
+        return _in_memory(read_arrow(path), path)
     return _csv(source, path, folder)
 
 
 def _in_memory(table: Any, name: Path | str) -> Opened:
     header = [str(n) for n in table.schema.names]
     check_header(header, name)
+    table = readable(table, name)
     return Opened(header, table=table.rename_columns(inner_names(len(header))))
 
 
@@ -114,7 +111,7 @@ def _parquet(path: Path) -> Opened:
 
     try:
         header = list(pyarrow.parquet.read_schema(path).names)
-    except (pa.ArrowInvalid, OSError):
+    except (pa.ArrowException, OSError, ValueError, KeyError):
         raise InputError("unreadable-file", "not a readable Parquet file", file=path) from None
     check_header(header, path)
     names = ", ".join(inner_names(len(header)))

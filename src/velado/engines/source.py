@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from velado.errors import InputError, suggest
+from velado.engines.files import check_regular, path_of
+from velado.errors import InputError, shown, suggest
 
 FORMATS = {
     ".csv": "csv",
@@ -61,7 +62,7 @@ class Source:
         if isinstance(thing, Source):
             return thing
         if isinstance(thing, (str, Path)):
-            return cls(path=(folder or Path()) / thing)
+            return cls(path=path_of(thing, "the source", folder))
         if isinstance(thing, Mapping):
             return cls._from_options(thing, folder)
         return cls(data=thing)
@@ -78,14 +79,20 @@ class Source:
                 raise InputError("unknown-option", f"a source has no option '{key}'", hint=suggest(key, known))
         if not options.get("path"):
             raise InputError("no-path", "the source needs a 'path'", hint="source: {path: table.csv}")
+        path = path_of(options["path"], "the source option 'path'", folder)
         given = {k: v for k, v in options.items() if k not in ("path", "missing")}
         for key, value in given.items():
             if value is not None and not isinstance(value, str):
                 raise InputError("bad-option", f"the source option '{key}' must be text, got {value!r}")
         missing = options.get("missing")
         if missing is not None:
-            missing = tuple(str(m) for m in ([missing] if isinstance(missing, (str, int, float)) else missing))
-        return cls(path=(folder or Path()) / str(options["path"]), missing=missing, **given)
+            markers = [missing] if isinstance(missing, (str, int, float)) else missing
+            if not isinstance(markers, (list, tuple)) or not all(isinstance(m, (str, int, float)) for m in markers):
+                raise InputError(
+                    "bad-option", f"the source option 'missing' must be a text or a list of texts, got {shown(missing)}"
+                )
+            missing = tuple(str(m) for m in markers)
+        return cls(path=path, missing=missing, **given)
 
     @property
     def name(self) -> str:
@@ -110,8 +117,7 @@ class Source:
         assert self.path is not None
         if not self.path.exists():
             raise InputError("missing-file", "file not found", file=self.path)
-        if self.path.is_dir():
-            raise InputError("not-a-file", "this is a directory, not a table", file=self.path)
+        check_regular(self.path)
         try:
             with open(self.path, "rb") as stream:
                 if not stream.read(1):

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from velado.engines.files import path_of
 from velado.errors import InputError, suggest
 from velado.hierarchies import calendar, categories, numbers, texts
 from velado.hierarchies.files import from_file
@@ -100,7 +101,7 @@ def _from_mapping(
         delimiter = options.pop("delimiter", None)
         encoding = options.pop("encoding", None)
         _refuse(column, options, ("delimiter", "encoding"))
-        path = (folder or Path()) / str(spec["file"])
+        path = path_of(spec["file"], f"the hierarchy file of the column '{column}'", folder)
         return from_file(column, path, delimiter, encoding), False, path
     top = options.pop("top", True)
     _refuse(column, options, ("top",))

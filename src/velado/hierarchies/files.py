@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
+from velado.engines.files import contents
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.values import Text
@@ -21,7 +22,7 @@ def from_file(column: str, path: Path, delimiter: str | None = None, encoding: s
     An empty leaf stands for a missing value; empty labels of that row are missing, too.
     """
     try:
-        data = path.read_bytes()
+        data = contents(path)
     except FileNotFoundError:
         raise InputError("missing-file", "hierarchy file not found", file=path, column=column) from None
     except OSError as error:
@@ -34,7 +35,7 @@ def from_file(column: str, path: Path, delimiter: str | None = None, encoding: s
         if encoding:
             raise InputError("wrong-encoding", f"the file is not {encoding}", file=path, column=column) from None
         text = data.decode("cp1252", errors="replace")
-    except LookupError:
+    except (LookupError, ValueError, TypeError):
         raise InputError("wrong-encoding", f"unknown encoding {encoding!r}", file=path, column=column) from None
     if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1):
         raise InputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -121,19 +121,43 @@ def stands_for(label: str, leaves: Sequence[Text], numbers: np.ndarray | None, i
     if interval is not None and numbers is not None:
         return np.flatnonzero(interval.holds(numbers))
     if ROOT in label:
-        pattern = re.compile(re.escape(label).replace(r"\*", "."), re.DOTALL)
-        found = _matching(leaves, pattern)
-        if not len(found):
-            pattern = re.compile(re.sub(r"(\\\*)+", ".*", re.escape(label)), re.DOTALL)
-            found = _matching(leaves, pattern)
-        return found
+        found = _matching(leaves, lambda x: _same_length(label, x))
+        return found if len(found) else _matching(leaves, lambda x: _any_length(label.split(ROOT), x))
     if label.startswith("{") and label.endswith("}"):
         members = {part.strip() for part in label[1:-1].split(",")}
         known = [i for i, leaf in enumerate(leaves) if leaf in members]
         return np.array(known if len(known) == len(members) else [], dtype=np.int64)
-    part = re.escape(label)
-    return _matching(leaves, re.compile(rf"{part}\W.*|.*\W{part}", re.DOTALL))
+    return _matching(leaves, lambda x: _part_of(label, x))
 
 
-def _matching(leaves: Sequence[Text], pattern: re.Pattern[str]) -> np.ndarray:
-    return np.array([i for i, x in enumerate(leaves) if x is not None and pattern.fullmatch(x)], dtype=np.int64)
+def _matching(leaves: Sequence[Text], fits: Callable[[str], bool]) -> np.ndarray:
+    return np.array([i for i, x in enumerate(leaves) if x is not None and fits(x)], dtype=np.int64)
+
+
+def _same_length(label: str, value: str) -> bool:
+    """Whether a value has the characters of a label in which each ``*`` is one character."""
+    return len(label) == len(value) and all(a in (ROOT, b) for a, b in zip(label, value, strict=True))
+
+
+def _any_length(parts: Sequence[str], value: str) -> bool:
+    """Whether a value has these parts in this order, with anything between them. Takes linear time, unlike a pattern."""
+    first, *middle, last = parts
+    at, end = len(first), len(value) - len(last)
+    if at > end or not value.startswith(first) or not value.endswith(last):
+        return False
+    for part in middle:
+        at = value.find(part, at, end)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
+
+
+def _part_of(label: str, value: str) -> bool:
+    """Whether a value begins or ends with a label, beside a character that is not of a word."""
+    if len(value) <= len(label):
+        return False
+    beside = ([value[len(label)]] if value.startswith(label) else []) + (
+        [value[-len(label) - 1]] if value.endswith(label) else []
+    )
+    return any(re.match(r"\W", character) for character in beside)

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from velado.errors import InputError
+from velado.errors import InputError, shown
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.scale import Scale
 from velado.numbers import Notation, column_notation, parse_all
+from velado.parameters import LARGEST
 from velado.values import ROOT
 
 
@@ -115,8 +116,8 @@ def _widths(column: str, widths: Any) -> list[float]:
 
 
 def _one_number(column: str, value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise InputError("bad-hierarchy", f"the {what} must be a number, got {value!r}", column=column)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= LARGEST:
+        raise InputError("bad-hierarchy", f"the {what} must be a number, got {shown(value)}", column=column)
     return float(value)
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from typing import ClassVar
 
 from velado.operations.base import Given, OnValues
 from velado.operations.numbers import Style, exact, numeric, parse
 from velado.parameters import Number
+
+DIGITS = 400
+"""As many as the largest number has in the smallest steps."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,9 @@ class Round(OnValues):
         """Round every number."""
         numbers = parse(values, given)
         style, step = Style.of(values, numbers), exact(self.to)
-        return [style.text((n / step).quantize(Decimal(1), ROUND_HALF_EVEN) * step) for n in numbers]
+        with localcontext() as context:
+            context.prec = DIGITS
+            return [style.text((n / step).quantize(Decimal(1), ROUND_HALF_EVEN) * step) for n in numbers]
 
     def keeps_type(self, kind: str) -> bool:
         """Multiples of a broken step do not fit a column of whole numbers."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from velado.engines.files import contents, path_of
 from velado.errors import InputError
 from velado.operations.base import Given, OnValues
 from velado.parameters import Substitutes, Word
@@ -72,9 +73,9 @@ class Substitute(OnValues):
     def _table(self, given: Given) -> dict[str, str]:
         if self.map is not None:
             return dict(self.map)
-        path = given.folder / str(self.file)
+        path = path_of(self.file, f"the substitutes of the column '{given.column}'", given.folder)
         try:
-            text = path.read_text(encoding="utf-8-sig")
+            text = contents(path).decode("utf-8-sig")
             rows = [r for r in csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter, strict=True) if r]
         except FileNotFoundError:
             raise InputError("missing-file", "substitution table not found", file=path, column=given.column) from None

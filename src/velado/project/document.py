@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,13 @@ import yaml
 
 from velado.engines import Source
 from velado.engines.base import ORDERS
+from velado.engines.files import path_of
 from velado.engines.source import FORMATS, check_path
-from velado.errors import InputError, suggest
+from velado.errors import InputError, shown, suggest
 from velado.hierarchies import Hierarchy
 from velado.methods import Lattice, Method, method_from
 from velado.models import PrivacyModel, check_crisp, model_from
+from velado.project.reading import read_yaml
 from velado.schema import REST, Column
 from velado.twins import TWINS
 
@@ -32,6 +35,8 @@ KEYS = (
 TABLE_KEYS = ("anonymization", "source", "columns", "rest", *UNITS, "models", "method", "output", "twins")
 COLUMN_KEYS = ("role", "type", "hierarchy", "format", "missing", "operation", "attribute", "twins")
 ANONYMIZATIONS = ("models", "light")
+PLAIN = (int, float, bytes, list, tuple, set, date)
+"""What a project file may hold that is neither text, mapping nor table."""
 OUTPUT_KEYS = ("path", "delimiter", "order", "suppressed", "guard", "recoding")
 
 
@@ -53,9 +58,9 @@ class Output:
 
     def __post_init__(self) -> None:
         for name in ("path", "recoding"):
-            if isinstance(getattr(self, name), str):
-                object.__setattr__(self, name, Path(getattr(self, name)))
-            check_path(getattr(self, name))
+            if getattr(self, name) is not None:
+                check_path(getattr(self, name))
+                object.__setattr__(self, name, path_of(getattr(self, name), f"output: '{name}'"))
         for what, value, known in (
             ("order", self.order, ORDERS),
             ("suppressed", self.suppressed, ("drop", "star")),
@@ -137,29 +142,20 @@ class Project:
     @classmethod
     def load(cls, path: str | Path) -> Project:
         """Read a YAML or JSON project file."""
-        path = Path(path)
+        path = path_of(path, "the project")
         try:
-            text = path.read_text(encoding="utf-8-sig")
-        except FileNotFoundError:
-            raise InputError(
-                "missing-file", "project file not found", file=path, hint="velado init TABLE writes one."
-            ) from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError("unreadable-file", f"cannot read the project file: {error}", file=path) from None
-        try:
-            data = yaml.load(text, Loader=_UniqueKeys)
-        except yaml.YAMLError as error:
-            mark = getattr(error, "problem_mark", None)
-            where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-            problem = getattr(error, "problem", None) or "not valid YAML"
-            raise InputError("bad-yaml", f"the project file is not valid YAML{where}: {problem}", file=path) from None
-        try:
-            return cls.from_dict(data, path.parent, path)
+            return cls.from_dict(read_yaml(path), path.parent, path)
         except InputError as error:
             if error.file is None:
                 error.file = str(path)
                 error.args = (str(error),)
             raise
+        except (TypeError, ValueError, KeyError, AttributeError, RecursionError, OverflowError) as error:
+            # The last net: every part is checked where it is read, but nobody knows all that people write.
+            raise InputError(
+                "bad-project", f"a part of the project has the wrong shape ({type(error).__name__})", file=path,
+                hint="Compare it with the reference of the project file.",
+            ) from None  # fmt: skip
 
     @classmethod
     def from_dict(cls, data: Any, folder: Path | str = ".", file: Path | None = None) -> Project:
@@ -174,7 +170,7 @@ class Project:
         for key in ("attributes", "joinable"):
             if key in data:
                 raise InputError("bad-project", f"'{key}' is for projects of several tables", hint="See 'tables'.")
-        return cls._of_table(data, Path(folder), file, str(data.get("name", "release")), {})
+        return cls._of_table(data, Path(folder), file, _name(data), {})
 
     @classmethod
     def _of_table(
@@ -195,7 +191,10 @@ class Project:
         if data.get("rest") not in (None, *REST):
             raise InputError("bad-rest", f"'rest' must be drop or insensitive, got {data['rest']!r}")
         source = data["source"]
-        source = Source.of(source, folder) if isinstance(source, (str, Mapping)) else source
+        if isinstance(source, (str, Mapping)):
+            source = Source.of(source, folder)
+        elif isinstance(source, PLAIN):
+            raise InputError("bad-project", f"'source' is a path or a mapping with a path, got {shown(source)}")
         columns = _mapping(data["columns"], "columns").items()
         twins = data.get("twins", "fold")
         if twins not in TWINS:
@@ -221,7 +220,7 @@ class Project:
         for key in ("source", "columns", "rest", *UNITS, "output"):
             if key in data:
                 raise InputError("bad-project", f"'{key}' stands in each table where there are 'tables'")
-        name = str(data.get("name", "release"))
+        name = _name(data)
         attributes = _mapping(data.get("attributes") or {}, "attributes")
         for attribute, spec in attributes.items():
             _mapping(spec, f"the attribute '{attribute}'", [k for k in COLUMN_KEYS if k != "attribute"])
@@ -229,6 +228,8 @@ class Project:
         tables = {}
         for table, spec in _mapping(data["tables"], "tables").items():
             own = _mapping(spec, f"the table '{table}'", TABLE_KEYS)
+            if str(table) in tables:
+                raise InputError("bad-project", f"the table '{table}' is described twice")
             light = own.get("anonymization") == "light"
             inherited = {k: v for k, v in shared.items() if not light or k == "twins"}
             try:
@@ -336,21 +337,11 @@ class Project:
         return hashlib.sha256(json.dumps(shown, sort_keys=True, default=str).encode()).hexdigest()
 
 
-class _UniqueKeys(yaml.SafeLoader):
-    """YAML in which a key that is written twice is an error, not a silent replacement."""
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        seen = set()
-        for key, _ in node.value:
-            if key.tag == "tag:yaml.org,2002:merge":
-                continue
-            if not isinstance(key, yaml.ScalarNode):
-                raise yaml.constructor.ConstructorError(None, None, "a key must be a single word", key.start_mark)
-            name = self.construct_object(key, deep=True)
-            if name in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"'{name}' is written twice", key.start_mark)
-            seen.add(name)
-        return super().construct_mapping(node, deep)
+def _name(data: Mapping[str, Any]) -> str:
+    name = data.get("name", "release")
+    if isinstance(name, bool) or not isinstance(name, (str, int, float)):
+        raise InputError("bad-project", f"'name' must be a text, got {shown(name)}")
+    return str(name)
 
 
 def _mapping(data: Any, what: str, known: Sequence[str] | None = None) -> Mapping[str, Any]:
@@ -420,6 +411,6 @@ def _column(name: Any, spec: Any, light: bool, attributes: Mapping[str, Any], tw
 def _output(data: Any, folder: Path) -> Output:
     options = dict(_mapping({"path": data} if isinstance(data, str) else data, "the output", OUTPUT_KEYS))
     for key in ("path", "recoding"):
-        if options.get(key):
-            options[key] = folder / str(options[key])
+        if options.get(key) is not None:
+            options[key] = path_of(options[key], f"output: '{key}'", folder)
     return Output(**options)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from velado.engines import Table, open_table
+from velado.engines.files import free_memory
 from velado.models import smallest_class
 from velado.parameters import bytes_of
 from velado.project.document import Project
@@ -75,12 +75,3 @@ def estimate_table(project: Project, table: Table, schema: Schema) -> Estimate:
         thesis_levels=levels,
         thesis_size=None if size is None or levels is None else round(size * levels),
     )
-
-
-def free_memory() -> int:
-    """Bytes of memory that are free on this machine."""
-    try:
-        lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
-        return int(lines["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

@@ -1,0 +1,93 @@
+"""Kinds of columns: which ones a table may have, and how each is read so that equal values are equal texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from velado.errors import InputError
+
+NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
+           "UHUGEINT", "BOOLEAN", "DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")  # fmt: skip
+"""Types that stay what they are: every value is written in one way."""
+BROKEN = "a number does not fit its column"
+FLOATS = ("FLOAT", "DOUBLE")
+TEXTS = ("VARCHAR", "JSON", "UUID", "INTERVAL", "TIME", "TIME_NS", "TIME WITH TIME ZONE", "TIMESTAMP WITH TIME ZONE",
+         '"NULL"', "NULL")  # fmt: skip
+"""Types that are read as text: an interval of 24 hours and one of a day are equal and written differently."""
+
+
+def read_as(kind: str, name: str, file: Path | str) -> str:
+    """The type as which a column of an engine's type is read; an error if a cell holds more than one value."""
+    if kind in NUMBERS or kind in FLOATS or (kind.startswith("DECIMAL(") and kind.endswith(")")):
+        return kind
+    if kind in TEXTS or (kind.startswith("ENUM(") and kind.endswith(")")):
+        return "VARCHAR"
+    raise unsupported(kind, name, file)
+
+
+def cell(column: str, kind: str, now: str, markers: str) -> str:
+    """A column in SQL as it is read: markers are missing values, −0.0 is 0.0, there is one NaN.
+
+    A damaged file may hold numbers of more digits than its type has, which the engine passes on.
+    """
+    if now == "VARCHAR":
+        text = column if kind == "VARCHAR" else f"CAST({column} AS VARCHAR)"
+        return f"CASE WHEN {text} IN ({markers}) THEN NULL ELSE {text} END AS {column}"
+    if now in FLOATS:
+        return f"CASE WHEN {column} = 0 THEN 0 WHEN isnan({column}) THEN 'nan' ELSE {column} END AS {column}"
+    if now.startswith("DECIMAL("):
+        width, scale = map(int, now[8:-1].split(","))
+        most = f"{'9' * (width - scale)}.{'9' * scale}"
+        broken = f"abs({column}) > CAST('{most}' AS {now})"
+        return f"CASE WHEN {broken} THEN error('{BROKEN}') ELSE {column} END AS {column}"
+    return column
+
+
+def readable(table: Any, file: Path | str) -> Any:
+    """An Arrow table whose columns the engine can read; an error names the first that it cannot."""
+    import pyarrow as pa
+
+    for i, field in enumerate(table.schema):
+        kind = _stored(field.type)
+        if pa.types.is_float16(kind):
+            table = table.set_column(i, field.name, table.column(i).cast(pa.float32()))
+        elif pa.types.is_decimal256(kind):
+            table = table.set_column(i, field.name, table.column(i).cast(pa.string()))
+        elif not _single(kind):
+            raise unsupported(str(field.type), field.name, file)
+    return table
+
+
+def _stored(kind: Any) -> Any:
+    """The type of the values themselves."""
+    import pyarrow as pa
+
+    while True:
+        if isinstance(kind, pa.BaseExtensionType):
+            # UUIDs are stored as bytes, and the engine knows them.
+            if kind.extension_name == "arrow.uuid":
+                return pa.string()
+            kind = kind.storage_type
+        elif pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+            kind = kind.value_type
+        else:
+            return kind
+
+
+def _single(kind: Any) -> bool:
+    import pyarrow as pa
+
+    t = pa.types
+    texts = t.is_string(kind) or t.is_large_string(kind) or t.is_string_view(kind)
+    plain = t.is_null(kind) or t.is_boolean(kind) or t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind)
+    return texts or plain or t.is_temporal(kind) or t.is_interval(kind)
+
+
+def unsupported(kind: str, name: str, file: Path | str) -> InputError:
+    """The error for a column whose cells are lists, structures or bytes."""
+    shown = kind.partition("(")[0].partition("<")[0] if "[" not in kind else "list"
+    return InputError(
+        "unsupported-type", f"cells of the type {shown} cannot be anonymized", column=name, file=file,
+        hint="Take the column out of the file, or write it as text or numbers, one value per cell.",
+    )  # fmt: skip
