@@ -147,8 +147,10 @@ def main(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call() -> Iterator[Any]:
     """A test in which the second judge refused a release has failed, whatever else it found."""
-    result = yield
-    refusals, watching.WATCH.refusals = watching.WATCH.refusals, []
+    try:
+        result = yield
+    finally:
+        refusals, watching.WATCH.refusals = watching.WATCH.refusals, []
     assert not refusals, "the second judge refuses: " + "; ".join(refusals)
     return result
 

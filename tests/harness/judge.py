@@ -38,7 +38,11 @@ class CannotJudge(Exception):
 
 @dataclass
 class Verdict:
-    """What is wrong with a release, the figures that its weakest class reaches, and what could not be judged."""
+    """What is wrong with a release, the figures that its weakest class reaches, and what could not be judged.
+
+    ``matched``: every record was found in the original; ``suppressed_rows`` are those that no released class has, where
+    that can be told.
+    """
 
     problems: list[str] = field(default_factory=list)
     figures: dict[str, list[Figure]] = field(default_factory=dict)
@@ -49,6 +53,7 @@ class Verdict:
     smallest: int = 0
     people: int | None = None
     matched: bool = False
+    suppressed_rows: list[int] | None = None
 
     @property
     def refused(self) -> bool:
@@ -381,7 +386,7 @@ class Case:
                 for label, under in meaning.items():
                     merged[label] |= under
             return merged if self._known(column, labels, merged) else None
-        fitting = [meaning for meaning in levels if labels <= set(meaning)]
+        fitting = [meaning for meaning in levels if all(meaning.get(label) for label in labels)]
         if not fitting:
             self._known(column, labels, max(levels, key=lambda m: len(labels & set(m))))
             return None
@@ -411,6 +416,8 @@ class Case:
                 key = tuple(labels[value] for value, labels in zip(values, label_of, strict=True))
                 if key in self.classes:
                     self.members[key].append(i)
+        kept = {i for own in self.members.values() for i in own}
+        v.suppressed_rows = [i for i in range(v.rows) if i not in kept]
         before, after = _projected(self.original, self.plain), _projected(self.release, self.plain)
         for key, rows in self.classes.items():
             own = self.members.get(key, [])

@@ -32,6 +32,8 @@ class Watch:
     tally: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     refusals: list[str] = field(default_factory=list)
+    last: Any = None
+    """What the last run in this process returned."""
 
     def seen(self, name: str, verdict: Verdict) -> None:
         self.tally["judged"] += 1
@@ -87,6 +89,7 @@ def install() -> None:
     def judged(project: Any, *args: Any, **options: Any) -> Any:
         described = project if isinstance(project, Project) else Project.load(project)
         release = plain(described, *args, **options)
+        WATCH.last = release
         WATCH.release(described, release)
         return release
 
