@@ -124,9 +124,6 @@ def test_nothing_public_depends_on_the_cells_of_suppressed_people(tmp_path: Path
         case = random_case(1000 + seed, method=method, path="release.csv", order="sorted", suppressed=suppressed)
         case.project["method"][method]["suppression"] = rng.choice([0.3, 0.5])
         found = interference(case, tmp_path, main, rng, 3, False, seen)
-        seen.update(
-            {f"{model} {suppressed}": 1 for m in case.project["models"] for model in m} if found is not None else {}
-        )
         leaks += [f"seed {seed}, {method}, {suppressed}: {leak}" for leak in found]
     assert not leaks, f"{len(leaks)} leaks:\n" + "\n".join(leaks[:40])
     assert seen["same release"] >= times(14), seen
@@ -225,17 +222,15 @@ def test_json_on_the_terminal_is_what_the_run_returns(tmp_path: Path, main: Comm
 
 
 def test_reports_do_not_depend_on_suppressed_people(tmp_path: Path, main: Command) -> None:
-    leaks = []
-    for model, suppressed in (("t-closeness", "drop"), ("alpha-k", "star")):
-        case = fixed_case(3, model, suppressed)
-        case.write(tmp_path)
-        before = public(tmp_path, main, True)
-        assert before is not None
-        (place,) = suppressed_rows(case, tmp_path)
-        alone = dict(zip(case.header, case.rows[place], strict=True))
-        for cells in ({"ill": "cancer", "age": "150"}, {"name": "X-99999", "zip": "88888", "birth": "1650-01-01"}):
-            case.with_row(place, [*(alone | cells).values()]).write(tmp_path)
-            after = public(tmp_path, main, True)
-            assert after is not None
-            leaks += [f"{suppressed}, {cells}: {d}" for d in differences(before["report"], after["report"], "report")]
-    assert not leaks, f"{len(leaks)} leaks:\n" + "\n".join(leaks[:20])
+    case = fixed_case(3, "t-closeness", "drop")
+    case.write(tmp_path)
+    before = public(tmp_path, main, True)
+    assert before is not None
+    (place,) = suppressed_rows(case, tmp_path)
+    alone = dict(zip(case.header, case.rows[place], strict=True))
+    cells = {"name": "X-99999", "age": "150", "zip": "88888", "birth": "1650-01-01", "ill": "cancer", "cost": "10"}
+    case.with_row(place, [*(alone | cells).values()]).write(tmp_path)
+    after = public(tmp_path, main, True)
+    assert after is not None
+    leaks = differences(before["report"], after["report"], "report")
+    assert not leaks, f"{len(leaks)} leaks:\n" + "\n".join(leaks)

@@ -28,6 +28,9 @@ WIDE = ["é", "ñandú", "Straße", "ü,ö", "日本", "e\u0301", "🙂", "ﬁ"]
 WESTERN = ["é", "ñandú", "Straße", "ü,ö"]
 WINDOWS = ["–", "“q”", "€"]
 WORDS_IN = {"latin-1": WESTERN, "cp1252": WESTERN + WINDOWS}
+DONE = [
+    "", "", "", "", "too many", "too many, empty", "too few", "blank", "trailing", "nul", "long", "lone", "mixed",
+]  # fmt: skip
 ENDS = ["\n", "\n", "\r\n", "\r"]
 
 
@@ -42,7 +45,7 @@ def engine(path: Path, delimiter: str | None, encoding: str | None) -> tuple[lis
 def python(content: str, delimiter: str) -> tuple[list[str], Rows] | None:
     """Rows with whatever number of fields they have; blank lines are none."""
     try:
-        lines = list(csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, strict=True))
+        lines = list(csv.reader(io.StringIO(content, newline=""), delimiter=delimiter))
     except csv.Error:
         return None
     return lines[0], [tuple(c or None for c in line) for line in lines[1:] if line]
@@ -65,7 +68,7 @@ def arrow(content: str, header: list[str], delimiter: str) -> Rows | None:
     return [tuple(c or None for c in row) for row in zip(*(c.to_pylist() for c in table.columns), strict=True)]
 
 
-def field(rng: random.Random, value: str, delimiter: str, end: str, nasty: float) -> str:
+def field(rng: random.Random, value: str, delimiter: str, nasty: float) -> str:
     """A cell as a careful, a lazy or a careless program writes it."""
     if rng.random() < nasty:
         return rng.choice(
@@ -91,13 +94,11 @@ def nasty_file(seed: int) -> tuple[str, str, str, str]:
         header[rng.randrange(width)] = rng.choice(
             ['the "name"', f"a{delimiter}b", "line\nbreak", "naïve", "with blank", "*"]
         )
-    nasty = rng.choice([0, 0, 0, 0.02, 0.1])
-    lines = [[field(rng, w, delimiter, end, 0) for w in header]]
+    lines = [[field(rng, w, delimiter, 0) for w in header]]
+    done = rng.choice(DONE)
+    nasty = rng.choice([0, 0, 0.02, 0.1]) if done == "" else 0
     for _ in range(rng.randint(1, 12)):
-        lines.append([field(rng, rng.choice(words), delimiter, end, nasty) for _ in range(width)])
-    done = rng.choice(
-        ["", "", "", "", "too many", "too many, empty", "too few", "blank", "trailing", "nul", "long", "lone", "mixed"]
-    )
+        lines.append([field(rng, rng.choice(words), delimiter, nasty) for _ in range(width)])
     place = rng.randrange(1, len(lines))
     if done == "too many":
         lines[place].append("extra")
@@ -159,7 +160,7 @@ def compared(path: Path, content: str, delimiter: str, encoding: str, told: bool
 def test_the_engine_reads_what_others_read_or_refuses(tmp_path: Path) -> None:
     seen: Counter[str] = Counter()
     wrong = []
-    for seed in range(times(300)):
+    for seed in range(times(240)):
         content, delimiter, encoding, done = nasty_file(seed)
         result = compared(tmp_path / f"{seed}.csv", content, delimiter, encoding, told=True)
         seen[result] += 1
@@ -168,20 +169,18 @@ def test_the_engine_reads_what_others_read_or_refuses(tmp_path: Path) -> None:
             wrong.append(f"seed {seed} ({done or 'nothing done'}, {encoding}): {result}\n    {content[:200]!r}")
     assert not wrong, f"{len(wrong)} files are read differently:\n" + "\n".join(wrong[:15])
     # Refusing everything would be easy.
-    assert seen["agreed"] >= times(300) * 2 // 5, seen
+    assert seen["agreed"] >= times(240) * 2 // 5, seen
     assert not any(seen[f"{done}: agreed"] for done in ("too many", "too many, empty", "too few")), seen
 
 
 def test_what_the_engine_finds_out_by_itself(tmp_path: Path) -> None:
     """Neither delimiter nor encoding is told: files that others read well are read alike, or refused."""
     wrong, agreed = [], 0
-    for seed in range(times(80)):
+    for seed in range(times(50)):
         rng = random.Random(seed)
         delimiter = rng.choice([",", ";", "\t", "|"])
         encoding = rng.choice(["utf-8", "utf-8-sig", "utf-16", "latin-1", "cp1252"])
-        words = ["Ann", "Bob Smith", "31", "007", "", "x y"] + {"latin-1": WESTERN, "cp1252": WESTERN + WINDOWS}.get(
-            encoding, WIDE
-        )
+        words = ["Ann", "Bob Smith", "31", "007", "", "x y", *WORDS_IN.get(encoding, WIDE)]
         rows = [[rng.choice(words) for _ in range(3)] for _ in range(rng.randint(3, 15))]
         # A table in which nothing tells Latin-1 from UTF-8 is both.
         rows[0][0] = "ñandú"
@@ -194,7 +193,7 @@ def test_what_the_engine_finds_out_by_itself(tmp_path: Path) -> None:
         if result not in ("agreed", "refused"):
             wrong.append(f"seed {seed} ({encoding}, {delimiter!r}): {result}")
     assert not wrong, f"{len(wrong)} files are read differently:\n" + "\n".join(wrong[:15])
-    assert agreed >= times(80) * 4 // 5
+    assert agreed >= times(50) * 4 // 5
 
 
 ROWS_OF_OTHER_LENGTHS = {
@@ -224,6 +223,37 @@ def test_a_row_of_another_length_stops_everything(tmp_path: Path, what: str, tol
     """Cells that slide into the next column are how names come out."""
     result = compared(tmp_path / "t.csv", ROWS_OF_OTHER_LENGTHS[what], ",", "utf-8", told)
     assert result == "refused"
+
+
+BROKEN_HEADERS = {
+    "a line break in a name, CRLF": 'a,"b\nc"\r\n1,2\r\n3,4\r\n',
+    "a line break in a name, LF": 'a,"b\nc"\n1,2\n3,4\n',
+    "a line break in a name, CR": 'a,"b\nc"\r1,2\r3,4\r',
+    "a carriage return in a name": 'a,"b\rc"\n1,2\n3,4\n',
+    "CRLF in a name": 'a,"b\r\nc"\r\n1,2\r\n3,4\r\n',
+    "a quote in a name": 'a,"b""c"\n1,2\n3,4\n',
+    "a delimiter in a name": 'a,"b,c"\n1,2\n3,4\n',
+}
+
+
+@pytest.mark.parametrize("what", BROKEN_HEADERS)
+def test_no_row_is_lost_after_a_header_with(tmp_path: Path, what: str) -> None:
+    assert compared(tmp_path / "t.csv", BROKEN_HEADERS[what], ",", "utf-8", True) in ("agreed", "refused")
+
+
+BLANKS_AROUND_QUOTES = [
+    'a,b\n1, "2"\n',
+    'a,b\n1,"2" \n',
+    'a,b\n "1",2\n',
+    'a, "b"\n1,2\n',
+    'a,b\n1, "2, 3"\n',
+    'a,b\n1,\t"2"\n',
+]
+
+
+@pytest.mark.parametrize("content", BLANKS_AROUND_QUOTES)
+def test_blanks_around_quotes_are_read_alike_or_refused(tmp_path: Path, content: str) -> None:
+    assert compared(tmp_path / "t.csv", content, ",", "utf-8", True) in ("agreed", "refused")
 
 
 def test_a_row_of_another_length_far_from_the_beginning(tmp_path: Path) -> None:
