@@ -8,9 +8,10 @@ folded, and counts people where the project says which column names them.
 
 import hashlib
 import json
+import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -25,7 +26,9 @@ FULL_DOMAIN = ("lattice", "samarati", "incognito", "datafly", "fixed")
 FUZZY_MODELS = ("q-anonymity", "fuzzy-l-diversity", "fuzzy-t-closeness")
 ON_WHOLE = ("t-closeness", "delta-disclosure", "beta-likeness")
 """Models that compare a class with the whole input."""
-MISSING_WORDS = {"", "?", "na", "n/a", "null", "nan", "none", "-", ".", "missing"}
+MISSING_WORDS = {"", "?", "na", "n/a", "n.a.", "#n/a", "<na>", "nan", "null", "missing"}
+LEADING_ZERO = re.compile(r"[+-]?0\d")
+"""A code, not a number."""
 LONG = 6
 """Identifiers of at least so many characters are looked for in every cell."""
 FOLDED_NUMBER = "\0"
@@ -62,6 +65,34 @@ class Verdict:
     def require(self, holds: bool, problem: str) -> None:
         if not holds:
             self.problems.append(problem)
+
+
+# Spelling twins
+
+
+@dataclass(frozen=True)
+class Folding:
+    """Values without differences of spelling, in a column whose numbers have decimal points, or commas."""
+
+    comma: bool = False
+
+    @classmethod
+    def of(cls, values: Iterable[Cell]) -> "Folding":
+        present = [v.strip() for v in values if v is not None and v.strip().casefold() not in MISSING_WORDS]
+        numbers = all(number(v) is not None for v in present)
+        return cls(numbers and any("," in v for v in present) and not any("." in v for v in present))
+
+    def __call__(self, cell: Cell) -> Cell:
+        """Compatibility forms, capitals, blanks, invisible characters, ways to write a number or that nothing is there."""
+        if cell is None:
+            return None
+        plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", cell).casefold())
+        plain = "".join(c for c in plain if c.isspace() or unicodedata.category(c) not in ("Cf", "Cc"))
+        plain = " ".join(plain.split())
+        if plain in MISSING_WORDS:
+            return None
+        same = number(plain) if self.comma or "," not in plain else None
+        return plain if same is None or LEADING_ZERO.match(plain) else f"{FOLDED_NUMBER}{same}"
 
 
 # The project as the judge sees it
@@ -127,9 +158,9 @@ class Described:
         named = self.project.get("household") or self.project.get("person")
         return None if named in (None, "rows") else str(named)
 
-    @property
-    def folds(self) -> bool:
-        return self.project.get("twins") != "distinct"
+    def folds(self, column: str) -> bool:
+        """Whether spellings of one sensitive value count as one."""
+        return self.columns.get(column, {}).get("twins", self.project.get("twins")) != "distinct"
 
     def named(self, role: str) -> list[str]:
         return [name for name, spec in self.columns.items() if spec.get("role") == role]
@@ -482,7 +513,7 @@ class Case:
             self.verdict.problems.append(f"{name} protects '{column}', which is not a sensitive column of the release")
             return
         readings = ("raw", "folded") if column is not None else ("raw",)
-        decisive = "folded" if column is not None and self.described.folds else "raw"
+        decisive = "folded" if column is not None and self.described.folds(column) else "raw"
         for reading in readings:
             try:
                 figure, holds = self._judged(name, parameters, reading == "folded")
@@ -514,14 +545,25 @@ class Case:
 
     def _tallies(self, column: str, strict: bool, folded: bool) -> Iterator[tuple[tuple[Cell, ...], Counter[Cell]]]:
         """The sensitive values of every class; strictly, of every part in which the other sensitive values agree."""
-        values = [fold(c) if folded else c for c in self.release.column(column)]
-        others = [self.release.column(c) for c in self.sensitive if c != column] if strict else []
+        values = self._cells(column, folded)
+        others = [self._cells(c, folded) for c in self.sensitive if c != column] if strict else []
         for key, rows in self.classes.items():
             parts: dict[tuple[Cell, ...], Counter[Cell]] = defaultdict(Counter)
             for i in rows:
-                parts[tuple(fold(o[i]) if folded else o[i] for o in others)][values[i]] += 1
+                parts[tuple(o[i] for o in others)][values[i]] += 1
             for tally in parts.values():
                 yield key, tally
+
+    def _folding(self, column: str) -> Folding:
+        return Folding.of({*self.original.column(column), *self.release.column(column)})
+
+    def _cells(self, column: str, folded: bool) -> list[Cell]:
+        cells = self.release.column(column)
+        if not folded:
+            return cells
+        fold = self._folding(column)
+        known = {c: fold(c) for c in set(cells)}
+        return [known[c] for c in cells]
 
     def _whole(self, column: str, folded: bool) -> Tally:
         """The distribution in the whole input, of values as they are published."""
@@ -531,7 +573,12 @@ class Case:
             values = self.release.column(column)
         else:
             raise CannotJudge(f"what '{column}' would show of suppressed records is not known")
-        return Counter(fold(c) if folded else c for c in values)
+        if not folded:
+            return Counter(values)
+        fold, whole = self._folding(column), Counter[Cell]()
+        for value, times in Counter(values).items():
+            whole[fold(value)] += times
+        return whole
 
     def _tree(self, column: str, whole: Tally, folded: bool, parameters: Mapping[str, Any]) -> Any:
         """What the distance needs beside the distributions: an order, or the chains of a tree."""
@@ -554,6 +601,7 @@ class Case:
             (length,) = {len(chain) for chain in chains.values()}
             chains[None] = [*([None] * (length - 1)), next(iter(chains.values()))[-1]]
         if folded:
+            fold = self._folding(column)
             again: dict[Cell, list[Cell]] = {}
             for leaf, chain in chains.items():
                 # Leaves are never confused with the inner nodes of the level above.
@@ -611,7 +659,7 @@ class Case:
             if name in FUZZY_MODELS or (name in ON_WHOLE and self.suppressed) or required.get("enhanced"):
                 continue
             column = required.get("column")
-            folded = column is not None and self.described.folds
+            folded = column is not None and self.described.folds(column)
             try:
                 figure, _ = self._judged(name, required, folded)
             except CannotJudge:
@@ -663,17 +711,6 @@ def _of_tallies(
         gain = max(measures.largest_gain(t, whole) for t in tallies)
         return gain, all(measures.beta_holds(t, whole, beta, enhanced) for t in tallies)
     raise CannotJudge(f"a model that the judge does not know: {name}")
-
-
-def fold(cell: Cell) -> Cell:
-    """A value without differences of spelling: compatibility forms, capitals, blanks, ways to write a number."""
-    if cell is None:
-        return None
-    plain = " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", cell).casefold()).split())
-    if plain in MISSING_WORDS:
-        return None
-    same = number(plain)
-    return plain if same is None else f"{FOLDED_NUMBER}{same}"
 
 
 def _projected(sheet: Sheet, columns: Sequence[str]) -> list[tuple[Cell, ...]]:

@@ -15,10 +15,10 @@ from harness.reading import Cell, decoded, number
 Meaning = dict[Cell, frozenset[Cell]]
 """Label → the original values under it."""
 ROOT = "*"
-_N = r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+_N = r"[+-]?\d+(?:[.,]\d+)?(?:e[+-]?\d+)?"
 _DASHED = re.compile(rf"({_N})(?:-|\.\.)({_N})")
-_HALF_OPEN = re.compile(rf"\[({_N}), ({_N})\)")
-_CLOSED = re.compile(rf"\[({_N}), ({_N})\]")
+_HALF_OPEN = re.compile(rf"\[({_N})[,;] ({_N})\)")
+_CLOSED = re.compile(rf"\[({_N})[,;] ({_N})\]")
 _BELOW = re.compile(rf"<({_N})")
 _FROM = re.compile(rf">=({_N})")
 
@@ -102,24 +102,28 @@ def _intervals(values: Sequence[str], labels: Iterable[Cell]) -> Meaning:
 def _interval(label: str) -> Callable[[Fraction], bool] | None:
     """Whether a number lies in the interval that a label names."""
     if found := _DASHED.fullmatch(label):
-        low, high = Fraction(found[1]), Fraction(found[2])
+        low, high = _limit(found[1]), _limit(found[2])
         return lambda n: low <= n <= high
     if found := _CLOSED.fullmatch(label):
-        low, high = Fraction(found[1]), Fraction(found[2])
+        low, high = _limit(found[1]), _limit(found[2])
         return lambda n: low <= n <= high
     if found := _HALF_OPEN.fullmatch(label):
-        low, high = Fraction(found[1]), Fraction(found[2])
+        low, high = _limit(found[1]), _limit(found[2])
         return lambda n: low <= n < high
     if found := _BELOW.fullmatch(label):
-        high = Fraction(found[1])
+        high = _limit(found[1])
         return lambda n: n < high
     if found := _FROM.fullmatch(label):
-        low = Fraction(found[1])
+        low = _limit(found[1])
         return lambda n: n >= low
     if (same := number(label)) is not None:
         # An interval of width 1 shows its one whole number.
         return lambda n: n == same
     return None
+
+
+def _limit(text: str) -> Fraction:
+    return Fraction(text.replace(",", "."))
 
 
 def _masks(options: Any, values: Sequence[str]) -> list[Callable[[str], str]]:
