@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,12 @@ import pyarrow as pa
 import pytest
 import yaml
 
+from harness import watching
 from velado import cli
 from velado.cli import terminal
 from velado.samples import hospital
+
+watching.install()
 
 VELADO = Path(sys.executable).with_name("velado")
 PROJECT: dict[str, Any] = {
@@ -108,6 +111,8 @@ def shell(tmp_path: Path, environment: dict[str, str]) -> Command:
         ended = subprocess.run(
             [VELADO, *map(str, args)], cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", timeout=120, **options
         )  # fmt: skip
+        if ended.returncode == 0:
+            watching.WATCH.command(tmp_path, list(map(str, args)), ended.stdout)
         return Ended(ended.returncode, ended.stdout, ended.stderr)
 
     return run
@@ -134,3 +139,36 @@ def main(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         return Ended(code, *capsys.readouterr())
 
     return run
+
+
+# The second judge
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[Any]:
+    """A test in which the second judge refused a release has failed, whatever else it found."""
+    try:
+        result = yield
+    finally:
+        refusals, watching.WATCH.refusals = watching.WATCH.refusals, []
+    assert not refusals, "the second judge refuses: " + "; ".join(refusals)
+    return result
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["judged"] = dict(watching.WATCH.tally)
+
+
+def pytest_testnodedown(node: Any) -> None:
+    """Sum up what the workers of pytest-xdist judged."""
+    watching.WATCH.tally.update(getattr(node, "workeroutput", {}).get("judged", {}))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    tally = watching.WATCH.tally
+    if tally:
+        terminalreporter.write_line(
+            f"second judge: {tally['judged']:,} releases judged, {tally['matched']:,} of them matched with their original "
+            f"records, {tally['skipped']:,} skipped (more than {watching.MOST_ROWS:,} rows)"
+        )

@@ -1,0 +1,163 @@
+"""Tables as Python's own readers see them: csv, openpyxl, pyarrow. Nothing of the product is used here."""
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+
+Cell = str | None
+DELIMITERS = ",;\t|"
+KINDS = {".parquet": "parquet", ".pq": "parquet", ".xlsx": "xlsx", ".arrow": "arrow", ".feather": "arrow"}
+GUARDED = re.compile(r"'(?='*[=+@\t\r-])")
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}", re.ASCII)
+"""Who can tell whether its comma separates thousands or decimals?"""
+
+csv.field_size_limit(1 << 30)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table: names of its columns, rows of texts (None is missing), and which columns hold numbers by type."""
+
+    header: list[str]
+    rows: list[tuple[Cell, ...]]
+    numeric: frozenset[str] = frozenset()
+
+    def column(self, name: str) -> list[Cell]:
+        i = self.header.index(name)
+        return [row[i] for row in self.rows]
+
+
+def read(
+    path: Path,
+    options: Mapping[str, Any],
+    named: Sequence[str] = (),
+    missing: Sequence[str] = (),
+    guarded: bool = False,
+) -> Sheet:
+    """A file; ``options`` are those of a project's source, ``named`` are columns that it must have."""
+    kind = options.get("format") or KINDS.get(path.suffix.lower(), "csv")
+    if kind == "parquet":
+        sheet = of_arrow(pyarrow.parquet.read_table(path, partitioning=None))
+    elif kind == "arrow":
+        sheet = of_arrow(pyarrow.feather.read_table(path))
+    elif kind == "xlsx":
+        sheet = _workbook(path, options.get("sheet"))
+    else:
+        delimiter = options.get("delimiter") or ("\t" if path.suffix.lower() in (".tsv", ".tab") else None)
+        sheet = _text_table(path.read_bytes(), delimiter, options.get("quote"), options.get("encoding"), named)
+    markers = {"", *missing}
+    guard = guarded and kind in ("csv", "xlsx")
+
+    def plain(cell: Cell) -> Cell:
+        return (
+            None
+            if cell is None or cell in markers
+            else GUARDED.sub("", cell, count=1)
+            if guard and GUARDED.match(cell)
+            else cell
+        )
+
+    return Sheet(sheet.header, [tuple(map(plain, row)) for row in sheet.rows], sheet.numeric)
+
+
+def of_arrow(table: Any, missing: Sequence[str] = ()) -> Sheet:
+    """An Arrow table; values of other types are written as texts."""
+    numeric = frozenset(
+        f.name for f in table.schema
+        if pa.types.is_integer(f.type) or pa.types.is_floating(f.type) or pa.types.is_decimal(f.type)
+    )  # fmt: skip
+    markers = {"", *missing}
+    columns = [[None if (t := text(v)) in markers else t for v in column.to_pylist()] for column in table.columns]
+    return Sheet([str(n) for n in table.column_names], list(zip(*columns, strict=True)), numeric)
+
+
+def text(value: Any) -> Cell:
+    """A value of any type as text."""
+    match value:
+        case None | str():
+            return value
+        case bool():
+            return str(value).lower()
+        case datetime():
+            return str(value.replace(tzinfo=None)) + ("+00" if value.tzinfo else "")
+        case date() | int() | float() | Decimal():
+            return str(value)
+    return str(value)
+
+
+def number(cell: Cell) -> Fraction | None:
+    """The number that a text is, with a decimal point or one decimal comma; None if that is not certain."""
+    if cell is None or THOUSANDS.fullmatch(cell.strip()):
+        return None
+    plain = cell.strip()
+    if plain.count(",") == 1 and "." not in plain:
+        plain = plain.replace(",", ".")
+    return Fraction(plain) if NUMBER.fullmatch(plain) else None
+
+
+def _workbook(path: Path, name: str | None) -> Sheet:
+    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    sheet = book[name] if name else book.worksheets[0]
+    lines = [[_workbook_cell(v) for v in line] for line in sheet.iter_rows(values_only=True)]
+    book.close()
+    width = len(lines[0])
+    rows = [tuple((line + [None] * width)[:width]) for line in lines[1:]]
+    return Sheet([c or "" for c in lines[0]], rows)
+
+
+def _workbook_cell(value: Any) -> Cell:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    # openpyxl shows control characters as the file escapes them.
+    return re.sub(r"_x([0-9A-F]{4})_", lambda m: chr(int(m[1], 16)), value) if isinstance(value, str) else text(value)
+
+
+def _text_table(
+    data: bytes, delimiter: str | None, quote: str | None, encoding: str | None, named: Sequence[str]
+) -> Sheet:
+    content = decoded(data, encoding)
+    candidates = [
+        (d, q) for q in ([quote] if quote else ['"', "'"]) for d in ([delimiter] if delimiter else DELIMITERS)
+    ]  # fmt: skip
+    tables = []
+    for d, q in candidates:
+        try:
+            lines = list(csv.reader(io.StringIO(content, newline=""), delimiter=d, quotechar=q, strict=True))
+        except csv.Error:
+            continue
+        header, body = lines[0], [tuple(c or None for c in line) for line in lines[1:] if line]
+        if len(header) == 1:
+            # A blank line is a row of one missing value, except at the end.
+            body = [tuple(c or None for c in line) or (None,) for line in lines[1:]]
+        if set(named) <= set(header) and all(len(line) == len(header) for line in body):
+            tables.append(Sheet(header, body))
+    if not tables:
+        raise ValueError("no delimiter and quote give a table with the named columns in which all rows are alike")
+    return max(tables, key=lambda t: len(t.header))
+
+
+def decoded(data: bytes, encoding: str | None) -> str:
+    """Bytes as text: the byte order mark, else UTF-8, else Windows-1252 or Latin-1."""
+    if encoding is None:
+        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return data.decode("utf-16")
+        for name in ("utf-8-sig", "cp1252"):
+            try:
+                return data.decode(name)
+            except UnicodeDecodeError:
+                continue
+    return data.decode(encoding or "latin-1").removeprefix("\ufeff")
