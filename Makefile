@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: setup demo test lint bench clean
+.PHONY: setup demo test torture lint bench clean
 
 setup: $(STAMP)
 
@@ -29,6 +29,10 @@ lint: $(STAMP)
 
 test: lint
 	$(BIN)/python -m pytest -n 2
+
+# The harness of tests/harness with many more cases.
+torture: $(STAMP)
+	VELADO_TORTURE=1 $(BIN)/python -m pytest -n 2 tests/harness
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py

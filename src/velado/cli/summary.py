@@ -70,7 +70,7 @@ def show(release: Release) -> None:
         title="Risk and cost", title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=False
     )
     cost.add_row(
-        "records singled out by their quasi-identifiers",
+        f"{'people' if e.people else 'records'} singled out by their quasi-identifiers",
         f"{r.singled_out_before:,} before, {r.singled_out_after:,} after",
     )
     cost.add_row("highest risk of being re-identified", f"{r.highest:.2%}  (average {r.average:.2%})")

@@ -125,7 +125,7 @@ def _words(subject: Subject) -> list[str]:
         words.text(
             "words.singled-out",
             before=words.integer(e.risk.singled_out_before),
-            share=words.percent(e.risk.singled_out_before / max(e.rows, 1)),
+            share=words.percent(e.risk.singled_out_before / max(e.released, 1)),
             after=words.integer(e.risk.singled_out_after),
         )
     )
