@@ -13,7 +13,7 @@ from velado.appointments.rows import Rows, delimiter_of, write_rows
 from velado.appointments.slots import Slots
 from velado.appointments.units import Units
 from velado.appointments.vectors import AnonymityVector
-from velado.engines import Source
+from velado.engines import Header, Source
 from velado.errors import InputError
 from velado.project.verify import failed
 from velado.project.writing import published
@@ -31,7 +31,7 @@ def give_out(
     for name in slots.described:
         table = table.append_column(name, slots.rows.table.column(name).take(slot))
     if output is None:
-        _verify(Rows(table, people.rows.name, people.rows.header), people, slots, slot, assignment)
+        _verify(Rows(table, people.rows.name, Header(table.column_names)), people, slots, slot, assignment)
         return table
     delimiter = delimiter_of(output, people.rows.delimiter)
     with published([output]) as temporary:

@@ -50,8 +50,10 @@ def cautions(evaluation: Evaluation) -> None:
         columns = plain(" and ".join(p.columns))
         if p.converged is False:
             say(f"[yellow]{columns}: not converged after {p.iterations:,} iterations; other sets may fit better[/]")
-        if p.regularized:
-            listed = ", ".join(" / ".join(p.sets[i].name.values()) for i in p.regularized)
+        # Of sets that only suppressed people belong to nothing is said.
+        regularized = [p.sets[i] for i in p.regularized if p.sets[i].records]
+        if regularized:
+            listed = ", ".join(" / ".join(s.name.values()) for s in regularized)
             say(f"[yellow]{columns}: singular covariance, regularized, in the sets {plain(listed)}[/]")
         empty = [name for s in p.sets if s.corners and not s.sigma_count for name in s.name.values()]
         if empty:

@@ -59,8 +59,8 @@ class Header(list[str]):
 
     @property
     def lacking(self) -> bool:
-        """Whether the first line is data: half of the names look like it, or several are values of their columns."""
-        return 2 * len(self.doubtful) >= max(len(self), 1) or len(self._repeated) > 1
+        """Whether the first line is data: most names look like it, or several are values of their columns."""
+        return 2 * len(self.doubtful) > len(self) or len(self._repeated) > 1
 
     def check(self, file: str | None = None) -> None:
         """Refuse a table whose first line is data."""
