@@ -7,6 +7,7 @@ folded, and counts people where the project says which column names them.
 """
 
 import hashlib
+import itertools
 import json
 import re
 import unicodedata
@@ -29,6 +30,7 @@ ON_WHOLE = ("t-closeness", "delta-disclosure", "beta-likeness")
 MISSING_WORDS = {"", "?", "na", "n/a", "n.a.", "#n/a", "<na>", "nan", "null", "missing"}
 LEADING_ZERO = re.compile(r"[+-]?0\d")
 """A code, not a number."""
+MOST_READINGS = 200
 LONG = 6
 """Identifiers of at least so many characters are looked for in every cell."""
 FOLDED_NUMBER = "\0"
@@ -197,9 +199,11 @@ def judge(
     manifest: Mapping[str, Any] | None = None,
     claims: Mapping[str, Any] | None = None,
     table: str | None = None,
+    beside: Mapping[str, Sequence[Cell]] | None = None,
 ) -> Verdict:
     """Judge a release of a project (of its table, if it has several).
 
+    ``beside`` are the values that columns have in other tables of the project: hierarchies are built from all of them.
     ``original`` stands for a source that is no file. ``claims`` is what the run said (its JSON), which must be true.
     """
     described = Described.of(project, table)
@@ -216,7 +220,7 @@ def judge(
             return verdict
     else:
         release = released
-    Case(described, folder, original, release, verdict, manifest or {}, claims or {}).judge()
+    Case(described, folder, original, release, verdict, manifest or {}, claims or {}, beside or {}).judge()
     return verdict
 
 
@@ -230,8 +234,24 @@ def judge_files(project_file: Path, claims: Mapping[str, Any] | None = None) -> 
         output = project_file.parent / str(Described.of(project, table).output["path"])
         manifest = json.loads(output.with_name(output.name + ".manifest.json").read_text(encoding="utf-8"))
         own = (claims or {}).get("tables", {}).get(table) if table else claims
-        verdicts.append(judge(project, project_file.parent, output, manifest=manifest, claims=own, table=table))
+        beside = values_beside(project, project_file.parent, table) if table else None
+        verdicts.append(judge(project, project_file.parent, output, None, manifest, own, table, beside))
     return verdicts
+
+
+def values_beside(project: Mapping[str, Any], folder: Path, table: str) -> dict[str, list[Cell]]:
+    """Per column of a table, what columns of the same attribute hold in the other tables."""
+    found: dict[str, list[Cell]] = defaultdict(list)
+    for other in project["tables"]:
+        if other != table:
+            described = Described.of(project, other)
+            sheet = read(
+                folder / str(described.source["path"]), described.source, list(described.columns), described.missing
+            )
+            for column, spec in described.columns.items():
+                found[str(spec.get("attribute", column))] += sheet.column(column)
+    own = Described.of(project, table).columns
+    return {c: found[str(spec.get("attribute", c))] for c, spec in own.items()}
 
 
 def _read_release(described: Described, path: Path, original: Sheet, verdict: Verdict) -> Sheet | None:
@@ -255,6 +275,7 @@ class Case:
     verdict: Verdict
     manifest: Mapping[str, Any]
     claims: Mapping[str, Any]
+    beside: Mapping[str, Sequence[Cell]]
 
     def judge(self) -> None:
         d, v = self.described, self.verdict
@@ -389,72 +410,80 @@ class Case:
             self.verdict.skipped.append(f"the labels of {method} are not matched with the original")
             return
         try:
-            under = [self._meaning(j, c, method != "mondrian") for j, c in enumerate(self.quasi)]
+            under = [self._meanings(j, c, method != "mondrian") for j, c in enumerate(self.quasi)]
         except (Unreadable, ValueError, KeyError, TypeError) as error:
             self.verdict.skipped.append(f"labels that are not read here: {error}")
             return
-        if any(meaning is None for meaning in under):
+        if not all(under):
             return
         self.verdict.matched = True
         if method == "mondrian":
-            self._match_locally([m for m in under if m is not None])
-        else:
-            self._match_exactly([m for m in under if m is not None])
+            self._match_locally([levels[0] for levels in under])
+            return
+        # A label may be one of several levels: one reading of all columns must fit.
+        problems: list[str] = []
+        for reading in itertools.islice(itertools.product(*under), MOST_READINGS):
+            found = self._match_exactly(list(reading))
+            if not found:
+                return
+            problems = problems or found
+        self.verdict.problems += problems
 
-    def _meaning(self, j: int, column: str, full_domain: bool) -> Meaning | None:
-        """What each released label of a column stands for, or None (and a problem) if that cannot be."""
+    def _meanings(self, j: int, column: str, full_domain: bool) -> list[Meaning]:
+        """What the released labels of a column can stand for; nothing (and a problem) if that cannot be."""
         spec = self.described.columns[column]
-        values, labels = self.original.column(column), {key[j] for key in self.classes}
+        own, labels = self.original.column(column), {key[j] for key in self.classes}
+        values = [*own, *self.beside.get(column, ())]
         if not full_domain and (spec.get("type") == "date" or (spec.get("hierarchy") or {}).get("order")):
             raise Unreadable(f"intervals of '{column}'")
         if not full_domain and all(number(x) is not None for x in values if x is not None):
-            meaning = ranges(values, labels, spec.get("format"))
-            return meaning if self._known(column, labels, meaning) else None
-        levels = meanings(spec.get("hierarchy"), values, labels, spec.get("format"), self.folder)
+            levels = [ranges(values, labels)]
+        else:
+            levels = meanings(spec.get("hierarchy"), values, labels, spec.get("format"), self.folder)
         if not full_domain:
             merged: dict[Cell, frozenset[Cell]] = defaultdict(frozenset)
             for meaning in levels:
                 for label, under in meaning.items():
                     merged[label] |= under
-            return merged if self._known(column, labels, merged) else None
+            levels = [merged]
+        levels = [{label: under & set(own) for label, under in meaning.items()} for meaning in levels]
         fitting = [meaning for meaning in levels if all(meaning.get(label) for label in labels)]
         if not fitting:
-            self._known(column, labels, max(levels, key=lambda m: len(labels & set(m))))
-            return None
-        return fitting[0]
+            best = max(levels, key=lambda meaning: sum(bool(meaning.get(x)) for x in labels))
+            unknown = [x for x in labels if not best.get(x)]
+            self.verdict.problems.append(f"labels of '{column}' stand for no original value: {unknown[:3]}")
+        return fitting
 
-    def _known(self, column: str, labels: set[Cell], meaning: Meaning) -> bool:
-        unknown = [x for x in labels if not meaning.get(x)]
-        self.verdict.require(not unknown, f"labels of '{column}' stand for no original value: {unknown[:3]}")
-        return not unknown
-
-    def _match_exactly(self, under: list[Meaning]) -> None:
-        v = self.verdict
+    def _match_exactly(self, under: list[Meaning]) -> list[str]:
+        """Compare the classes with the original records that the labels say; what does not fit."""
+        problems = []
         label_of: list[dict[Cell, Cell]] = []
         for column, meaning, j in zip(self.quasi, under, range(len(under)), strict=True):
             labels: dict[Cell, Cell] = {}
             for label in {key[j] for key in self.classes}:
                 for value in meaning[label]:
                     if value in labels:
-                        v.problems.append(f"the value {value!r} of '{column}' has two labels in one recoding")
-                        return
+                        return [f"the value {value!r} of '{column}' has two labels in one recoding"]
                     labels[value] = label
             label_of.append(labels)
         columns = [self.original.column(c) for c in self.quasi]
-        self.members = defaultdict(list)
+        members: dict[tuple[Cell, ...], list[int]] = defaultdict(list)
         for i, values in enumerate(zip(*columns, strict=True)):
             if all(value in labels for value, labels in zip(values, label_of, strict=True)):
                 key = tuple(labels[value] for value, labels in zip(values, label_of, strict=True))
                 if key in self.classes:
-                    self.members[key].append(i)
-        kept = {i for own in self.members.values() for i in own}
-        v.suppressed_rows = [i for i in range(v.rows) if i not in kept]
+                    members[key].append(i)
         before, after = _projected(self.original, self.plain), _projected(self.release, self.plain)
         for key, rows in self.classes.items():
-            own = self.members.get(key, [])
-            v.require(len(own) == len(rows), f"the class {key} has {len(rows)} records, the original {len(own)} of it")
-            if len(own) == len(rows) and Counter(before[i] for i in own) != Counter(after[i] for i in rows):
-                v.problems.append(f"the class {key} has other values than its original records")
+            own = members.get(key, [])
+            if len(own) != len(rows):
+                problems.append(f"the class {key} has {len(rows)} records, the original {len(own)} of it")
+            elif Counter(before[i] for i in own) != Counter(after[i] for i in rows):
+                problems.append(f"the class {key} has other values than its original records")
+        kept = {i for own in members.values() for i in own}
+        self.members = members
+        self.verdict.suppressed_rows = [i for i in range(self.verdict.rows) if i not in kept]
+        return problems
 
     def _match_locally(self, under: list[Meaning]) -> None:
         """Sets of records as bits of whole numbers."""

@@ -15,6 +15,8 @@ from harness.reading import Cell, decoded, number
 Meaning = dict[Cell, frozenset[Cell]]
 """Label → the original values under it."""
 ROOT = "*"
+ROUNDED = Fraction(1, 10**9)
+"""Limits are written with nine decimals."""
 _N = r"[+-]?\d+(?:[.,]\d+)?(?:e[+-]?\d+)?"
 _DASHED = re.compile(rf"({_N})(?:-|\.\.)({_N})")
 _HALF_OPEN = re.compile(rf"\[({_N})[,;] ({_N})\)")
@@ -65,8 +67,8 @@ def meanings(
     return found
 
 
-def ranges(values: Sequence[Cell], labels: Iterable[Cell], format: str | None) -> Meaning:
-    """Labels of a local recoding of numbers or dates: a value, from the lowest to the highest, or ``*``."""
+def ranges(values: Sequence[Cell], labels: Iterable[Cell]) -> Meaning:
+    """Labels of a local recoding of numbers: a value, from the lowest to the highest, or ``*``."""
     present = [v for v in dict.fromkeys(values) if v is not None]
     meaning = _intervals(present, labels)
     for label in labels:
@@ -105,7 +107,7 @@ def _interval(label: str) -> Callable[[Fraction], bool] | None:
         low, high = _limit(found[1]), _limit(found[2])
         return lambda n: low <= n <= high
     if found := _CLOSED.fullmatch(label):
-        low, high = _limit(found[1]), _limit(found[2])
+        low, high = _limit(found[1]) - ROUNDED, _limit(found[2]) + ROUNDED
         return lambda n: low <= n <= high
     if found := _HALF_OPEN.fullmatch(label):
         low, high = _limit(found[1]), _limit(found[2])
