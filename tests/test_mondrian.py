@@ -613,7 +613,7 @@ def test_parts_in_every_format(tmp_path: Path, suffix: str) -> None:
     with open_table(tmp_path / f"release{suffix}") as written:
         assert written.rows() == 200
         assert written.header == PEOPLE.column_names
-    assert release.manifest["recoding"]["sha256"] is None
+    assert release.private_manifest["digests"]["recoding"] is None
 
 
 def test_sorted_parts_are_reproducible(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import hmac
 import json
 import re
 from collections import Counter, defaultdict
@@ -34,6 +35,7 @@ from velado import (
 )
 from velado.engines import DuckDBTable, Recoded, Selection, open_table
 from velado.models import model_from
+from velado.project.manifest import made_from
 
 HIERARCHIES = {"age": {"intervals": [5, 10, 20]}, "zip": {"mask": "right"}, "sex": None}
 QUASI = list(HIERARCHIES)
@@ -378,11 +380,25 @@ def manifest(tmp_path):
     return json.loads(text)
 
 
-def test_the_manifest_has_the_hashes(manifest, tmp_path):
-    assert manifest["input"] == {"name": "people.csv", "sha256": sha256(tmp_path / "people.csv"), "rows": 8}
+def test_the_manifest_has_the_hash_of_the_output_and_no_other(manifest, tmp_path):
+    assert manifest["input"] == {"name": "people.csv", "rows": 8}
     assert manifest["output"]["sha256"] == sha256(tmp_path / "out.csv")
-    assert SHA256.fullmatch(manifest["project"]["sha256"])
-    assert SHA256.fullmatch(manifest["recoding"]["sha256"])
+    assert len(SHA256.findall(json.dumps(manifest))) == 1
+
+
+def test_the_private_manifest_has_digests_under_its_key(manifest, tmp_path):
+    path = tmp_path / "out.csv.private.json"
+    assert path.stat().st_mode & 0o777 == 0o600
+    private = json.loads(path.read_text(encoding="utf-8"))
+    key = bytes.fromhex(private["key"])
+    digest = hmac.new(key, sha256(tmp_path / "people.csv").encode(), "sha256").hexdigest()
+    assert private["digests"]["input"] == digest
+    assert sha256(tmp_path / "people.csv") not in path.read_text(encoding="utf-8")
+    assert private["output"]["sha256"] == sha256(tmp_path / "out.csv")
+    assert private["evaluation"]["rows"] == 8
+    again = release_people(tmp_path / "out.csv", data=tmp_path / "people.csv").private_manifest
+    assert again["key"] != private["key"]
+    assert again["digests"]["input"] != private["digests"]["input"]
 
 
 def test_the_manifest_has_versions_models_and_results(manifest):
@@ -421,7 +437,7 @@ def test_the_manifest_has_no_original_values(manifest):
 def test_the_hash_of_the_project_tells_projects_apart(tmp_path, where, change):
     data = PEOPLE if where == "memory" else csv_of(PEOPLE, tmp_path / "people.csv")
     project = Project(data, tuple(COLUMNS), (KAnonymity(3),), Fixed(LEVELS))
-    assert release_people(data=data).manifest["project"]["sha256"] == project.digest()
+    assert made_from(release_people(data=data).private_manifest, "project", project.digest())
     assert replace(project, **change).digest() != project.digest()
 
 
@@ -444,7 +460,9 @@ def test_a_saved_recoding_is_the_same(tmp_path, recoding):
 
 def test_a_recoding_is_saved_with_the_output(tmp_path):
     release = release_people(Output(tmp_path / "out.csv", recoding=tmp_path / "recoding.json"))
-    assert Recoding.load(tmp_path / "recoding.json").digest == release.manifest["recoding"]["sha256"]
+    digest = Recoding.load(tmp_path / "recoding.json").digest
+    assert made_from(release.private_manifest, "recoding", digest)
+    assert (tmp_path / "recoding.json").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_recoding_has_no_identifiers(recoding):

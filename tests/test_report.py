@@ -20,7 +20,7 @@ import yaml
 import velado
 from conftest import Command
 from velado.errors import InputError
-from velado.evaluation import MEASURES, Comparison, Pair, Setting, Wanted, evaluate
+from velado.evaluation import MEASURES, Comparison, Pair, Setting, Wanted, evaluate, public
 from velado.frequency import Classes
 from velado.hierarchies import Hierarchy
 from velado.i18n import LANGUAGES, Language, language
@@ -90,8 +90,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory, patients: pa.Table) -> Path
 @pytest.fixture(scope="session")
 def subject(folder: Path) -> Subject:
     project = Project.load(folder / "project.yaml")
-    manifest, release = reports.manifest_of(project)
-    pair, about = reports._read(project, manifest, release)
+    manifest, private, release = reports.manifests_of(project)
+    whole, about = reports._read(project, manifest, private, release)
+    pair = public(whole)
     _, verdicts = judge_classes(project.models, pair.released.frequency.sensitive, pair.released)
     return Subject(pair, evaluate(pair, project.models, verdicts, Wanted(MEASURES)), about, EN)
 

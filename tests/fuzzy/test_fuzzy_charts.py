@@ -253,8 +253,8 @@ def released(folder: Path, method: dict[str, Any]) -> Path:
 def contents(project: Path) -> dict[str, str]:
     """All that the report says, in every language."""
     loaded = Project.load(project)
-    manifest, release = reports.manifest_of(loaded)
-    pair, about = reports._read(loaded, manifest, release)
+    manifest, private, release = reports.manifests_of(loaded)
+    pair, about = reports._read(loaded, manifest, private, release)
     evaluation = evaluate(pair, loaded.models, judge(pair, loaded.models), Wanted(("privacy",)))
     told = {}
     for code in LANGUAGES:
