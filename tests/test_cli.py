@@ -146,7 +146,7 @@ def test_check_json(write_project, shell: Command) -> None:
     ended = shell("check", "patients.csv", "--qi", "sex,city", "--sensitive", "diagnosis,cost", "--json")
     assert (ended.code, ended.err) == (0, "")
     shown = ended.json
-    assert list(shown) == ["rows", "classes", "class_size", "k", "risk", "l", "sensitive"]
+    assert list(shown) == ["rows", "classes", "class_size", "k", "risk", "l", "sensitive", "twins"]
     assert shown["rows"] == 400
     assert shown["k"] == shown["class_size"]["min"]
     assert list(shown["risk"]) == RISK

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from velado.engines.base import Counts, Recoded, Target, Translation
+from velado.engines.base import Counts, Dealing, Recoded, Target, Translation
 from velado.engines.dialect import Dialect
 from velado.engines.fields import blanks_beside_quotes, column_bytes
 from velado.engines.header import First, Header, csv_rows, sheet_rows
@@ -293,13 +293,8 @@ class DuckDBTable:
             named = self._labels(t, guard) if recoded.selection.shown is None else self._codes(t)
             tables.append(f"{join} {named} AS t{i} ON {self._key(t)} = t{i}.key")
         chunks = _chunks(recoded.translations)
-        selected, numbered = "", ""
+        selected = ""
         dealing = recoded.selection.dealing
-        if dealing is not None:
-            alike = [self._key(t) for t in (*recoded.translations, *([dealing.by] if dealing.by else []))]
-            numbered = f", row_number() OVER (PARTITION BY {', '.join(alike)} ORDER BY velado_dice) AS velado_nth"
-            if dealing.by is not None:
-                tables.append(f"JOIN {self._codes(dealing.by)} AS d ON {self._key(dealing.by)} = d.key")
         if recoded.selection.kept is not None:
             kept = self._kept(recoded, chunks, guard)
             on = " AND ".join(
@@ -308,7 +303,7 @@ class DuckDBTable:
             )
             if dealing is not None:
                 on += " AND p.velado_nth BETWEEN s.first_nth AND s.last_nth" + (
-                    " AND d.code = s.by_code" if dealing.by else ""
+                    " AND p.velado_by = s.by_code" if dealing.by else ""
                 )
             selected = f"{'LEFT JOIN' if star else 'JOIN'} {kept} AS s ON {on or 'true'}"
         known = dict(recoded.known)
@@ -345,12 +340,21 @@ class DuckDBTable:
         relation = self._relation
         if order == "keep" or recoded.noise:
             relation = f"(SELECT *, row_number() OVER () AS velado_row FROM {relation})"
-        if numbered:
-            relation = f"(SELECT *{numbered} FROM (SELECT *, random() AS velado_dice FROM {relation}) AS p)"
+        if dealing is not None:
+            relation = self._dealt(relation, recoded.translations, dealing)
         body = f"{rows} FROM {relation} AS p {' '.join(tables)} {selected}"
         body += {"keep": " ORDER BY p.velado_row", "shuffle": " ORDER BY random()"}.get(order, "")
         query = f"SELECT {', '.join(outer)} FROM ({body})"
         return query + " ORDER BY ALL" if order == "sorted" else query
+
+    def _dealt(self, relation: str, translations: Sequence[Translation], dealing: Dealing) -> str:
+        """The rows numbered at random among those that are alike; values with the same code are alike, too."""
+        alike, code, join = [self._key(t) for t in translations], "", ""
+        if dealing.by is not None:
+            join = f"JOIN {self._codes(dealing.by)} AS d ON {self._key(dealing.by)} = d.key"
+            alike, code = [*alike, "d.code"], ", d.code AS velado_by"
+        nth = f"row_number() OVER (PARTITION BY {', '.join(alike)} ORDER BY velado_dice) AS velado_nth"
+        return f"(SELECT p.*{code}, {nth} FROM (SELECT *, random() AS velado_dice FROM {relation}) AS p {join})"
 
     def _replaced(self, recoded: Recoded, guard: bool) -> tuple[list[str], dict[str, tuple[str, str]]]:
         """Joins for the columns that the selection does not look at; per column its cell and how that is shown."""
