@@ -22,7 +22,7 @@ import pyarrow as pa
 import pytest
 
 from velado.appointments.rows import write_rows
-from velado.engines import journal, staging
+from velado.engines import journal, locks, staging
 from velado.engines.locks import locked_folders
 from velado.engines.staging import PrivateFolder, sweep
 from velado.errors import InputError
@@ -278,26 +278,28 @@ def test_systems_that_can_do_less(lacking: str, folder: Path) -> None:
 
 
 def test_what_others_wrote_since_stays(folder: Path) -> None:
-    """Nobody finishes a publication over files that are not of it any more."""
-    third = next(s for s in every_step(folder, only=["replace"]) if s == 4)
-    assert trial(folder, kill_both, third, only=["replace"]) == KILLED
-    for name, data in contents_of("third").items():
-        (folder / name).write_bytes(data)
+    """Nobody finishes, or undoes, a publication over files that are not of it any more."""
+    assert trial(folder, kill_both, 4, only=["replace"]) == KILLED
+    states = {name: (folder / name).read_text() for name in OURS if (folder / name).exists()}
+    assert {text.split()[0] for name, text in states.items() if name != OURS[0]} == {"new", "old"}
+    (folder / "a/release.csv").write_text("by hand")
     next_run(folder, "a")
     sweep(folder / "b")
-    assert mark_of(folder) == "third"
+    found = {name: (folder / name).read_text() for name in OURS if (folder / name).exists()}
+    assert found == {**states, "a/release.csv": "by hand"}
     assert left(folder) == []
 
 
 # Several runs at once
 
 
-def run_often(folder: Path, mark: str, times: int) -> None:
+def run_often(folder: Path, mark: str, times: int, others: bool = False) -> None:
+    """Publish again and again; in between, too, nobody sees a mixture, unless ``others`` may have died on the way."""
     for number in range(times):
         with staged(folder, f"{mark}{number}"):
             pass
         with locked_folders([folder / "a", folder / "b"]):
-            mark_of(folder)
+            assert others or mark_of(folder)
 
 
 def started(work: Callable[[], None]) -> int:
@@ -312,6 +314,46 @@ def ended(child: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
+@pytest.mark.parametrize("files_only", [False, True])
+def test_nobody_publishes_into_a_folder_that_is_locked(
+    files_only: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where folders cannot be locked, a file in them is, and does not stay."""
+    real = locks._lock
+
+    def lock(descriptor: int, wait: bool) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        real(descriptor, wait)
+
+    if files_only:
+        monkeypatch.setattr(locks, "_lock", lock)
+    with locked_folders([folder / "b"]):
+        child = started(lambda: run_often(folder, "x", 1))
+        until = time.monotonic() + 10
+        while not list(folder.glob("a/.velado-*/new/release.csv")) and time.monotonic() < until:
+            time.sleep(0.005)
+        time.sleep(0.5)
+        assert mark_of(folder) == "old"
+        assert (folder / "b/.velado-lock").exists() == files_only
+    assert ended(child) == 0
+    assert mark_of(folder) == "x0"
+    assert left(folder) == []
+
+
+def test_a_system_without_locks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody can tell there who is alive: everything is published, nothing is swept."""
+    child, dead = waiting(folder / "a")
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    monkeypatch.setattr(locks, "_lock", lambda descriptor, wait: refuse(errno.ENOLCK)(0))
+    monkeypatch.setattr(locks, "_unlock", lambda descriptor: refuse(errno.ENOLCK)(0))
+    with staged(folder, "new"):
+        assert len(left(folder)) == 3
+    assert mark_of(folder) == "new"
+    assert left(folder) == [dead]
+
+
 def test_runs_at_once(folder: Path) -> None:
     times = 10 * (1 + TORTURE)
     children = [started(lambda mark=mark: run_often(folder, mark, times)) for mark in ("x", "y", "z")]
@@ -321,12 +363,14 @@ def test_runs_at_once(folder: Path) -> None:
 
 
 def test_runs_at_once_that_are_killed(folder: Path) -> None:
-    """Runs and their children die anywhere, others come after them; at no time somebody sees a mixture."""
-    dice = random.Random(1)
+    """Runs and their children die anywhere, others come between and after them: no mixture is left."""
+    seed = random.randrange(2**32) if TORTURE else 1
+    print(f"seed {seed}")  # shown when it fails
+    dice = random.Random(seed)
     for turn in range(6 * (1 + 10 * TORTURE)):
         steps = [dice.randrange(60) for _ in range(2)]
         children = [started(lambda step=step: trial(folder, kill_both, step) and None) for step in steps]
-        run_often(folder, f"turn{turn}-", 2)
+        run_often(folder, f"turn{turn}-", 2, others=True)
         for child in children:
             ended(child)
         next_run(folder, dice.choice("ab"))

@@ -376,6 +376,14 @@ def test_a_summary_that_cannot_be_written(args: tuple[str, ...], work: Path, vel
     assert consistent(work)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("more", [(), ("--json",)], ids=["text", "JSON"])
+def test_an_answer_that_cannot_be_written(more: tuple[str, ...], work: Path, velado: Velado) -> None:
+    ended = velado("inspect", "patients.csv", *more, fault="os.dup2(os.open('/dev/full', os.O_WRONLY), 1)")
+    assert ended.code == 2
+    assert "Error: the disk is full" in ended.err
+
+
 def test_closed_streams(work: Path, environment: dict[str, str]) -> None:
     """Nothing takes the place of the streams, and gets what is printed."""
     (work / "out.csv").unlink()

@@ -29,7 +29,7 @@ from velado.cli import (
     signals,
     study,
 )
-from velado.cli.terminal import fail, print_json, unheard
+from velado.cli.terminal import fail, print_json, silence, unheard
 from velado.engines.staging import remove_mine
 from velado.errors import InputError, InternalError, VeladoError, redacted
 
@@ -108,16 +108,18 @@ def _run() -> int:
     except typer.Abort:
         print("Aborted; nothing was published.", file=sys.stderr)
         return 130
-    except OSError as error:
-        return unheard(error)
     except SystemExit:
         # That is how the argument parser and its help say that nobody reads them.
-        return unheard(BrokenPipeError())
+        silence(sys.stdout)
+        return 0
     except MemoryError:
         return fail(
             InputError("out-of-memory", "the memory of this machine is not enough", hint="Take a smaller table.")
         )
     except Exception as error:
+        code = unheard(error)
+        if code is not None:
+            return code
         # Usage errors of the argument parser know how to show themselves.
         show = getattr(error, "show", None)
         if show is None:

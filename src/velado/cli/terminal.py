@@ -18,7 +18,7 @@ from rich.table import Table
 
 from velado import InputError, Source, VeladoError
 from velado.cli import signals
-from velado.errors import Note
+from velado.errors import FULL, Note, disk_full
 
 TWINS = Annotated[
     str, typer.Option(help="fold: spellings of one sensitive value, such as HIV and hiv, count as one; or distinct.")
@@ -56,14 +56,21 @@ def silence(stream: IO[str]) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def unheard(error: OSError) -> int:
-    """The exit code after the result could not be told; an error that is about something else is raised again."""
-    if not isinstance(error, BrokenPipeError) and not signals.done():
-        raise error
-    silence(sys.stdout)
-    if not isinstance(error, BrokenPipeError):
+def unheard(error: BaseException) -> int | None:
+    """The exit code if an error is that the result could not be told; None if it is another."""
+    if not isinstance(error, OSError):
+        return None
+    if isinstance(error, BrokenPipeError):
+        silence(sys.stdout)
+        return 0
+    if signals.done():
+        silence(sys.stdout)
         print(f"Published, but the summary could not be written: {error.strerror}", file=sys.stderr)
-    return 0
+        return 0
+    if error.errno in FULL:
+        silence(sys.stdout)
+        return fail(disk_full())
+    return None
 
 
 out = Terminal(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)

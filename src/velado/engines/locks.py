@@ -14,11 +14,17 @@ if sys.platform == "win32":
 
     def _lock(descriptor: int, wait: bool) -> None:
         msvcrt.locking(descriptor, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+
+    def _unlock(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
 else:
     import fcntl
 
     def _lock(descriptor: int, wait: bool) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+
+    def _unlock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL)
@@ -76,7 +82,11 @@ def _locked_folder(folder: Path) -> Iterator[None]:
         with _lock_in(folder):
             yield
     else:
-        yield
+        try:
+            yield
+        finally:
+            # Closing is not enough: a process that was forked meanwhile has the file open, too.
+            _unlock(descriptor)
     finally:
         if descriptor >= 0:
             os.close(descriptor)
@@ -105,4 +115,6 @@ def _lock_in(folder: Path) -> Iterator[None]:
     finally:
         with suppress(OSError):
             path.unlink()
+        with suppress(OSError):
+            _unlock(descriptor)
         os.close(descriptor)

@@ -142,7 +142,7 @@ def evaluate(
             "after": uniqueness(pair.sizes, wanted.fraction),
         }
     if pair.people is not None:
-        parts["people"] = {"released": pair.people.released, "smallest_class": int(pair.people.classes.min(initial=0))}
+        parts["people"] = {"released": pair.people.released, "smallest_class": int(min(pair.people.classes, default=0))}
     if pair.fuzzy is not None:
         parts["fuzzy"] = fuzzy_measures(pair.fuzzy, pair.original.hierarchies)
     return Evaluation(

@@ -50,10 +50,11 @@ class Counted:
         check_described(project, schema)
         progress(0.0, "counting")
         treated = treatments(table, schema, project.folder)
+        frequency = count_table(table, schema, project.models, project.folder)
         person = person_column(project, table, schema)
         if person is not None and project.method.divides:
             raise _not_dividable("people who have several rows cannot be counted with it")
-        frequency = with_shares(table, count_table(table, schema, project.models, project.folder), person)
+        frequency = with_shares(table, frequency, person)
         check_size(frequency, project.models)
         return cls(project, table, schema, treated, frequency, person)
 
