@@ -391,6 +391,7 @@ def named(*cells):
 def test_nothing_of_a_first_line_that_is_data_is_printed(tmp_path, main, headerless):
     velado.create_key(tmp_path / "k.key")
     write_csv(tmp_path / "slots.csv", ["hour", "capacity"], [["9", "30"]])
+    write_csv(tmp_path / "good.csv", ["age"], [["34"], ["34"]])
     described = {"name": "identifier", "age": {"role": "quasi-identifier"}, "city": {"role": "quasi-identifier"}}
     usual = {"source": headerless, "output": "out.csv", "models": [{"k-anonymity": {"k": 2}}]}
     write_project(tmp_path / "p.yaml", columns=described, **usual)
@@ -401,7 +402,8 @@ def test_nothing_of_a_first_line_that_is_data_is_printed(tmp_path, main, headerl
     commands = [
         ("run", "p.yaml"), ("run", "rest.yaml"), ("run", "light.yaml"), ("estimate", "p.yaml"), ("check", headerless, "--qi", "age,city"),
         ("check", headerless, "--qi", "Zwickav"), ("check", headerless, "--qi", "35"),
-        ("evaluate", headerless, headerless, "--qi", "age,city"), ("attack", headerless, "--qi", "age,city"),
+        ("evaluate", headerless, headerless, "--qi", "age,city"), ("attack", headerless, "--qi", "age,city", "--sensitive", "illness"),
+        ("attack", "good.csv", "--qi", "age", "--external", headerless, "--only", "linkage"),
         ("appointments", "k", headerless, "--qi", "age"), ("appointments", "assign", headerless, "slots.csv", "--qi", "age", "-o", "a.csv"),
         ("decrypt", headerless, "--column", "name", "--key", "file:k.key", "-o", "d.csv"),
         ("fuzzy", headerless, "--qi", "age"), ("hierarchy", "p.yaml", "age"),
@@ -409,6 +411,7 @@ def test_nothing_of_a_first_line_that_is_data_is_printed(tmp_path, main, headerl
     for command in commands:
         ended = main(*command, *(() if command[0] == "hierarchy" else ("--json",)))
         assert ended.code == 2, command
+        assert "first line" in ended.err, command
         assert not named(ended.out, ended.err), command
 
 

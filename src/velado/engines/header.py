@@ -76,7 +76,7 @@ class Header(list[str]):
     def near(self, wrong: str, wanted: Sequence[str]) -> str:
         """A hint with names like the wrong one; without any if the first line may be data."""
         if self.doubtful:
-            return no_header(self).hint
+            return f"Is the first line data? {no_header(self).hint}"
         if self._first is None or 2 * sum(name in self for name in wanted) >= len(wanted):
             return suggest(wrong, self)
         alike = difflib.get_close_matches(wrong, self, n=3, cutoff=NEAR)
@@ -100,7 +100,10 @@ def unknown_column(
     message: str = "the table has no such column", hint: str = "",
 ) -> InputError:  # fmt: skip
     """The error for one of the ``wanted`` columns that a table does not have."""
-    near = Header.of(header).near(name, wanted)
+    names = Header.of(header)
+    if names.lacking:
+        return no_header(names, file)
+    near = names.near(name, wanted)
     return InputError("unknown-column", message, column=name, file=file, hint=f"{near} {hint}".strip())
 
 
