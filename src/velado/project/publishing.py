@@ -82,9 +82,7 @@ class Prepared:
         temporary[0].write_text(json.dumps(manifest, ensure_ascii=False, indent=2), encoding="utf-8")
         if output.recoding is not None:
             self.save(temporary[1])
-        return self.release(
-            proof, manifest, output=output.path, manifest_path=self.paths[0], notes=self.notes(proof)
-        )
+        return self.release(proof, manifest, output=output.path, manifest_path=self.paths[0], notes=self.notes(proof))
 
     def target(self, path: Path) -> Source:
         """The release as it will be read back."""
