@@ -222,13 +222,11 @@ def test_a_failing_run_tells_no_identifier(tmp_path: Path, main: Command, what: 
     if operation:
         project["columns"]["name"] = {"role": "identifier", "operation": operation}
     path.write_text(yaml.safe_dump(project, sort_keys=False), encoding="utf-8")
-    looking = ("report project.yaml", "inspect people.csv") if "header" in what else ()
-    for command in ("run project.yaml", "run project.yaml --json", *looking):
+    for command in ("run project.yaml", "run project.yaml --json", "report project.yaml"):
         ended = main(*command.split())
         if command.startswith("run"):
             assert ended.code in (1, 2), (what, ended.out)
             assert not written(tmp_path / "out")
-        # Whoever inspects a table without a header is shown its first line as names of columns: not of its people.
         assert not escaped(everything(tmp_path, ended), IDENTIFIERS), f"{what}: {command}"
 
 
@@ -342,7 +340,7 @@ def test_a_killed_run_leaves_nothing_that_others_may_read(
     (tmp_path / "people.csv").write_bytes(content.encode("latin-1"))
     describe(tmp_path, person="rows") if _knows_people() else describe(tmp_path)
     met = 0
-    for _ in range(times(2, 10)):
+    for _ in range(times(1, 10)):
         before = set(tmp_path.rglob("*"))
         run = subprocess.Popen([VELADO, "run", "project.yaml"], cwd=tmp_path, env=environment, stdout=-3, stderr=-3)
         deadline = time.monotonic() + 60

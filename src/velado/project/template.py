@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from velado.engines import Source
+from velado.project.document import ROWS
 from velado.project.inspection import ColumnInspection, Inspection
 
 
@@ -41,6 +42,7 @@ def project_text(seen: Inspection, source: Source, target: Path) -> str:
     for c in seen.columns:
         lines.append(f"  # {c.reason}")
         lines.append(f"  {_value(c.name)}: {' ' * (width - len(_value(c.name)))}{_value(_column(c))}")
+    lines += _person(seen)
     lines += [
         "",
         "# Every class of records that look alike must satisfy all of these.",
@@ -64,6 +66,21 @@ def project_text(seen: Inspection, source: Source, target: Path) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _person(seen: Inspection) -> list[str]:
+    """Who has several rows, where identifiers repeat."""
+    identifiers = [c for c in seen.columns if c.role == "identifier"]
+    if not identifiers or any(c.distinct == seen.rows for c in identifiers):
+        return []
+    whole = [c for c in identifiers if not c.missing]
+    unit = max(whole, key=lambda c: c.distinct).name if whole else ROWS
+    return [
+        "",
+        "# Identifiers repeat: k counts the different values of this column, not rows.",
+        "# Write 'person: rows' if every row is a person.",
+        f"person: {_value(unit)}",
+    ]
 
 
 def _column(c: ColumnInspection) -> dict[str, Any]:
