@@ -618,7 +618,7 @@ def test_full_disk_in_a_process(
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
     write_project()
     assert main(*RUN).code == 0, "compiled kernels are cached before files are limited"
-    for name in ("out.csv", "out.csv.manifest.json"):
+    for name in ("out.csv", "out.csv.manifest.json", "out.csv.private.json"):
         (tmp_path / name).unlink()
 
     def limit() -> None:
@@ -699,7 +699,11 @@ def test_killed_outright(write_project, many_patients: Path, environment: dict, 
     left = set(contents(tmp_path)) - before
     assert process.returncode == -signal.SIGKILL, "it ended before it could be killed"
     assert left, "it was killed before it had written anything"
-    assert not {"out.csv", "out.csv.manifest.json"} & left
+    assert not {"out.csv", "out.csv.manifest.json", "out.csv.private.json"} & left
     write_project()
     assert shell(*RUN).code == 0
-    assert set(contents(tmp_path)) - before == {"out.csv", "out.csv.manifest.json"}
+    assert set(contents(tmp_path)) - before == {
+        "out.csv",
+        "out.csv.manifest.json",
+        "out.csv.private.json",
+    }

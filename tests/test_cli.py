@@ -110,7 +110,7 @@ def test_paths_are_relative_to_the_project(write_project, shell: Command, tmp_pa
         (tmp_path / name).rename(folder / name)
     assert shell("run", "elsewhere/project.yaml").code == 0
     assert sorted(p.name for p in folder.iterdir()) == sorted(
-        ["patients.csv", "project.yaml", "out.csv", "out.csv.manifest.json"]
+        ["patients.csv", "project.yaml", "out.csv", "out.csv.manifest.json", "out.csv.private.json"]
     )
     assert [p.name for p in tmp_path.iterdir()] == ["elsewhere"]
 
@@ -303,6 +303,7 @@ def test_demo(shell: Command, tmp_path: Path) -> None:
         "patients.csv",
         "patients_anonymous.csv",
         "patients_anonymous.csv.manifest.json",
+        "patients_anonymous.csv.private.json",
     }
     for file in ("hospital.yaml", "patients_anonymous.csv", "patients_anonymous.csv.manifest.json"):
         assert f"sample/{file}" in ended.out

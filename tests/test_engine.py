@@ -645,7 +645,12 @@ def test_rows_in_memory_are_shuffled_too():
 
 def test_nothing_is_left_behind(tmp_path):
     ordered(save(MANY, tmp_path / "table.csv"), tmp_path / "out.csv", "shuffle")
-    assert {path.name for path in Path(tmp_path).iterdir()} == {"table.csv", "out.csv", "out.csv.manifest.json"}
+    assert {path.name for path in Path(tmp_path).iterdir()} == {
+        "table.csv",
+        "out.csv",
+        "out.csv.manifest.json",
+        "out.csv.private.json",
+    }
 
 
 def test_what_does_not_fit_in_memory_is_spilled_in_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -678,4 +683,8 @@ def test_what_does_not_fit_in_memory_is_spilled_in_private(tmp_path: Path, monke
     assert seen
     assert set(seen) == {0o700}
     assert list(work.iterdir()) == []
-    assert sorted(p.name for p in out.iterdir()) == ["out.parquet", "out.parquet.manifest.json"]
+    assert sorted(p.name for p in out.iterdir()) == [
+        "out.parquet",
+        "out.parquet.manifest.json",
+        "out.parquet.private.json",
+    ]

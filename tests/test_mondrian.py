@@ -569,7 +569,7 @@ def test_parts_give_the_same_release(plain: Plain, models: list[dict], split: st
         assert parts.found is None
         assert rows_of(Path(folder) / "parts.csv") == rows_of(Path(folder) / "whole.csv")
         same_evaluation(parts.evaluation, whole.evaluation)
-        assert len(list(Path(folder).iterdir())) == 4
+        assert len(list(Path(folder).iterdir())) == 6
 
 
 @contextmanager

@@ -584,7 +584,7 @@ def code_of(*args: Any, **options: Any) -> str:
 
 
 def test_a_report_needs_the_release_as_it_was_written(folder: Path, tmp_path: Path) -> None:
-    for name in ("patients.csv", "project.yaml", "out.csv", "out.csv.manifest.json"):
+    for name in ("patients.csv", "project.yaml", "out.csv", "out.csv.manifest.json", "out.csv.private.json"):
         shutil.copy(folder / name, tmp_path / name)
     project, release, manifest = (tmp_path / n for n in ("project.yaml", "out.csv", "out.csv.manifest.json"))
     kept = manifest.read_bytes()

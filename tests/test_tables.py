@@ -46,6 +46,7 @@ SPEC = {
         "visits": {
             "source": "visits.csv",
             "columns": {"patient": {"attribute": "person"}, "years": {"attribute": "age"}, "day": "insensitive"},
+            "person": "rows",
             "output": {"path": "visits_out.csv", "order": "keep"},
         },
     },

@@ -95,7 +95,7 @@ def _counted(
         schema = Schema(project.columns).fitted(table.header, project.rest, table.source.name)
         check_described(project, schema)
         progress(0.0, "counting")
-        person = person_column(project, table, schema)
+        person = person_column(project, table)
         frequency = count_table(table, schema, variants[0].models, project.folder)
         members = None if person is None else Membership.of(table, frequency, person)
         return with_shares(table, frequency, person), members

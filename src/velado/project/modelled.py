@@ -51,7 +51,7 @@ class Counted:
         progress(0.0, "counting")
         treated = treatments(table, schema, project.folder)
         frequency = count_table(table, schema, project.models, project.folder)
-        person = person_column(project, table, schema)
+        person = person_column(project, table)
         if person is not None and project.method.divides:
             raise _not_dividable("people who have several rows cannot be counted with it")
         frequency = with_shares(table, frequency, person)

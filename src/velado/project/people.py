@@ -18,21 +18,21 @@ from velado.evaluation import Pair, People
 from velado.frequency import FrequencyTable
 from velado.frequency.table import distinct_rows
 from velado.project.document import ROWS, Project
-from velado.schema import Schema
 from velado.values import Text
 
 Shown = Mapping[tuple[Text, ...], int]
 """Different people by the labels of their class."""
 
 
-def person_column(project: Project, table: Table, schema: Schema) -> str | None:
+def person_column(project: Project, table: Table) -> str | None:
     """The column whose values are the people, None if every row is one; an error if that is not clear.
 
     Identifiers that repeat say that rows may belong together, unless another identifier tells all rows apart.
     """
     if project.unit not in (None, ROWS):
         return checked_person(table, project.unit)
-    identifiers = [name for name in schema.names("identifier") if name in table.header]
+    # Columns that the project does not mention are left out as identifiers are, but nobody called them so.
+    identifiers = [c.name for c in project.columns if c.role == "identifier"]
     repeated = [name for name in identifiers if table.repeats(name)] if project.unit is None else []
     if repeated and len(repeated) == len(identifiers):
         raise InputError(

@@ -86,7 +86,7 @@ def _in_parts(project: Project, table: DuckDBTable) -> Prepared | None:
         return None
     schema = Schema(project.columns).fitted(table.header, project.rest, table.source.name)
     check_described(project, schema)
-    person = person_column(project, table, schema)
+    person = person_column(project, table)
     expected = estimate_table(project, table, schema)
     if expected.how == "in memory":
         table.limit(max(MEMORY, (expected.memory - expected.needed) // 2))

@@ -216,7 +216,7 @@ def _read(
         tabs = "\t" if release.suffix.lower() in (".tsv", ".tab") else None
         delimiter = project.output.delimiter or tabs or (table.dialect.delimiter if table.dialect else ",")
         written = Source(path=release, delimiter=delimiter, encoding="utf-8", quote='"')
-        person = person_column(project, table, schema)
+        person = person_column(project, table)
         pair = read_pair(table, written, judged, project.models, project.folder, project.method, person)
     about = About(project.name, manifest["input"]["name"], release.name, tuple(schema.values()), manifest)
     return pair, about
