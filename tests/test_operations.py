@@ -1019,7 +1019,7 @@ def test_the_time_between_dates_is_kept_in_ordinary_projects_too():
     spec = {"shift": {"key": "env:VELADO_KEY", "by": "person"}}
     columns = [Column("person", "identifier", operation={"pseudonymize": "env:VELADO_KEY"}), Column("zone", "quasi-identifier"),
                Column("came", "insensitive", operation=spec), Column("left", "insensitive", operation=spec)]  # fmt: skip
-    release = velado.anonymize(table, columns, [KAnonymity(2)], output=Output(order="keep"))
+    release = velado.anonymize(table, columns, [KAnonymity(2)], output=Output(order="keep"), person="person")
     stays = moves(cells(release, "came"), [x or "" for x in cells(release, "left")])
     assert stays[:5] == moves(VISITS.column("came").to_pylist(), VISITS.column("left").to_pylist())[:5]
     assert stays[0] == 3
