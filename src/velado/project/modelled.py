@@ -128,8 +128,11 @@ class Modelled(Prepared):
         )
         verified = verify(written, expected)
         verdicts = all_verdicts(models, verified.verdicts, fuzzy)
+        whole = evaluate(pair, models, verdicts)
+        if not pair.suppressed:
+            return Proof(whole, whole, verified.twins)
         told = public_verdicts(models, verdicts, pair.suppressed)
-        return Proof(evaluate(public(pair), models, told), evaluate(pair, models, verdicts), verified.twins)
+        return Proof(evaluate(public(pair), models, told), whole, verified.twins)
 
     def notes(self, proof: Proof) -> tuple[Note, ...]:
         """Also which sensitive columns were judged folded."""
