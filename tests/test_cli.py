@@ -406,3 +406,20 @@ def test_output_into_a_closed_pipe(args: str, write_project, environment: dict, 
     )
     os.close(writer)
     assert ended.stderr == b""
+
+
+def test_questions_about_a_project_can_be_asked_from_another_folder(
+    write_project, main: Command, tmp_path: Path
+) -> None:
+    write_project()
+    (tmp_path / "there").mkdir()
+    for name in ("patients.csv", "project.yaml"):
+        (tmp_path / name).rename(tmp_path / "there" / name)
+    assert main("run", "there/project.yaml").code == 0
+    for command in (
+        ("evaluate", "--project", "there/project.yaml"),
+        ("attack", "--project", "there/project.yaml"),
+        ("report", "there/project.yaml", "--attacks", "--format", "xlsx"),
+    ):
+        ended = main(*command)
+        assert ended.code == 0, ended.err

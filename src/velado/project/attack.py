@@ -26,7 +26,7 @@ from velado.engines import open_table
 from velado.errors import InputError, suggest
 from velado.project.adversary import Adversary
 from velado.project.document import Project
-from velado.project.evaluation import described, written_release
+from velado.project.evaluation import described
 from velado.project.fuzzification import in_words
 
 NEEDED = {
@@ -78,7 +78,7 @@ def attack(
     schema, folder, _ = described(quasi_identifiers, sensitive, hierarchies, project)
     if project is not None:
         original = project.source if original is None else original
-        release = written_release(project) if release is None else release
+        release = project.released() if release is None else release
         if project.method.fuzzy:
             schema = in_words(project, schema, original, release)
     if release is None:

@@ -254,6 +254,16 @@ class Project:
         check_attributes(tables, joinable)
         return cls(Several(), (), name=name, folder=Path(folder), file=file, tables=tables, joinable=tuple(joinable))
 
+    def released(self) -> Source:
+        """The release, which must have been written, as it is read back."""
+        path = self.output.path
+        if path is None or not path.exists():
+            raise InputError(
+                "no-release", "the project's release is not there", file=path or self.file,
+                hint="velado run PROJECT writes it.",
+            )  # fmt: skip
+        return Source(path=path, delimiter=self.output.delimiter, encoding="utf-8", quote='"')
+
     def check_modelled(self) -> None:
         """This is one table, protected by models that its method can satisfy: there is something to measure or report."""
         if self.tables:

@@ -76,7 +76,7 @@ def evaluate(
     schema, folder, models = described(quasi_identifiers, sensitive, hierarchies, project, twins)
     if project is not None:
         original = project.source if original is None else original
-        release = written_release(project) if release is None else release
+        release = project.released() if release is None else release
     if original is None or release is None:
         raise InputError("no-table", "two tables are needed: the original and its release")
     _check_numbers(queries=queries, seed=seed, fraction=fraction)
@@ -143,17 +143,6 @@ def described(
     columns = [Column(c, "quasi-identifier", hierarchy=given.get(c)) for c in quasi]
     columns += [Column(c, "sensitive", hierarchy=given.get(c), twins=twins) for c in sensitive]
     return Schema(columns), Path(), ()
-
-
-def written_release(project: Project) -> Path:
-    """The project's output, which must be there."""
-    path = project.output.path
-    if path is None or not path.exists():
-        raise InputError(
-            "no-release", "the project's release is not there", file=path or project.file,
-            hint="velado run PROJECT writes it.",
-        )  # fmt: skip
-    return path
 
 
 def read_pair(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -188,12 +189,7 @@ def _check_paths(project: Project, paths: Sequence[Path]) -> None:
 
 def manifests_of(project: Project) -> tuple[dict[str, Any], dict[str, Any], Path]:
     """Both manifests of a project's release, and the release; an error if one is not there or does not fit."""
-    path = project.output.path
-    if path is None or not path.exists():
-        raise InputError(
-            "no-release", "the project's release is not there", file=path or project.file,
-            hint="velado run PROJECT writes it.",
-        )  # fmt: skip
+    path = project.released().check_file()
     manifest, private = read_manifest(manifest_path(path)), read_manifest(private_path(path))
     with open(path, "rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -213,9 +209,9 @@ def _read(
             raise _stale("the input has changed since the release was made", Path(table.source.name))
         schema = Schema(project.columns).fitted(table.header, project.rest, table.source.name)
         judged = Schema(c for c in project.columns if c.role in ("quasi-identifier", "sensitive"))
-        tabs = "\t" if release.suffix.lower() in (".tsv", ".tab") else None
-        delimiter = project.output.delimiter or tabs or (table.dialect.delimiter if table.dialect else ",")
-        written = Source(path=release, delimiter=delimiter, encoding="utf-8", quote='"')
+        written = project.released()
+        if written.delimiter is None and table.dialect is not None and release.suffix.lower() not in (".tsv", ".tab"):
+            written = replace(written, delimiter=table.dialect.delimiter)
         person = person_column(project, table)
         pair = read_pair(table, written, judged, project.models, project.folder, project.method, person)
     about = About(project.name, manifest["input"]["name"], release.name, tuple(schema.values()), manifest)
