@@ -61,6 +61,11 @@ class Evaluation:
     fuzzy: FuzzyMeasures | None = None
     people: dict[str, int] | None = None
 
+    @property
+    def smallest_class(self) -> int:
+        """The fewest people of a class, or records where every record is a person."""
+        return int(self.class_size.get("min", 0)) if self.people is None else self.people["smallest_class"]
+
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready; parts that were not asked for are left out."""
         shown = asdict(self) | {"models": [v.as_dict() for v in self.models]}

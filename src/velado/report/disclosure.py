@@ -36,7 +36,7 @@ class Limits:
     @classmethod
     def of(cls, evaluation: Evaluation) -> Limits:
         """What a release guarantees decides; without a guarantee, classes below `SMALL` are not listed."""
-        smallest = int(evaluation.class_size.get("min", 0))
+        smallest = evaluation.smallest_class
         promised = guaranteed(evaluation.models)
         return cls(max(SMALL, smallest), SMALL, promised if promised > 1 else SMALL)
 

@@ -33,7 +33,7 @@ def verdict(subject: Subject) -> Verdict:
 
 def _tiles(subject: Subject) -> tuple[Tile, ...]:
     e, words = subject.evaluation, subject.words
-    smallest = int(e.class_size.get("min", 0))
+    smallest = e.smallest_class
     return (
         Tile(words.text("tile.released"), words.integer(e.released), words.text("of-records", n=words.integer(e.rows))),
         Tile(
@@ -115,7 +115,7 @@ def _words(subject: Subject) -> list[str]:
         told[0] += " " + words.plural("words.starred", e.suppressed, share=share, starred=words.integer(e.starred))
     else:
         told[0] += " " + words.plural("words.suppressed", e.suppressed, share=share)
-    smallest = int(e.class_size.get("min", 0))
+    smallest = e.smallest_class
     if smallest > 1:
         risks = {"highest": words.percent(e.risk.highest), "average": words.percent(e.risk.average)}
         told.append(words.plural("words.risk", smallest - 1, **risks))
