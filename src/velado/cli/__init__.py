@@ -102,6 +102,8 @@ def _run() -> int:
         result = app(standalone_mode=False)
         return result if isinstance(result, int) else 0
     except VeladoError as error:
+        # Foreign code can turn being asked to stop into an error of its own.
+        signals.check()
         return fail(error)
     except typer.Exit as stop:
         return stop.exit_code
