@@ -118,7 +118,8 @@ class Lists:
         lists: list[Any] = list(value.values()) if isinstance(value, Mapping) else [None]
         good = all(isinstance(x, (list, tuple)) and x and all(type(y) in kinds for y in x) for x in lists)
         if good and self.numbers:
-            good = all(abs(y) <= LARGEST for x in lists for y in x)
+            # What is no number at all is refused where the numbers are used.
+            good = not any(abs(y) > LARGEST for x in lists for y in x)
         return None if good else f"must map column names to lists of {words}"
 
 

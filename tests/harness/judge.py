@@ -648,6 +648,10 @@ class Case:
         }
         if any(THOUSANDS.fullmatch(v.strip()) for v in self.original.column(column) if v is not None):
             raise CannotJudge("a comma that may separate thousands or decimals")
+        if self.described.columns[column].get("type") == "date" or any(
+            n is None and any(c.isdigit() for c in v) for v, n in numbers.items()
+        ):
+            raise CannotJudge("dates, and numbers in other notations")
         last: list[Cell] = [None] if None in whole else []
         if all(n is not None for n in numbers.values()):
             return [*sorted(present, key=lambda v: (numbers[v] or 0, v)), *last]

@@ -25,6 +25,9 @@ _BELOW = re.compile(rf"<({_N})")
 _FROM = re.compile(rf">=({_N})")
 
 
+GROUPED = re.compile(r"[.,]\d{3}(?!\d)")
+
+
 class Unreadable(Exception):
     """This kind of hierarchy or label is not read here: nothing can be said of the column."""
 
@@ -91,6 +94,8 @@ def _intervals(values: Sequence[str], labels: Iterable[Cell]) -> Meaning:
     numbers = {v: number(v) for v in values}
     if any(n is None for n in numbers.values()):
         raise Unreadable("not numbers")
+    if any("," in v for v in values) and any("." in v or GROUPED.search(v) for v in values):
+        raise Unreadable("thousands or decimals")
     meaning: Meaning = {}
     for label in labels:
         if label in (None, ROOT):

@@ -94,6 +94,8 @@ def text(value: Any) -> Cell:
             return str(value).lower()
         case datetime():
             return str(value.replace(tzinfo=None)) + ("+00" if value.tzinfo else "")
+        case float() if value == 0:
+            return "0.0"
         case date() | int() | float() | Decimal():
             return str(value)
     return str(value)

@@ -391,7 +391,7 @@ def waiting(parent: Path) -> tuple[int, Path]:
         (PrivateFolder(parent).folder("spilled") / "1").write_text("data")
         signal.pause()
     latest = time.monotonic() + 10
-    while not list(parent.glob(".velado-*/spilled/1")) and time.monotonic() < latest:
+    while not any(p.read_text() for p in parent.glob(".velado-*/spilled/1")) and time.monotonic() < latest:
         time.sleep(0.005)
     (made,) = [p for p in left(parent) if p not in before]
     return child, made

@@ -13,7 +13,7 @@ import numpy as np
 
 from velado.engines.base import Counts, Dealing, Recoded, Target, Translation
 from velado.engines.dialect import Dialect
-from velado.engines.fields import blanks_beside_quotes, column_bytes
+from velado.engines.fields import blanks_beside_quotes, column_bytes, row_count
 from velado.engines.header import First, Header, csv_rows, sheet_rows
 from velado.engines.identity import Identity
 from velado.engines.kinds import FLOATS, cell, read_as
@@ -81,6 +81,7 @@ class DuckDBTable:
             self.types = {n: read_as(kind, n, source.name) for n, kind in zip(self.header, kinds, strict=True)}
             if opened.text is not None and opened.dialect is not None:
                 self._check_quotes(opened.text, opened.dialect, relation)
+                self._check_rows(opened.text, opened.dialect, relation)
         except BaseException:
             self.close()
             raise
@@ -118,6 +119,16 @@ class DuckDBTable:
                     "belong to the value", file=self.source.path, column=name,
                     hint="Remove these blanks, or name another quote character.",
                 )  # fmt: skip
+
+    def _check_rows(self, text: Path, dialect: Dialect, relation: str) -> None:
+        """After a name with a line break DuckDB may take all lines for one."""
+        if not any(c in name for name in self.header for c in "\r\n"):
+            return
+        if self._run(f"SELECT count(*) FROM {relation}").fetchall()[0][0] != row_count(text, dialect):
+            raise InputError(
+                "unreadable-file", "the name of a column has a line break, and lines end in another way",
+                file=self.source.path, hint="Take the line break out of the name.",
+            )  # fmt: skip
 
     def _first_rows(self, opened: Opened) -> First | None:
         """Rows below the first line where that holds the header."""

@@ -52,6 +52,11 @@ def column_bytes(path: Path, dialect: Dialect) -> list[int]:
     return total
 
 
+def row_count(path: Path, dialect: Dialect) -> int:
+    """The rows below the header, as the second reader sees them."""
+    return sum(batch.num_rows for batch in _second_reader(path, dialect, ["f0"])) - 1
+
+
 def _second_reader(path: Path, dialect: Dialect, columns: list[str]) -> Any:
     import pyarrow as pa
     import pyarrow.csv as arrow

@@ -19,7 +19,7 @@ from velado.errors import InputError, suggest
 
 ROWS, CELLS = 1000, 200_000
 """Rows and cells that are looked at."""
-NEAR = 0.8
+NEAR = 0.6
 """How alike names must be if nothing else says that the first line holds names."""
 
 First = Callable[[], Iterable[Sequence[Any]]]

@@ -147,7 +147,7 @@ def evaluate(
             "after": uniqueness(pair.sizes, wanted.fraction),
         }
     if pair.people is not None:
-        parts["people"] = {"released": pair.people.released, "smallest_class": int(min(pair.people.classes, default=0))}
+        parts["people"] = {"count": pair.people.released, "smallest_class": int(min(pair.people.classes, default=0))}
     if pair.fuzzy is not None:
         parts["fuzzy"] = fuzzy_measures(pair.fuzzy, pair.original.hierarchies)
     return Evaluation(

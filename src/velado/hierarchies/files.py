@@ -23,6 +23,10 @@ def from_file(column: str, path: Path, delimiter: str | None = None, encoding: s
     """
     try:
         data = contents(path)
+    except InputError as error:
+        error.column = column
+        error.args = (str(error),)
+        raise
     except FileNotFoundError:
         raise InputError("missing-file", "hierarchy file not found", file=path, column=column) from None
     except OSError as error:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from velado.errors import InputError
 from velado.project.anonylitics_columns import Converted, converted, operation_part
 from velado.project.anonylitics_language import OPERATIONS, PRINCIPLES, ROLES, Part, Remark, fold
-from velado.project.document import ROWS, VERSION, Project
+from velado.project.document import VERSION, Project
 
 MONDRIAN = {"split": "distribution", "width": "std"}
 """The thesis's method, with the width that gives its printed figures."""
@@ -212,9 +212,6 @@ def _table(
     shown: dict[str, Any] = {} if table.full else {"anonymization": "light"}
     shown |= {"source": {"path": source}, "columns": columns}
     if table.full:
-        if any(c.spec.get("role") == "identifier" for c in table.columns.values()):
-            # Anonylitics counts rows.
-            shown["person"] = ROWS
         shown["models"] = _models(top, given, table)
         shown["method"] = {"mondrian": {**MONDRIAN, "represent": _represent(table)}}
     elif given.get("principles") and fold(given.get("anonymization_type")) == "ligera" and table is tables[0]:

@@ -285,7 +285,7 @@ def _people(table: Table, pair: Pair, weights: str) -> np.ndarray:
         # The column has no role: it may be about who people are.
         raise InputError(error.code, error.message, column=weights, hint=error.hint) from None
     if (numbers <= 0).any():
-        raise InputError("bad-weight", f"{(numbers <= 0).sum():,} weight(s) are not positive", column=weights)
+        raise InputError("bad-weight", "weights must be positive", column=weights, values=numbers[numbers <= 0])
     together = FrequencyTable.build(original.hierarchies, [counts], [Sensitive(weights, values)])
     rows = np.repeat(np.arange(together.rows), np.diff(together.start))
     return np.bincount(rows, weights=together.value_counts * numbers[together.values], minlength=together.rows)

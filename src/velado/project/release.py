@@ -53,6 +53,9 @@ class Release:
             for k, v in asdict(self.search).items()
             if k in ("nodes", "evaluated", "proven_optimal", "gap", "seconds")
         }
+        if e.suppressed:
+            # How much work it was depends on everybody.
+            search["evaluated"] = None
         shown: dict[str, Any] = {
             "project": self.project,
             "rows": e.rows,
