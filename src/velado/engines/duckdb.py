@@ -7,13 +7,14 @@ import os
 import re
 import secrets
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from velado.engines.base import Counts, Recoded, Target, Translation
+from velado.engines.files import free_memory
 from velado.engines.kinds import FLOATS, cell, read_as
 from velado.engines.leftovers import mine, owned_name, remove, sweep
 from velado.engines.messages import translated
@@ -26,8 +27,15 @@ from velado.values import ROOT, Text
 
 MEMORY = 768_000_000
 MOST_ENUM = 50_000
+WIDE = 400
+"""Columns above which the engine plans a statement with an expression for each of them too long."""
+AT_ONCE = 100
+VECTOR, VECTORS = 2048 * 16, 8
+"""Bytes that the engine takes for a column at a time, and how many of them a statement needs."""
 PREFIX = ".velado-"
 GUARDED = r"^'*[=+@\t\r-]"
+GUARDED_AMONG = r"(^|\x1f)'*[=+@\t\r-]"
+"""The same for cells that stand beside each other, with the character of code 31 between them."""
 NUMBER = r"[+-]?[.,]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?"
 """A whole text that is a number. Every character has one place in it: matching takes linear time."""
 ABSENT = "\x01missing\x01"
@@ -77,26 +85,44 @@ class DuckDBTable:
             self.close()
             raise
         self._inner = dict(zip(self.header, inner_names(len(self.header)), strict=True))
-        self._relation = self._with_missing(relation, kinds)
+        self._source = relation
+        self._cells = self._with_missing(kinds)
+        self._relation = self._of(self.header)
+        if len(self.header) > WIDE:
+            self._make_room()
 
-    def _with_missing(self, relation: str, kinds: Sequence[str]) -> str:
-        """Texts that stand for a missing value become NULL; equal values are written alike."""
+    def _with_missing(self, kinds: Sequence[str]) -> dict[str, str]:
+        """Per column its cells: texts that stand for a missing value become NULL; equal values are written alike."""
         markers = ", ".join(literal(m) for m in dict.fromkeys(("", *(self.source.missing or ()))))
-        cells = [
-            cell(c, kind, self.types[name], markers) for (name, c), kind in zip(self._inner.items(), kinds, strict=True)
-        ]
-        return f"(SELECT {', '.join(cells)} FROM {relation})"
+        if self.dialect is not None and not self.source.missing:
+            # Empty fields of a text table are missing already.
+            markers = ""
+        return {
+            name: cell(c, kind, self.types[name], markers)
+            for (name, c), kind in zip(self._inner.items(), kinds, strict=True)
+        }
+
+    def _of(self, columns: Sequence[str]) -> str:
+        """The relation with these columns: planning takes its time for every column that is in it."""
+        cells = ", ".join(self._cells[c] for c in dict.fromkeys(columns))
+        return f"(SELECT {cells} FROM {self._source})" if cells else self._source
+
+    def _make_room(self) -> None:
+        """Rows of many columns need more memory, and as much again for every thread."""
+        needed = len(self.header) * VECTOR * VECTORS
+        self.limit(min(max(MEMORY, 2 * needed), max(MEMORY, free_memory() // 2)))
+        self._run(f"SET threads = {max(1, min(os.cpu_count() or 1, self.memory // (2 * needed)))}")
 
     # Asking
 
     def rows(self) -> int:
         """Number of rows."""
-        return int(self._run(f"SELECT count(*) FROM {self._relation}").fetchall()[0][0])
+        return int(self._run(f"SELECT count(*) FROM {self._source}").fetchall()[0][0])
 
     def distinct(self, columns: Sequence[str]) -> int:
         """About how many combinations of the columns' values there are."""
         cells = ", ".join(self._inner[c] for c in columns)
-        found = self._run(f"SELECT approx_count_distinct(hash({cells})) FROM {self._relation}").fetchall()
+        found = self._run(f"SELECT approx_count_distinct(hash({cells})) FROM {self._of(columns)}").fetchall()
         return int(found[0][0])
 
     def count(self, columns: Sequence[str], lot: tuple[int, int] = (0, 1), by: Sequence[str] = ()) -> Counts:
@@ -107,10 +133,11 @@ class DuckDBTable:
         cells = ", ".join(f"{self._inner[c]} AS k{i}" for i, c in enumerate(columns))
         keys = ", ".join(f"k{i}" for i in range(len(columns)))
         chosen = f"WHERE hash({', '.join(self._inner[c] for c in by)}) % {lot[1]} = {lot[0]}" if lot[1] > 1 else ""
+        relation = self._of([*columns, *by])
         table = self._arrow(
-            f"SELECT {keys}, count(*) AS n FROM (SELECT {cells} FROM {self._relation} {chosen}) GROUP BY {keys}"
+            f"SELECT {keys}, count(*) AS n FROM (SELECT {cells} FROM {relation} {chosen}) GROUP BY {keys}"
             if columns
-            else f"SELECT count(*) AS n FROM {self._relation}"
+            else f"SELECT count(*) AS n FROM {self._source}"
         )
         dictionaries, codes = [], []
         for i in range(len(columns)):
@@ -119,6 +146,26 @@ class DuckDBTable:
             codes.append(encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False))
         counts = table.column(len(columns)).to_numpy().astype(np.int64, copy=False)
         return Counts(tuple(columns), tuple(dictionaries), tuple(codes), counts)
+
+    def amounts(self, columns: Sequence[str]) -> Iterator[tuple[str, dict[Text, int]]]:
+        """How often each value (as text) of each column occurs; of many columns several in one pass."""
+        if len(columns) <= WIDE:
+            for name in columns:
+                counts = self.count([name])
+                values = (counts.dictionaries[0][code] for code in counts.codes[0])
+                yield name, dict(zip(values, counts.counts.tolist(), strict=True))
+            return
+        for first in range(0, len(columns), AT_ONCE):
+            chunk = columns[first : first + AT_ONCE]
+            cells = ", ".join(f"CAST({self._inner[c]} AS VARCHAR)" for c in chunk)
+            rows = self._run(
+                f"SELECT i, v, count(*) FROM (SELECT unnest(range({len(chunk)})) AS i, unnest([{cells}]) AS v "
+                f"FROM {self._of(chunk)}) GROUP BY i, v"
+            ).fetchall()
+            found: list[dict[Text, int]] = [{} for _ in chunk]
+            for i, value, n in rows:
+                found[i][value] = n
+            yield from zip(chunk, found, strict=True)
 
     def _texts(self, values: Any) -> tuple[Text, ...]:
         """The values of a dictionary as the engine writes them."""
@@ -138,7 +185,7 @@ class DuckDBTable:
             known = self._keys(translation)
             cell = self._key(translation)
             rows = self._run(
-                f"SELECT DISTINCT {cell} AS v FROM {self._relation} AS p ANTI JOIN {known} AS k ON {cell} = k.key "
+                f"SELECT DISTINCT {cell} AS v FROM {self._of([translation.column])} AS p ANTI JOIN {known} AS k ON {cell} = k.key "
                 f"ORDER BY v LIMIT 5"
             ).fetchall()
             if rows:
@@ -208,6 +255,7 @@ class DuckDBTable:
                 )
             selected = f"{'LEFT JOIN' if star is not None else 'JOIN'} {kept} AS s ON {on or 'true'}"
         known = dict(recoded.known)
+        risky = self._risky(recoded) if guard else set()
         joins, replaced = self._replaced(recoded, guard)
         tables += joins
         for name in self.header:
@@ -228,7 +276,7 @@ class DuckDBTable:
                 if 0 < len(known.get(name, ())) <= MOST_ENUM:
                     cell = f"CAST(p.{column} AS {self._enum(known[name])})"
                     shown = f"CAST({column} AS VARCHAR)"
-                if guard:
+                if name in risky:
                     shown = guarded_cell(shown)
             elif plain and "INT" not in self.types[name] and (name in known or self.types[name] not in FLOATS):
                 shown = f"CAST({column} AS VARCHAR)"
@@ -247,6 +295,23 @@ class DuckDBTable:
         body += {"keep": " ORDER BY p.velado_row", "shuffle": " ORDER BY random()"}.get(order, "")
         query = f"SELECT {', '.join(outer)} FROM ({body})"
         return query + " ORDER BY ALL" if order == "sorted" else query
+
+    def _risky(self, recoded: Recoded) -> set[str]:
+        """The columns of texts that a spreadsheet might take for formulas; of a few columns, all."""
+        texts = [n for n in self.header if self.types[n] == "VARCHAR" and n not in (*recoded.starred, *recoded.dropped)]
+        if len(texts) <= WIDE:
+            return set(texts)
+        chunks = [texts[first : first + AT_ONCE] for first in range(0, len(texts), AT_ONCE)]
+        # All cells of some columns as one text: cheaper than a pattern for every column.
+        joined = [f"concat_ws(chr(31), {', '.join(self._inner[n] for n in chunk)})" for chunk in chunks]
+        some = ", ".join(f"bool_or(regexp_matches({cells}, {literal(GUARDED_AMONG)}))" for cells in joined)
+        flagged = self._run(f"SELECT {some} FROM {self._of(texts)}").fetchall()[0]
+        found = set()
+        for chunk in (c for c, flag in zip(chunks, flagged, strict=True) if flag):
+            each = ", ".join(f"bool_or({_formula(self._inner[n])})" for n in chunk)
+            flags = self._run(f"SELECT {each} FROM {self._of(chunk)}").fetchall()[0]
+            found |= {n for n, flag in zip(chunk, flags, strict=True) if flag}
+        return found
 
     def _replaced(self, recoded: Recoded, guard: bool) -> tuple[list[str], dict[str, tuple[str, str]]]:
         """Joins for the columns that the selection does not look at; per column its cell and how that is shown."""
@@ -425,8 +490,11 @@ def _wide(kind: str) -> str:
 
 def guarded_cell(cell: str) -> str:
     """A text cell in SQL that gets an apostrophe where a spreadsheet would take it for a formula."""
-    risky = f"regexp_matches({cell}, {literal(GUARDED)}) AND NOT regexp_full_match({cell}, {literal(NUMBER)})"
-    return f"CASE WHEN {risky} THEN chr(39) || {cell} ELSE {cell} END"
+    return f"CASE WHEN {_formula(cell)} THEN chr(39) || {cell} ELSE {cell} END"
+
+
+def _formula(cell: str) -> str:
+    return f"regexp_matches({cell}, {literal(GUARDED)}) AND NOT regexp_full_match({cell}, {literal(NUMBER)})"
 
 
 def guarded(labels: Sequence[Text], guard: bool) -> list[Text]:
