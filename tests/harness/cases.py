@@ -132,7 +132,7 @@ PROJECTS: list[dict[str, Any]] = [
             }
         },
         models=[{"entropy-diversity": {"l": 1.5, "column": "ill"}}, {"beta-likeness": {"beta": 4, "column": "ill"}}],
-        method={"samarati": {"suppression": 0.3}},
+        method={"samarati": {"suppression": 0}},
     ),
     _base(
         columns={"age": {"role": "quasi-identifier", "type": "number"}, "sex": "insensitive"},

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from harness import measures
-from harness.labels import ROOT, Meaning, Unreadable, chains_of, meanings, ranges
+from harness.labels import GROUPED, ROOT, Meaning, Unreadable, chains_of, meanings, ranges
 from harness.measures import TOLERANCE, Figure, Tally, exact
-from harness.reading import THOUSANDS, Cell, Sheet, number, read
+from harness.reading import Cell, Sheet, number, read
 
 FULL_DOMAIN = ("lattice", "samarati", "incognito", "datafly", "fixed")
 FUZZY_MODELS = ("q-anonymity", "fuzzy-l-diversity", "fuzzy-t-closeness")
@@ -646,8 +646,8 @@ class Case:
         numbers = {
             v: Fraction(v.removeprefix(FOLDED_NUMBER)) if v.startswith(FOLDED_NUMBER) else number(v) for v in present
         }
-        if any(THOUSANDS.fullmatch(v.strip()) for v in self.original.column(column) if v is not None):
-            raise CannotJudge("a comma that may separate thousands or decimals")
+        if any(GROUPED.search(v) for v in self.original.column(column) if v is not None):
+            raise CannotJudge("a mark that may separate thousands or decimals")
         if self.described.columns[column].get("type") == "date" or any(
             n is None and any(c.isdigit() for c in v) for v, n in numbers.items()
         ):

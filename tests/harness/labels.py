@@ -92,10 +92,8 @@ def _inverted(label_of: Mapping[Cell, Cell]) -> Meaning:
 
 def _intervals(values: Sequence[str], labels: Iterable[Cell]) -> Meaning:
     numbers = {v: number(v) for v in values}
-    if any(n is None for n in numbers.values()):
-        raise Unreadable("not numbers")
-    if any("," in v for v in values) and any("." in v or GROUPED.search(v) for v in values):
-        raise Unreadable("thousands or decimals")
+    if any(n is None or GROUPED.search(v) for v, n in numbers.items()):
+        raise Unreadable("not numbers, or thousands")
     meaning: Meaning = {}
     for label in labels:
         if label in (None, ROOT):

@@ -208,7 +208,7 @@ def test_a_signal_after_publication_began(place: str, number: int, word: str, wo
     assert ended.json["rows"] == 300
     assert ended.err == f"{word} after publishing out.csv.manifest.json, out.csv.private.json, out.csv.\n"
     changed = {name for name, digest in files(work).items() if before.get(name) != digest}
-    assert changed == {"work/out.csv", "work/out.csv.manifest.json"}
+    assert changed == {"work/out.csv", "work/out.csv.manifest.json", "work/out.csv.private.json"}
     assert consistent(work)
 
 

@@ -28,6 +28,7 @@ from velado.cli import (
     run,
     signals,
     study,
+    watchman,
 )
 from velado.cli.terminal import fail, print_json, silence, unheard
 from velado.engines.staging import remove_mine
@@ -73,8 +74,9 @@ app.add_typer(appointments.app, name="appointments")
 
 def main() -> None:
     """Entry point: exit codes 0 done, 1 no solution, 2 bad input, 70 internal error, 128 + signal when interrupted."""
-    signals.install()
     try:
+        signals.install()
+        watchman.install()
         code = _run()
         code = _flushed(code)
         signals.finish()

@@ -64,6 +64,15 @@ def _compiling(frame: FrameType | None) -> bool:
     return False
 
 
+def leave(number: int) -> None:
+    """End at once, for a command that has not ended since a signal came, unless something else handles that now."""
+    if signal.getsignal(number) is _stop:
+        if not received:
+            received.append(number)
+        remove_mine()
+        os._exit(farewell())
+
+
 def check() -> None:
     """Stop now if a signal came while foreign code was running, which swallows exceptions."""
     if received:

@@ -47,7 +47,10 @@ def sniff(path: Path, delimiter: str | None = None, quote: str | None = None, en
             )  # fmt: skip
     whole = len(data) < SAMPLE
     encoding = _encoding(path, data, whole, encoding)
-    text = data.decode(encoding, errors="replace" if not whole else "strict")
+    try:
+        text = data.decode(encoding, errors="replace" if not whole else "strict")
+    except UnicodeError as error:
+        raise wrong_encoding(path, encoding, getattr(error, "start", None)) from None
     lines = text.splitlines(keepends=True)
     if not whole and len(lines) == 1:
         raise InputError(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from velado.engines.base import Counts, Dealing, Recoded, Target, Translation
 from velado.engines.dialect import Dialect
 from velado.engines.fields import blanks_beside_quotes, column_bytes, row_count
+from velado.engines.files import free_memory
 from velado.engines.header import First, Header, csv_rows, sheet_rows
 from velado.engines.identity import Identity
 from velado.engines.kinds import FLOATS, cell, read_as
@@ -31,7 +33,14 @@ MOST_ENUM = 50_000
 MOST_UNITS = 1 << 62
 IN_PLACE = "USE_TMP_FILE false"
 """A file that is there already is for the user only; a new one would be for everybody."""
+WIDE = 400
+"""Columns above which the engine plans a statement with an expression for each of them too long."""
+AT_ONCE = 100
+VECTOR, VECTORS = 2048 * 16, 8
+"""Bytes that the engine takes for a column at a time, and how many of them a statement needs."""
 GUARDED = r"^'*[=+@\t\r-]"
+GUARDED_AMONG = r"(^|\x1f)'*[=+@\t\r-]"
+"""The same for cells that stand beside each other, with the character of code 31 between them."""
 NUMBER = r"[+-]?[.,]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?"
 """A whole text that is a number. Every character has one place in it: matching takes linear time."""
 ABSENT = "\x01missing\x01"
@@ -86,7 +95,11 @@ class DuckDBTable:
             self.close()
             raise
         self._inner = dict(zip(self.header, inner_names(len(self.header)), strict=True))
-        self._relation = self._with_missing(relation, kinds)
+        self._source = relation
+        self._cells = self._with_missing(kinds)
+        self._relation = self._of(self.header)
+        if len(self.header) > WIDE:
+            self._make_room()
 
     def _lock(self, path: Path | None) -> None:
         """From now on the engine reaches its source and its private folder, and no other file."""
@@ -94,7 +107,7 @@ class DuckDBTable:
         for name, values in (
             ("allowed_paths", files),
             ("allowed_directories", [str(self._temporary)]),
-            ("allowed_configs", ["memory_limit", "preserve_insertion_order"]),
+            ("allowed_configs", ["memory_limit", "preserve_insertion_order", "threads"]),
         ):
             self._run(f"SET {name} = [{', '.join(map(literal, values))}]")
         for setting in (
@@ -137,24 +150,38 @@ class DuckDBTable:
             return lambda: csv_rows(path, dialect)
         return (lambda: sheet_rows(opened.table)) if self.source.kind() == "xlsx" else None
 
-    def _with_missing(self, relation: str, kinds: Sequence[str]) -> str:
-        """Texts that stand for a missing value become NULL; equal values are written alike."""
+    def _with_missing(self, kinds: Sequence[str]) -> dict[str, str]:
+        """Per column its cells: texts that stand for a missing value become NULL; equal values are written alike."""
         markers = ", ".join(literal(m) for m in dict.fromkeys(("", *(self.source.missing or ()))))
-        cells = [
-            cell(c, kind, self.types[name], markers) for (name, c), kind in zip(self._inner.items(), kinds, strict=True)
-        ]
-        return f"(SELECT {', '.join(cells)} FROM {relation})"
+        if self.dialect is not None and not self.source.missing:
+            # Empty fields of a text table are missing already.
+            markers = ""
+        return {
+            name: cell(c, kind, self.types[name], markers)
+            for (name, c), kind in zip(self._inner.items(), kinds, strict=True)
+        }
+
+    def _of(self, columns: Sequence[str]) -> str:
+        """The relation with these columns: planning takes its time for every column that is in it."""
+        cells = ", ".join(self._cells[c] for c in dict.fromkeys(columns))
+        return f"(SELECT {cells} FROM {self._source})" if cells else self._source
+
+    def _make_room(self) -> None:
+        """Rows of many columns need more memory, and as much again for every thread."""
+        needed = len(self.header) * VECTOR * VECTORS
+        self.limit(min(max(MEMORY, 2 * needed), max(MEMORY, free_memory() // 2)))
+        self._run(f"SET threads = {max(1, min(os.cpu_count() or 1, self.memory // (2 * needed)))}")
 
     # Asking
 
     def rows(self) -> int:
         """Number of rows."""
-        return int(self._run(f"SELECT count(*) FROM {self._relation}").fetchall()[0][0])
+        return int(self._run(f"SELECT count(*) FROM {self._source}").fetchall()[0][0])
 
     def distinct(self, columns: Sequence[str]) -> int:
         """About how many combinations of the columns' values there are."""
         cells = ", ".join(self._inner[c] for c in columns)
-        found = self._run(f"SELECT approx_count_distinct(hash({cells})) FROM {self._relation}").fetchall()
+        found = self._run(f"SELECT approx_count_distinct(hash({cells})) FROM {self._of(columns)}").fetchall()
         return int(found[0][0])
 
     def count(self, columns: Sequence[str], lot: tuple[int, int] = (0, 1), by: Sequence[str] = ()) -> Counts:
@@ -165,22 +192,23 @@ class DuckDBTable:
         cells = ", ".join(f"{self._inner[c]} AS k{i}" for i, c in enumerate(columns))
         keys = ", ".join(f"k{i}" for i in range(len(columns)))
         chosen = f"WHERE hash({', '.join(self._inner[c] for c in by)}) % {lot[1]} = {lot[0]}" if lot[1] > 1 else ""
+        relation = self._of([*columns, *by])
         table = self._arrow(
-            f"SELECT {keys}, count(*) AS n FROM (SELECT {cells} FROM {self._relation} {chosen}) GROUP BY {keys}"
+            f"SELECT {keys}, count(*) AS n FROM (SELECT {cells} FROM {relation} {chosen}) GROUP BY {keys}"
             if columns
-            else f"SELECT count(*) AS n FROM {self._relation}"
+            else f"SELECT count(*) AS n FROM {self._source}"
         )
         return self._counts(table, columns)
 
     def lacks(self, column: str) -> bool:
         """Whether a row has no value in the column."""
-        found = self._run(f"SELECT count(*) > count({self._inner[column]}) FROM {self._relation}").fetchall()
+        found = self._run(f"SELECT count(*) > count({self._inner[column]}) FROM {self._of([column])}").fetchall()
         return bool(found[0][0])
 
     def repeats(self, column: str) -> bool:
         """Whether a value of the column stands in several rows, or a row has none."""
         cell = self._inner[column]
-        found = self._run(f"SELECT count(DISTINCT {cell}) < count(*) FROM {self._relation}").fetchall()
+        found = self._run(f"SELECT count(DISTINCT {cell}) < count(*) FROM {self._of([column])}").fetchall()
         return bool(found[0][0])
 
     def shares(self, columns: Sequence[str], person: str) -> tuple[Counts, int]:
@@ -189,14 +217,14 @@ class DuckDBTable:
         The sum over the rows of a group is never more than the number of different people in it.
         """
         who = self._inner[person]
-        owned = f"SELECT {who} AS who, count(*) AS n FROM {self._relation} GROUP BY who"
+        owned = f"SELECT {who} AS who, count(*) AS n FROM {self._of([person])} GROUP BY who"
         found = self._run(f"SELECT n, count(*) FROM ({owned}) GROUP BY n").fetchall()
         unit = common_unit([n for n, _ in found], sum(people for _, people in found))
         cells = ", ".join(f"{self._inner[c]} AS k{i}" for i, c in enumerate(columns))
         keys = ", ".join(f"k{i}" for i in range(len(columns)))
         table = self._arrow(
             f"SELECT {keys}, CAST(sum(share) AS BIGINT) AS n FROM (SELECT {cells}, {unit} // o.n AS share "
-            f"FROM {self._relation} AS p JOIN ({owned}) AS o ON p.{who} = o.who) GROUP BY {keys}"
+            f"FROM {self._of([*columns, person])} AS p JOIN ({owned}) AS o ON p.{who} = o.who) GROUP BY {keys}"
         )
         return self._counts(table, columns), unit
 
@@ -209,7 +237,7 @@ class DuckDBTable:
         keys = ", ".join(f"k{i}" for i in range(len(columns)))
         table = self._arrow(
             f"SELECT {keys}, count(*) AS n, who FROM (SELECT {cells}, hash({self._inner[person]}) AS who "
-            f"FROM {self._relation}) GROUP BY {keys}, who"
+            f"FROM {self._of([*columns, person])}) GROUP BY {keys}, who"
         )
         return self._counts(table, columns), table.column("who").to_numpy()
 
@@ -222,6 +250,26 @@ class DuckDBTable:
             codes.append(encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False))
         counts = table.column(len(columns)).to_numpy().astype(np.int64, copy=False)
         return Counts(tuple(columns), tuple(dictionaries), tuple(codes), counts)
+
+    def amounts(self, columns: Sequence[str]) -> Iterator[tuple[str, dict[Text, int]]]:
+        """How often each value (as text) of each column occurs; of many columns several in one pass."""
+        if len(columns) <= WIDE:
+            for name in columns:
+                counts = self.count([name])
+                values = (counts.dictionaries[0][code] for code in counts.codes[0])
+                yield name, dict(zip(values, counts.counts.tolist(), strict=True))
+            return
+        for first in range(0, len(columns), AT_ONCE):
+            chunk = columns[first : first + AT_ONCE]
+            cells = ", ".join(f"CAST({self._inner[c]} AS VARCHAR)" for c in chunk)
+            rows = self._run(
+                f"SELECT i, v, count(*) FROM (SELECT unnest(range({len(chunk)})) AS i, unnest([{cells}]) AS v "
+                f"FROM {self._of(chunk)}) GROUP BY i, v"
+            ).fetchall()
+            found: list[dict[Text, int]] = [{} for _ in chunk]
+            for i, value, n in rows:
+                found[i][value] = n
+            yield from zip(chunk, found, strict=True)
 
     def _texts(self, values: Any) -> tuple[Text, ...]:
         """The values of a dictionary as the engine writes them."""
@@ -247,7 +295,7 @@ class DuckDBTable:
             known = self._keys(translation)
             cell = self._key(translation)
             rows = self._run(
-                f"SELECT DISTINCT {cell} AS v FROM {self._relation} AS p ANTI JOIN {known} AS k ON {cell} = k.key "
+                f"SELECT DISTINCT {cell} AS v FROM {self._of([translation.column])} AS p ANTI JOIN {known} AS k ON {cell} = k.key "
                 f"ORDER BY v LIMIT 5"
             ).fetchall()
             if rows:
@@ -319,6 +367,7 @@ class DuckDBTable:
                 )
             selected = f"{'LEFT JOIN' if star else 'JOIN'} {kept} AS s ON {on or 'true'}"
         known = dict(recoded.known)
+        risky = self._risky(recoded) if guard else set()
         joins, replaced = self._replaced(recoded, guard)
         tables += joins
         for name in self.header:
@@ -339,7 +388,7 @@ class DuckDBTable:
                 if 0 < len(known.get(name, ())) <= MOST_ENUM:
                     cell = f"CAST(p.{column} AS {self._enum(known[name])})"
                     shown = f"CAST({column} AS VARCHAR)"
-                if guard:
+                if name in risky:
                     shown = guarded_cell(shown)
             elif plain and "INT" not in self.types[name] and (name in known or self.types[name] not in FLOATS):
                 shown = f"CAST({column} AS VARCHAR)"
@@ -367,6 +416,23 @@ class DuckDBTable:
             alike, code = [*alike, "d.code"], ", d.code AS velado_by"
         nth = f"row_number() OVER (PARTITION BY {', '.join(alike)} ORDER BY velado_dice) AS velado_nth"
         return f"(SELECT p.*{code}, {nth} FROM (SELECT *, random() AS velado_dice FROM {relation}) AS p {join})"
+
+    def _risky(self, recoded: Recoded) -> set[str]:
+        """The columns of texts that a spreadsheet might take for formulas; of a few columns, all."""
+        texts = [n for n in self.header if self.types[n] == "VARCHAR" and n not in (*recoded.starred, *recoded.dropped)]
+        if len(texts) <= WIDE:
+            return set(texts)
+        chunks = [texts[first : first + AT_ONCE] for first in range(0, len(texts), AT_ONCE)]
+        # All cells of some columns as one text: cheaper than a pattern for every column.
+        joined = [f"concat_ws(chr(31), {', '.join(self._inner[n] for n in chunk)})" for chunk in chunks]
+        some = ", ".join(f"bool_or(regexp_matches({cells}, {literal(GUARDED_AMONG)}))" for cells in joined)
+        flagged = self._run(f"SELECT {some} FROM {self._of(texts)}").fetchall()[0]
+        found = set()
+        for chunk in (c for c, flag in zip(chunks, flagged, strict=True) if flag):
+            each = ", ".join(f"bool_or({_formula(self._inner[n])})" for n in chunk)
+            flags = self._run(f"SELECT {each} FROM {self._of(chunk)}").fetchall()[0]
+            found |= {n for n, flag in zip(chunk, flags, strict=True) if flag}
+        return found
 
     def _replaced(self, recoded: Recoded, guard: bool) -> tuple[list[str], dict[str, tuple[str, str]]]:
         """Joins for the columns that the selection does not look at; per column its cell and how that is shown."""
@@ -552,8 +618,11 @@ def _wide(kind: str) -> str:
 
 def guarded_cell(cell: str) -> str:
     """A text cell in SQL that gets an apostrophe where a spreadsheet would take it for a formula."""
-    risky = f"regexp_matches({cell}, {literal(GUARDED)}) AND NOT regexp_full_match({cell}, {literal(NUMBER)})"
-    return f"CASE WHEN {risky} THEN chr(39) || {cell} ELSE {cell} END"
+    return f"CASE WHEN {_formula(cell)} THEN chr(39) || {cell} ELSE {cell} END"
+
+
+def _formula(cell: str) -> str:
+    return f"regexp_matches({cell}, {literal(GUARDED)}) AND NOT regexp_full_match({cell}, {literal(NUMBER)})"
 
 
 def guarded(labels: Sequence[Text], guard: bool) -> list[Text]:

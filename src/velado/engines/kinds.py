@@ -33,6 +33,8 @@ def cell(column: str, kind: str, now: str, markers: str) -> str:
     """
     if now == "VARCHAR":
         text = column if kind == "VARCHAR" else f"CAST({column} AS VARCHAR)"
+        if not markers:
+            return text if text == column else f"{text} AS {column}"
         return f"CASE WHEN {text} IN ({markers}) THEN NULL ELSE {text} END AS {column}"
     if now in FLOATS:
         return f"CASE WHEN {column} = 0 THEN 0 WHEN isnan({column}) THEN 'nan' ELSE {column} END AS {column}"

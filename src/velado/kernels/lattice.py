@@ -30,7 +30,7 @@ from velado.kernels.measures import judge_rule
 # How the columns' costs, or the classes, make the objective.
 GEOMETRIC, SUM, DISCERNIBILITY, AVERAGE = range(4)
 # Slots of `Search.integers`.
-HEAP, BASES, ROWS_USED, ENTRIES_USED, EVALUATED, WORKER = range(6)
+HEAP, BASES, ROWS_USED, ENTRIES_USED, EVALUATED, WORKER, STOP = range(7)
 TIE = 1e-12
 CLIMB = 0.95
 SHRINK = 0.8
@@ -69,7 +69,7 @@ class Search(NamedTuple):
     """What is known of each node, the heap of open nodes, and the stored groupings (bases).
 
     ``lower`` is a node's bound when it had to suppress ``bound_for`` records; ``key`` is what the
-    heap was ordered by, perhaps an older bound. ``tried``: was considered as a halfway base. ``best`` has a place for each thread (``WORKER``). A base's histograms are dense rows if ``dense`` has columns, else sparse entries, if any.
+    heap was ordered by, perhaps an older bound. ``tried``: was considered as a halfway base. ``best`` has a place for each thread (``WORKER``); who wants a running kernel to return sets ``STOP``. A base's histograms are dense rows if ``dense`` has columns, else sparse entries, if any.
     """
 
     lower: np.ndarray
@@ -509,7 +509,7 @@ def _halfway_base(tables, objective, search, scratch, node, levels):
 
 @kernel
 def climb_nodes(tables, rules, objective, search, scratch, quota):
-    """Evaluate up to ``quota`` nodes; return True when the optimum is proven."""
+    """Evaluate up to ``quota`` nodes, or one if asked to stop; return True when the optimum is proven."""
     m = tables.strides.shape[0]
     costs = np.empty(m)
     levels = np.zeros(m, np.int64)
@@ -519,6 +519,8 @@ def climb_nodes(tables, rules, objective, search, scratch, quota):
     path = np.empty(longest, np.int64)
     done = 0
     while search.integers[HEAP] > 0:
+        if done > 0 and search.integers[STOP] != 0:
+            return False
         threshold = _threshold(search)
         node = _pop(search)
         if search.closed[node]:
@@ -575,7 +577,7 @@ def _swept(tables, position):
 
 @kernel
 def sweep_nodes(tables, rules, objective, search, scratch, first, last):
-    """Evaluate the open nodes at the positions ``first`` … ``last`` − 1 of the sweep.
+    """Evaluate the open nodes at the positions ``first`` … ``last`` − 1 of the sweep; False if asked to stop before.
 
     The room for bases serves as a stack here. Ranges are independent of each other, so threads can
     sweep one each if they have their own stack, scratch and place in ``best``.
@@ -587,6 +589,8 @@ def sweep_nodes(tables, rules, objective, search, scratch, first, last):
     search.integers[ROWS_USED] = search.base_rows[0]
     search.integers[ENTRIES_USED] = search.base_entries[1]
     for position in range(first, last):
+        if search.integers[STOP] != 0:
+            return False
         node = _swept(tables, position)
         if search.closed[node]:
             continue
@@ -603,3 +607,4 @@ def sweep_nodes(tables, rules, objective, search, scratch, first, last):
             search.integers[ENTRIES_USED] = search.base_entries[search.integers[BASES]]
         base = search.integers[BASES] - 1
         evaluate(tables, rules, objective, search, scratch, node, base, True, levels)
+    return True

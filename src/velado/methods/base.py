@@ -115,6 +115,11 @@ class Method:
         raise AssertionError("every method defines its search")
 
 
+def lattice_size(levels: Sequence[int]) -> int:
+    """Nodes of a lattice, at most 10^300: nobody needs more digits."""
+    return min(math.prod(levels), 10**300)
+
+
 def suppression_limit(share: float, records: int) -> int:
     """How many records a share allows to suppress."""
     return min(records, math.floor(share * records + 1e-9))

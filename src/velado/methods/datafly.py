@@ -10,7 +10,17 @@ from typing import ClassVar
 import numpy as np
 
 from velado.frequency import FrequencyTable
-from velado.methods.base import Found, Method, Progress, Search, no_solution, release_of, silent, suppression_limit
+from velado.methods.base import (
+    Found,
+    Method,
+    Progress,
+    Search,
+    lattice_size,
+    no_solution,
+    release_of,
+    silent,
+    suppression_limit,
+)
 from velado.models import PrivacyModel
 from velado.parameters import Number
 
@@ -37,7 +47,7 @@ class Datafly(Method):
             progress(sum(levels) / max(sum(heights), 1), "generalizing the column with the most values")
             found = release_of(frequency, models, levels, Search(0, 0, False, None, 0.0))
             if found.suppressed <= limit and found.kept.any():
-                nodes = int(np.prod([h + 1 for h in heights], dtype=float))
+                nodes = lattice_size([h + 1 for h in heights])
                 search = Search(nodes, evaluated, False, None, time.perf_counter() - began)
                 return release_of(frequency, models, levels, search)
             distinct = [

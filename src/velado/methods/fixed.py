@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from velado.errors import InputError, NoSolution, suggest
 from velado.frequency import FrequencyTable
-from velado.methods.base import Found, Method, Progress, Search, release_of, silent, suppression_limit
+from velado.methods.base import Found, Method, Progress, Search, lattice_size, release_of, silent, suppression_limit
 from velado.models import PrivacyModel
 from velado.parameters import Levels, Number
 
@@ -32,7 +30,7 @@ class Fixed(Method):
         """Judge the one node."""
         began = time.perf_counter()
         vector = self._vector(frequency)
-        nodes = int(np.prod([h.levels for h in frequency.hierarchies], dtype=float))
+        nodes = lattice_size([h.levels for h in frequency.hierarchies])
         found = release_of(
             frequency, models, vector, Search(nodes, 1, False, None, time.perf_counter() - began, "given levels")
         )

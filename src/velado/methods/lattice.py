@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -15,7 +16,17 @@ import numpy as np
 from velado.errors import InputError
 from velado.frequency import FrequencyTable
 from velado.frequency.classes import LevelTables, table_capacity
-from velado.methods.base import Found, Method, Progress, Search, no_solution, release_of, silent, suppression_limit
+from velado.methods.base import (
+    Found,
+    Method,
+    Progress,
+    Search,
+    lattice_size,
+    no_solution,
+    release_of,
+    silent,
+    suppression_limit,
+)
 from velado.methods.objectives import OBJECTIVES, compile_objective
 from velado.models import PrivacyModel, compile_rules, smallest_class
 from velado.parameters import FLAG, Choice, Number
@@ -66,7 +77,8 @@ class Lattice(Method):
                 hint="Raise the budget, or use the method datafly.",
             )  # fmt: skip
         value = space.value(node)
-        minimal = space.minimal_nodes(progress) if self.minimal else ()
+        left = None if self.budget is None else self.budget - (time.perf_counter() - began)
+        minimal = space.minimal_nodes(progress, left) if self.minimal else ()
         search = Search(
             nodes=space.nodes,
             evaluated=evaluated,
@@ -94,10 +106,11 @@ class Space:
 
         self.kernel = kernel
         depth = [h.levels for h in frequency.hierarchies]
-        self.nodes = int(np.prod(depth, dtype=float))
+        self.nodes = lattice_size(depth)
         if self.nodes > MOST_NODES:
+            shown = f"{self.nodes:,}" if self.nodes < 10**15 else "more than 10^15"
             raise InputError(
-                "lattice-too-large", f"the lattice has {self.nodes:,} nodes, more than {MOST_NODES:,}",
+                "lattice-too-large", f"the lattice has {shown} nodes, more than {MOST_NODES:,}",
                 hint="Take fewer quasi-identifiers or levels, or use the method datafly.",
             )  # fmt: skip
         self.shape = tuple(depth)
@@ -127,11 +140,24 @@ class Space:
     def run(self, budget: float | None, progress: Progress) -> tuple[bool, int, float]:
         """Search until the optimum is proven or time is up; return (proven, evaluated, lower bound)."""
         deadline = None if budget is None else time.perf_counter() + budget
-        proven = self._climb(deadline, progress)
+        # A kernel may be at work when time is up.
+        timer = None if budget is None else threading.Timer(budget, self._stop, [self.state])
+        if timer is not None:
+            timer.daemon = True
+            timer.start()
+        try:
+            proven = self._climb(deadline, progress)
+        finally:
+            if timer is not None:
+                timer.cancel()
         if proven is None:
             proven = self._sweep(deadline, progress)
         evaluated = int(np.count_nonzero(~np.isnan(self.state.value)))
         return proven, evaluated, self._lower_bound()
+
+    def _stop(self, state: Any) -> None:
+        """Ask the kernel that works on a state to return."""
+        state.integers[self.kernel.STOP] = 1
 
     def _climb(self, deadline: float | None, progress: Progress) -> bool | None:
         """Whether the optimum is proven; None if climbing closes so few nodes that a sweep is cheaper."""
@@ -163,31 +189,32 @@ class Space:
             waiting.put(piece)
         workers = [self._worker(i) for i in range(THREADS)]
 
-        def work(worker: tuple[Any, Any]) -> None:
-            while deadline is None or time.perf_counter() < deadline:
+        def work(worker: tuple[Any, Any]) -> bool:
+            while True:
                 try:
                     first, last = waiting.get_nowait()
                 except queue.Empty:
-                    return
-                self.kernel.sweep_nodes(self.tables, self.rules, self.objective, *worker, first, last)
+                    return True
+                if not self.kernel.sweep_nodes(self.tables, self.rules, self.objective, *worker, first, last):
+                    return False
 
         with ThreadPoolExecutor(THREADS) as pool:
             running = [pool.submit(work, worker) for worker in workers]
             try:
                 while wait(running, timeout=0.1).not_done:
                     progress(1 - waiting.qsize() / len(ranges), f"sweeping {self.nodes:,} nodes")
-            except BaseException:
-                while not waiting.empty():
-                    waiting.get_nowait()
-                raise
-        for task in running:
-            task.result()
+                    if deadline is not None and time.perf_counter() >= deadline:
+                        break
+            finally:
+                for state, _ in workers:
+                    self._stop(state)
+        results = [task.result() for task in running]
         # The stack has overwritten the stored bases: from here on, group from the frequency table.
         self.state.base[:] = 0
         self.state.integers[self.kernel.BASES] = 1
         self.state.integers[self.kernel.ROWS_USED] = self.state.base_rows[0]
         self.state.integers[self.kernel.ENTRIES_USED] = self.state.base_entries[1]
-        return waiting.empty()
+        return all(results)
 
     def _worker(self, number: int) -> tuple[Any, Any]:
         """State and scratch of a thread: what is known of the nodes is shared, the stack is its own."""
@@ -246,16 +273,20 @@ class Space:
             )
         return bool(np.isfinite(self.state.value[node]))
 
-    def minimal_nodes(self, progress: Progress = silent) -> tuple[tuple[int, ...], ...]:
+    def minimal_nodes(self, progress: Progress = silent, budget: float | None = None) -> tuple[tuple[int, ...], ...]:
         """All usable nodes below which no node is usable, by sum of levels, then lexicographically.
 
-        Nodes that must suppress too much (known from coarser ones) are never grouped.
+        Nodes that must suppress too much (known from coarser ones) are never grouped. None are listed where the
+        seconds of ``budget`` do not suffice for all.
         """
+        deadline = None if budget is None else time.perf_counter() + budget
         heights = np.indices(self.shape).reshape(len(self.shape), -1).sum(axis=0)
         above = np.zeros(self.shape, dtype=bool)
         minimal = []
         order = np.argsort(heights, kind="stable")
         for done, node in enumerate(order):
+            if deadline is not None and done % 16 == 0 and time.perf_counter() >= deadline:
+                return ()
             if done % 4096 == 0:
                 progress(done / self.nodes, "listing minimal nodes")
             levels = self.levels(int(node))
@@ -301,7 +332,7 @@ def _arrays(kernel: Any, frequency: FrequencyTable, nodes: int, histograms: bool
         start=np.empty(room + bases + 1 if sparse else 0, dtype=np.int64),
         values=np.empty(room_entries, dtype=np.int32),
         counts=np.empty(room_entries, dtype=np.int64),
-        integers=np.zeros(6, dtype=np.int64),
+        integers=np.zeros(7, dtype=np.int64),
         best=np.full(THREADS, np.inf),
     )
     state.rows[:n] = np.arange(n)

@@ -104,7 +104,7 @@ def inspect_table(data: Any) -> Inspection:
         rows = table.rows()
         if not rows:
             raise InputError("no-rows", "the table has a header but no rows", file=table.source.name)
-        columns = tuple(_column(table, name, rows) for name in table.header)
+        columns = tuple(_column(name, amount, rows) for name, amount in table.amounts(table.header))
         dialect = {}
         if table.dialect is not None:
             d = table.dialect
@@ -122,14 +122,12 @@ def _notes(header: Header) -> tuple[Note, ...]:
     return (Note(problem.code, f"{problem.message}: a person would become the header. {problem.hint}"),)
 
 
-def _column(table: Table, name: str, rows: int) -> ColumnInspection:
-    counts = table.count([name])
-    values, of = counts.dictionaries[0], counts.counts
-    amount = dict(zip((values[c] for c in counts.codes[0]), of.tolist(), strict=True))
+def _column(name: str, amount: dict[Text, int], rows: int) -> ColumnInspection:
+    twins = Twins.among(amount)
     missing = amount.pop(None, 0)
-    twins = Twins.among(values)
     markers = tuple(m for m in MISSING_MARKERS if m in amount)
-    present = [v for v in amount if v not in markers] or list(amount)
+    values = [v for v in amount if v is not None]
+    present = [v for v in values if v not in markers] or values
     kind, pattern = guess_type(present)
     if kind == "text":
         # A marker such as "-" is only plausible if the rest of the column is of another kind.
