@@ -127,7 +127,7 @@ def main(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         monkeypatch.setenv("COLUMNS", str(columns))
         monkeypatch.setattr(terminal.out, "width", columns)  # made before, with the width of that time
         monkeypatch.setattr(sys, "argv", ["velado", *map(str, args)])
-        handler = signal.getsignal(signal.SIGTERM)
+        handlers = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
         capsys.readouterr()
         code: Any = 0
         try:
@@ -135,7 +135,8 @@ def main(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         except SystemExit as stop:
             code = stop.code or 0
         finally:
-            signal.signal(signal.SIGTERM, handler)
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
         return Ended(code, *capsys.readouterr())
 
     return run
