@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from velado.engines.spreadsheet import whole_texts
 from velado.i18n import Language
 from velado.report.content import Content, Table
 
@@ -23,6 +24,7 @@ def _workbook(path: Path) -> Iterator[Any]:
 
     options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
     with xlsxwriter.Workbook(str(path), options) as book:
+        book.worksheet_class = whole_texts()
         yield book
 
 
