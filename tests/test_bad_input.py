@@ -707,3 +707,79 @@ def test_killed_outright(write_project, many_patients: Path, environment: dict, 
         "out.csv.manifest.json",
         "out.csv.private.json",
     }
+
+
+# Hostile projects
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"name": ["a"]}, "'name'"),
+        ({"source": 5}, "'source'"),
+        ({"source": ["patients.csv"]}, "'source'"),
+        ({"source": "a\0b.csv"}, "source"),
+        ({"source": "n" * 300 + ".csv"}, "source"),
+        ({"source": {"path": ["patients.csv"]}}, "'path'"),
+        ({"source": {"path": "patients.csv", "missing": {"a": 1}}}, "'missing'"),
+        ({"source": {"path": "patients.csv", "missing": [["?"]]}}, "'missing'"),
+        ({"output": {"path": {}}}, "'path'"),
+        ({"output": {"path": "a\0b.csv"}}, "'path'"),
+        ({"output": {"path": "n" * 300 + ".csv"}}, "'path'"),
+        ({"output": {"path": "out.csv", "recoding": []}}, "'recoding'"),
+        ({"columns": {"sex": {"role": "quasi-identifier", 5: 1}}}, "'5'"),
+        ({"columns": {"sex": {"role": "quasi-identifier", None: 1}}}, "'None'"),
+        ({"columns": {"sex": {"role": "quasi-identifier", "format": ["%Y"]}}}, "'format'"),
+        ({"columns": {"birth_date": {"role": "quasi-identifier", "format": "%Y%Y"}}}, "'format'"),
+        ({"columns": {"birth_date": {"role": "quasi-identifier", "format": "%Q"}}}, "'format'"),
+        ({"columns": {"sex": {"role": "quasi-identifier", "hierarchy": {"file": ["x"]}}}}, "sex"),
+        ({"columns": {"sex": {"role": "quasi-identifier", "hierarchy": {"file": "/dev/zero"}}}}, "/dev/zero"),
+        ({"columns": {"cost": {"role": "quasi-identifier", "hierarchy": {"intervals": [10**400]}}}}, "width"),
+        ({"method": {"mondrian": {"memory": "9" * 400}}}, "'memory'"),
+        ({"method": {None: None}}, "None"),
+    ],
+)
+def test_what_cannot_be_is_named(changes: dict, word: str, write_project, fails: Fails) -> None:
+    write_project(**changes)
+    fails(None, word)
+
+
+HOSTILE_YAML = {
+    "aliases of aliases": (
+        "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
+        + "".join(f"{b}: &{b} [{', '.join([f'*{a}'] * 10)}]\n" for a, b in zip("abcdefg", "bcdefgh", strict=True)),
+        "expands",
+    ),
+    "itself": ("columns: &c {x: *c}", "contains itself"),
+    "deep lists": ("[" * 100_000, "nested"),
+    "deep mappings": ("{a: " * 3000 + "}" * 3000, "nested"),
+    "deep blocks": ("- " * 20_000, "nested"),
+    "a long number": ("a: " + "9" * 10_000, "characters"),
+    "a number in base 60": ("a: 1" + ":59" * 200_000, "characters"),
+    "no such day": ("a: 2020-99-99", "timestamp"),
+    "no truth": ("a: !!bool maybe", "bool"),
+    "a key that is a list": ("? [a, b]\n: c", "single word"),
+    "a program": ("!!python/object/apply:os.system [ls]", "python"),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE_YAML)
+def test_hostile_yaml(case: str, fails: Fails, tmp_path: Path) -> None:
+    text, word = HOSTILE_YAML[case]
+    (tmp_path / "project.yaml").write_text(text)
+    fails("bad-yaml", "project.yaml", word)
+
+
+def test_a_project_has_a_size(fails: Fails, tmp_path: Path) -> None:
+    (tmp_path / "project.yaml").write_text("#" * 10_000_001)
+    fails("too-large", "project.yaml")
+
+
+def test_aliases_that_are_no_bomb_are_fine(write_project, main: Command) -> None:
+    path = write_project()
+    path.write_text(
+        path.read_text()
+        .replace("city:\n    role: insensitive", "city: &c\n    role: insensitive")
+        .replace("cost:\n    role: insensitive", "cost: *c")
+    )
+    assert main("run", "project.yaml").code == 0

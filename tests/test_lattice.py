@@ -9,18 +9,35 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
 from tables import Small, model_strategy, random_hierarchy, small_tables, velado_model
-from velado import Datafly, Fixed, Incognito, InputError, KAnonymity, Lattice, Mondrian, NoSolution, Samarati
+from velado import (
+    Column,
+    Datafly,
+    Fixed,
+    Incognito,
+    InputError,
+    KAnonymity,
+    Lattice,
+    Mondrian,
+    NoSolution,
+    Samarati,
+    anonymize,
+)
+from velado.engines import open_table
 from velado.evaluation import Pair, utility
 from velado.frequency import Classes, Sensitive
 from velado.methods import OBJECTIVES, lattice
+from velado.methods.lattice import Space
 from velado.models import judge_classes
 from velado.models.base import OnSensitive, Rule
+from velado.project.counting import count_table
+from velado.schema import Schema
 
 LIMITS = st.sampled_from([0.0, 0.05, 0.1, 0.3, 0.5, 1.0])
 MODELS = st.lists(model_strategy(), min_size=1, max_size=3)
@@ -344,3 +361,29 @@ def test_fixed_levels() -> None:
         Fixed({"q0": 9, "q1": 0, "q2": 0}).search(frequency, [KAnonymity(3)])
     with pytest.raises(InputError, match="every quasi-identifier"):
         Fixed({"q0": 1}).search(frequency, [KAnonymity(3)])
+
+
+def test_kernels_return_when_asked():
+    """A budget or an interruption does not wait for a range of nodes."""
+    rng = np.random.default_rng(3)
+    ages = [str(x) for x in rng.integers(0, 64, 3000)]
+    places = [str(x) for x in rng.integers(0, 64, 3000)]
+    table = pa.table({"age": ages, "place": places})
+    columns = [Column(name, "quasi-identifier", hierarchy={"intervals": [2, 4, 8, 16]}) for name in table.column_names]
+    with open_table(table) as opened:
+        frequency = count_table(opened, Schema(columns))
+    space = Space(frequency, [KAnonymity(5)], suppression=0.0)
+    space._stop(space.state)
+    kernel, known = space.kernel, (space.tables, space.rules, space.objective, space.state, space.scratch)
+    assert not kernel.sweep_nodes(*known, 0, space.nodes)
+    assert np.isnan(space.state.value).all()
+    assert not kernel.climb_nodes(*known, 1000)
+    assert np.count_nonzero(~np.isnan(space.state.value)) == 1
+
+
+def test_a_lattice_of_too_many_columns_is_told():
+    table = pa.table({f"c{i}": ["a", "b"] for i in range(1200)})
+    columns = [Column(name, "quasi-identifier") for name in table.column_names]
+    with pytest.raises(InputError) as caught:
+        anonymize(table, columns, [KAnonymity(2)])
+    assert caught.value.code == "lattice-too-large"

@@ -16,6 +16,8 @@ from velado.errors import InputError
 
 MOST_ROWS = 1_048_575
 LONGEST_CELL = 32_767
+CUT_OFF = -2
+"""What the writer says of a text that it has cut off."""
 MOST_UNPACKED = 200
 """How many times larger than the workbook its parts may be."""
 SMALL = 50_000_000
@@ -72,6 +74,9 @@ def workbook(path: Path, **options: Any) -> Iterator[Any]:
     with PrivateFolder.beside(path.parent) as folder:
         texts = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
         book = xlsxwriter.Workbook(str(path), {**texts, **options, "tmpdir": str(folder)})
+        if not options.get("constant_memory"):
+            # Whoever writes row by row says which column has the cell.
+            book.worksheet_class = whole_texts()
         yield book
         try:
             book.close()
@@ -129,14 +134,25 @@ def _column_number(letters: bytes) -> int:
     return number
 
 
-def check_cell(text: str, column: str) -> str:
-    """The text, if a cell of a sheet can hold it: nothing is cut off."""
-    if len(text) > LONGEST_CELL or len(text.encode("utf-16-le", "surrogatepass")) > 2 * LONGEST_CELL:
-        raise InputError(
-            "long-cell", f"a cell of a sheet holds {LONGEST_CELL:,} characters at most, and a value is longer",
-            column=column, hint="Write CSV or Parquet.",
-        )  # fmt: skip
-    return text
+def long_cell(column: str | None = None) -> InputError:
+    """The error for a text that a cell of a sheet would cut off."""
+    return InputError(
+        "long-cell", f"a cell of a sheet holds {LONGEST_CELL:,} characters at most, and a text is longer", column=column,
+        hint="Write CSV or Parquet.",
+    )  # fmt: skip
+
+
+def whole_texts() -> type:
+    """A class of sheets in which a text that is too long is an error, and never cut off."""
+    from xlsxwriter.worksheet import Worksheet
+
+    class Whole(Worksheet):
+        def _write_string(self, *arguments: Any) -> Any:
+            if super()._write_string(*arguments) == CUT_OFF:
+                raise long_cell()
+            return 0
+
+    return Whole
 
 
 def write_xlsx(path: Path, batches: Any, header: list[str]) -> None:
@@ -149,7 +165,7 @@ def _write_sheet(book: Any, batches: Any, header: list[str]) -> None:
     sheet = book.add_worksheet("release")
     bold = book.add_format({"bold": True})
     for column, name in enumerate(header):
-        sheet.write_string(0, column, check_cell(name, name), bold)
+        _write_text(sheet, 0, column, name, name, bold)
     row = 0
     for batch in batches:
         columns = [batch.column(i).to_pylist() for i in range(batch.num_columns)]
@@ -169,4 +185,9 @@ def _write_sheet(book: Any, batches: Any, header: list[str]) -> None:
                 if isinstance(cell, (int, float)) and not isinstance(cell, bool) and abs(cell) <= LARGEST_EXACT:
                     sheet.write_number(row, column, cell)
                 else:
-                    sheet.write_string(row, column, check_cell(str(cell), header[column]))
+                    _write_text(sheet, row, column, str(cell), header[column])
+
+
+def _write_text(sheet: Any, row: int, column: int, text: str, name: str, style: Any = None) -> None:
+    if sheet.write_string(row, column, text, style) == CUT_OFF:
+        raise long_cell(name)

@@ -8,12 +8,14 @@ what an attacker wants to learn and is what diversity and closeness models prote
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal, get_args
 
 from velado.engines import Header, unknown_column
-from velado.errors import InputError
+from velado.errors import InputError, shown
 from velado.operations import operation_from
 from velado.twins import TWINS
 
@@ -65,6 +67,7 @@ class Column:
                     hint="Choose one of: " + ", ".join(known),
                     column=self.name,
                 )
+        self._check_format()
         self._set_operation()
         if not isinstance(self.attribute, str):
             raise InputError("bad-attribute", f"an attribute is a name, got {self.attribute!r}", column=self.name)
@@ -75,6 +78,25 @@ class Column:
             )
         if self.twins != "fold" and self.role != "sensitive":
             raise InputError("bad-twins", "'twins' is for sensitive columns", column=self.name)
+
+    def _check_format(self) -> None:
+        """A format that no date can have, such as one that names the year twice, is told at once."""
+        if self.format is None:
+            return
+        try:
+            datetime.strptime("", self.format)
+        except ValueError as error:
+            # Of course the empty text is no date.
+            good = "directive" not in str(error) and "stray" not in str(error)
+        except (TypeError, re.error, IndexError, OverflowError):
+            good = False
+        else:
+            good = True
+        if not good:
+            raise InputError(
+                "bad-format", f"'format' must be a format of dates, got {shown(self.format)}", column=self.name,
+                hint='For example format: "%d/%m/%Y".',
+            )  # fmt: skip
 
     def _set_operation(self) -> None:
         given = "suppress" if self.operation is None and self.role == "identifier" else self.operation
