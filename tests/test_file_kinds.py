@@ -27,6 +27,8 @@ from velado.hierarchies.labels import stands_for
 from velado.operations import Given, operation_from
 from velado.report import workbook
 
+pytestmark = pytest.mark.unjudged
+
 N = 24
 
 
@@ -293,9 +295,9 @@ def test_numbers_are_the_same_as_before_and_found_in_linear_time() -> None:
 
 def test_masked_labels_are_matched_in_linear_time() -> None:
     leaves = ["a" * 5000, "a" * 100 + "b", "cab"]
-    assert stands_for("*a" * 100 + "*b", leaves, None).tolist() == [1]
-    assert stands_for("*" * 2 + "b" + "*" * 3, ["xxbx", "b"], None).tolist() == [0, 1]
-    assert stands_for("-a" * 2000, ["-a" * 5000, "-a" * 2000 + "-x"], None).tolist() == [0, 1]
+    assert stands_for("*a" * 100 + "*b", leaves, None, None).tolist() == [1]
+    assert stands_for("*" * 2 + "b" + "*" * 3, ["xxbx", "b"], None, None).tolist() == [0, 1]
+    assert stands_for("-a" * 2000, ["-a" * 5000, "-a" * 2000 + "-x"], None, None).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("step", [1e-300, 1e-20, 2**53])

@@ -434,6 +434,8 @@ class Case:
         spec = self.described.columns[column]
         own, labels = self.original.column(column), {key[j] for key in self.classes}
         values = [*own, *self.beside.get(column, ())]
+        if any(GROUPED.search(v) for v in values if v is not None) and spec.get("hierarchy") is None:
+            raise Unreadable(f"thousands or decimals in '{column}'")
         if not full_domain and (spec.get("type") == "date" or (spec.get("hierarchy") or {}).get("order")):
             raise Unreadable(f"intervals of '{column}'")
         if not full_domain and all(number(x) is not None for x in values if x is not None):

@@ -32,6 +32,8 @@ class Watch:
     tally: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     refusals: list[str] = field(default_factory=list)
+    away: bool = False
+    """In tests of values that the judge cannot read as the engine does."""
     last: Any = None
     """What the last run in this process returned."""
 
@@ -46,6 +48,9 @@ class Watch:
 
     def release(self, project: Any, release: Any) -> None:
         """Judge what a run in this process returned."""
+        if self.away:
+            self.skip("unjudged")
+            return
         if hasattr(release, "tables"):
             held = {name: _values(one) for name, one in project.tables.items()}
             for name, one in release.tables.items():
@@ -71,7 +76,7 @@ class Watch:
 
     def command(self, folder: Path, arguments: list[str], out: str) -> None:
         """Judge what a successful command has written."""
-        if not arguments or arguments[0] != "run":
+        if self.away or not arguments or arguments[0] != "run":
             return
         for argument in arguments[1:]:
             path = folder / argument

@@ -61,8 +61,9 @@ def _second_reader(path: Path, dialect: Dialect, columns: list[str]) -> Any:
     import pyarrow as pa
     import pyarrow.csv as arrow
 
+    # From a path it would guess that the file is packed, by its name.
     return arrow.open_csv(
-        path,
+        pa.OSFile(str(path)),
         read_options=arrow.ReadOptions(block_size=BLOCK, autogenerate_column_names=True),
         parse_options=arrow.ParseOptions(
             delimiter=dialect.delimiter, quote_char=dialect.quote, newlines_in_values=True
