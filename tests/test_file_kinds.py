@@ -124,9 +124,9 @@ def test_a_number_of_too_many_digits_is_no_number_of_its_column(tmp_path: Path) 
     cells = np.zeros((N, 2), dtype=np.int64)
     cells[:, 0] = 10**6
     broken = pa.Array.from_buffers(pa.decimal128(4, 2), N, [None, pa.py_buffer(cells.tobytes())])
-    with open_table(around(broken)) as table, pytest.raises(InputError) as caught:
-        table.count(["v"])
-    assert caught.value.code == "unreadable-file"
+    with pytest.raises(InputError) as caught:
+        open_table(around(broken))
+    assert (caught.value.code, caught.value.column) == ("unreadable-file", "v")
 
 
 # Damaged, packed and hostile files

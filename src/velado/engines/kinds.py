@@ -54,6 +54,12 @@ def readable(table: Any, file: Path | str) -> Any:
         kind = _stored(field.type)
         if pa.types.is_float16(kind):
             table = table.set_column(i, field.name, table.column(i).cast(pa.float32()))
+        elif pa.types.is_decimal128(kind):
+            # The engine makes any number of one that has too many digits.
+            try:
+                table.column(i).validate(full=True)
+            except pa.ArrowInvalid:
+                raise InputError("unreadable-file", BROKEN, file=file, column=field.name) from None
         elif pa.types.is_decimal256(kind):
             table = table.set_column(i, field.name, table.column(i).cast(pa.string()))
         elif not _single(kind):
