@@ -172,5 +172,5 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     if tally:
         terminalreporter.write_line(
             f"second judge: {tally['judged']:,} releases judged, {tally['matched']:,} of them matched with their original "
-            f"records, {tally['skipped']:,} skipped (more than {watching.MOST_ROWS:,} rows)"
+            f"records, {tally['skipped']:,} skipped (more than {watching.MOST_ROWS:,} rows, or unjudged)"
         )
