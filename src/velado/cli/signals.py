@@ -66,7 +66,8 @@ def _compiling(frame: FrameType | None) -> bool:
 
 def leave(number: int) -> None:
     """End at once, for a command that has not ended since a signal came, unless something else handles that now."""
-    if signal.getsignal(number) is _stop:
+    telling = done() and not _stopping
+    if signal.getsignal(number) is _stop and not telling:
         if not received:
             received.append(number)
         remove_mine()
