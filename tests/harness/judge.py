@@ -615,7 +615,7 @@ class Case:
         """What the distance needs beside the distributions: an order, or the chains of a tree."""
         distance = parameters.get("distance", "equal")
         if distance == "ordered":
-            return self._order(column, whole)
+            return self._order(column, whole, folded)
         if distance != "hierarchical":
             return None
         spec = dict(self.described.columns[column].get("hierarchy") or {})
@@ -643,7 +643,7 @@ class Case:
             raise CannotJudge("values that the tree does not list")
         return chains
 
-    def _order(self, column: str, whole: Tally) -> list[Cell]:
+    def _order(self, column: str, whole: Tally, folded: bool) -> list[Cell]:
         present = [v for v in whole if v is not None]
         numbers = {
             v: Fraction(v.removeprefix(FOLDED_NUMBER)) if v.startswith(FOLDED_NUMBER) else number(v) for v in present
@@ -662,7 +662,12 @@ class Case:
             return [*[str(v) for v in listed if str(v) in whole], *last]
         if any(n is not None for n in numbers.values()):
             self.verdict.problems.append(f"'{column}' mixes numbers and other texts: it has no order")
-        return [*sorted(present), *last]
+        # Texts are sorted by the first of their spellings, not by the folded form that nobody wrote.
+        fold = self._folding(column) if folded else str
+        spelled: dict[Cell, str] = {}
+        for value in {*self.original.column(column), *self.release.column(column)} - {None}:
+            spelled[fold(value)] = min(value, spelled.get(fold(value), value))
+        return [*sorted(present, key=spelled.__getitem__), *last]
 
     # What the run says of its release
 
