@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 import yaml
+from hypothesis import settings
 
 from harness import watching
 from velado import cli
@@ -22,6 +23,11 @@ from velado.cli import terminal
 from velado.samples import hospital
 
 watching.install()
+
+# The same examples on every machine and in every run; `make torture` draws new ones.
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("torture", deadline=None, max_examples=500)
+settings.load_profile("torture" if os.environ.get("VELADO_TORTURE") else "same")
 
 VELADO = Path(sys.executable).with_name("velado")
 PROJECT: dict[str, Any] = {
