@@ -22,9 +22,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import velado
-from velado.appointments.best_fit import BestFit
-from velado.appointments.exact import Exact
-from velado.appointments.find_slots import FindSlots
+from velado.appointments.planners.best_fit import BestFit
+from velado.appointments.planners.exact import Exact
+from velado.appointments.planners.find_slots import FindSlots
 from velado.appointments.problem import Problem
 from velado.appointments.vectors import AnonymityVector, number_of_vectors
 

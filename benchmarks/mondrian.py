@@ -34,10 +34,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from velado import Column, KAnonymity, Mondrian, Output, anonymize
-from velado.engines import open_table
-from velado.project import count_table
+from velado.release import count_table
 from velado.schema import Schema
 from velado.studies import data_folder, ubb
+from velado.tables import open_table
 
 K = 5
 QUASI = list(ubb.QUASI_IDENTIFIERS)

@@ -10,12 +10,12 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from velado import Column
-from velado.engines import open_table
 from velado.frequency import FrequencyTable
 from velado.hierarchies import Hierarchy
 from velado.models import model_from
-from velado.project import count_table
+from velado.release import count_table
 from velado.schema import Schema
+from velado.tables import open_table
 
 
 @dataclass(frozen=True)

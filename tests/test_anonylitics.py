@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from conftest import Command
 from velado import InputError, Project, create_key, import_anonylitics, run
 from velado.cli.import_ import project_text
-from velado.project.anonylitics import Imported
+from velado.project.importers.anonylitics.project import Imported
 from velado.samples import caoba
 from velado.studies import anonylitics, anonylitics_memory, data_folder
 from velado.studies.comparison import Compared, Result

@@ -19,10 +19,10 @@ from velado import ATTACKS, Attack, Hierarchy, InputError, KAnonymity, Lattice, 
 from velado.attacks import MEASURES, releases
 from velado.attacks.relation import narrower, related
 from velado.cli import attack as command
-from velado.engines import Counts
 from velado.models import MODELS, model_from
-from velado.project.adversary import side_by_side
-from velado.project.attack import RUN
+from velado.questions.adversary import side_by_side
+from velado.questions.attack import RUN
+from velado.tables import Counts
 
 FEW = settings(max_examples=30, deadline=None)
 

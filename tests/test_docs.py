@@ -28,12 +28,12 @@ import typer
 
 import velado
 from velado import cli
-from velado.engines.source import OPTIONS
 from velado.hierarchies import BUILDERS
 from velado.hierarchies.calendar import UNITS
 from velado.methods import METHODS, OBJECTIVES
 from velado.models import MODELS
 from velado.project.document import COLUMN_KEYS, KEYS, OUTPUT_KEYS
+from velado.tables.source import OPTIONS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from velado import Column, DistinctDiversity, Fixed, InputError, KAnonymity, Output, Source, anonymize, build_hierarchy
-from velado.engines import Recoded, Selection, Target, open_table
+from velado.tables import Recoded, Selection, Target, open_table
 
 AS_IT_IS = Recoded((), Selection())
 DELIMITERS = [";", ",", "\t", "|"]
@@ -661,7 +661,7 @@ def test_what_does_not_fit_in_memory_is_spilled_in_private(tmp_path: Path, monke
     work.mkdir()
     out.mkdir()
     monkeypatch.chdir(work)
-    monkeypatch.setattr("velado.engines.duckdb.MEMORY", 64_000_000)
+    monkeypatch.setattr("velado.tables.duckdb.table.MEMORY", 64_000_000)
     n = 600_000
     numbers = pa.array(range(n), pa.int64())
     table = pa.table({"x": numbers, "word": pa.array([f"{i}-word" for i in range(n)])})

@@ -29,7 +29,7 @@ from velado.evaluation import Pair
 from velado.evaluation import queries as query_module
 from velado.hierarchies import Cover, build
 from velado.hierarchies.labels import interval_of
-from velado.project import evaluation as evaluation_module
+from velado.questions import evaluate as evaluation_module
 
 Rows = Sequence[Sequence[Cell]]
 KEYS = [

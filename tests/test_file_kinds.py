@@ -17,15 +17,15 @@ import pyarrow.parquet
 import pytest
 
 from velado import Column, DistinctDiversity, InputError, KAnonymity, Output, anonymize, inspect_table
-from velado.engines import duckdb as engine
-from velado.engines import open_table
-from velado.engines.arrow import read_arrow
-from velado.engines.dialect import MOST_COLUMNS
-from velado.engines.duckdb import NUMBER, guarded
-from velado.engines.spreadsheet import LONGEST_CELL
 from velado.hierarchies.labels import stands_for
 from velado.operations import Given, operation_from
-from velado.report import workbook
+from velado.report.formats import xlsx as workbook
+from velado.tables import open_table
+from velado.tables.duckdb import table as engine
+from velado.tables.duckdb.table import NUMBER, guarded
+from velado.tables.formats.arrow import read_arrow
+from velado.tables.formats.csv import MOST_COLUMNS
+from velado.tables.formats.xlsx import LONGEST_CELL
 
 pytestmark = pytest.mark.unjudged
 

@@ -29,15 +29,15 @@ from velado import (
     Samarati,
     anonymize,
 )
-from velado.engines import open_table
 from velado.evaluation import Pair, utility
 from velado.frequency import Classes, Sensitive
 from velado.methods import OBJECTIVES, lattice
 from velado.methods.lattice import Space
 from velado.models import judge_classes
 from velado.models.base import OnSensitive, Rule
-from velado.project.counting import count_table
+from velado.release.count import count_table
 from velado.schema import Schema
+from velado.tables import open_table
 
 LIMITS = st.sampled_from([0.0, 0.05, 0.1, 0.3, 0.5, 1.0])
 MODELS = st.lists(model_strategy(), min_size=1, max_size=3)

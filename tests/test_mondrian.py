@@ -35,11 +35,11 @@ from velado import (
     estimate,
     run,
 )
-from velado.engines import open_table
 from velado.evaluation import Pair, Wanted, evaluate
 from velado.frequency import FrequencyTable
-from velado.project import count_table
+from velado.release import count_table
 from velado.schema import Schema
+from velado.tables import open_table
 
 DATA = Path(os.environ.get("VELADO_DATA", Path(__file__).parent.parent.parent / "shared" / "data"))
 ADULT = DATA / "adult-uci" / "adult.csv"
@@ -576,8 +576,8 @@ def test_parts_give_the_same_release(plain: Plain, models: list[dict], split: st
 def in_parts(rows: int) -> Iterator[None]:
     """Every part may have so few distinct rows."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("velado.project.parts.InParts._rows", lambda self: rows)
-        patch.setattr(sys.modules["velado.project.estimate"], "bytes_of", lambda value: 1)
+        patch.setattr("velado.release.parts.InParts._rows", lambda self: rows)
+        patch.setattr(sys.modules["velado.questions.estimate"], "bytes_of", lambda value: 1)
         yield
 
 

@@ -25,9 +25,9 @@ from hypothesis import strategies as st
 
 import velado
 from velado import Column, DistinctDiversity, Fixed, InputError, KAnonymity, Output, Project, VerificationError
-from velado.engines import DuckDBTable, Recoded, Selection, open_table
 from velado.operations import OPERATIONS, Given, decrypted, operation_from
 from velado.operations.keys import key_id
+from velado.tables import DuckDBTable, Recoded, Selection, open_table
 
 KEY = "00112233445566778899aabbccddeeff0123456789abcdeffedcba9876543210"
 OTHER_KEY = KEY[::-1]
@@ -570,7 +570,7 @@ def write_source(table, path):
     if path.suffix == ".parquet":
         pq.write_table(table, path)
     elif path.suffix == ".xlsx":
-        from velado.engines.spreadsheet import write_xlsx
+        from velado.tables.formats.xlsx import write_xlsx
 
         write_xlsx(path, table.to_batches(), table.column_names)
     else:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import velado
 from velado import Column, InputError, KAnonymity, Lattice, Mondrian, NoSolution, Output, Project, anonymize, run
-from velado.engines.duckdb import common_unit
+from velado.tables.duckdb.table import common_unit
 
 AGE = Column("age", "quasi-identifier", hierarchy={"intervals": [10, 20]})
 ZIP = Column("zip", "quasi-identifier", hierarchy={"mask": "right"})
@@ -114,7 +114,7 @@ def test_shares_never_count_too_many_people(sizes: list[int], people: int) -> No
 def test_the_bound_is_exact_where_people_stay_together() -> None:
     """A person whose rows are all in one class counts as one."""
     table = pa.table({"who": ["a"] * 2 + ["b"] * 3 + ["c"] * 7, "age": ["31"] * 12})
-    with velado.engines.open_table(table) as opened:
+    with velado.tables.open_table(table) as opened:
         counts, unit = opened.shares(["age"], "who")
     assert counts.counts.tolist() == [3 * unit]
 

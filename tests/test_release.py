@@ -33,9 +33,9 @@ from velado import (
     anonymize,
     build_hierarchy,
 )
-from velado.engines import DuckDBTable, Recoded, Selection, open_table
 from velado.models import model_from
-from velado.project.manifest import made_from
+from velado.release.manifest import made_from
+from velado.tables import DuckDBTable, Recoded, Selection, open_table
 
 HIERARCHIES = {"age": {"intervals": [5, 10, 20]}, "zip": {"mask": "right"}, "sex": None}
 QUASI = list(HIERARCHIES)

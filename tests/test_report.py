@@ -26,15 +26,18 @@ from velado.hierarchies import Hierarchy
 from velado.i18n import LANGUAGES, Language, language
 from velado.i18n.language import messages
 from velado.models import KAnonymity, judge_classes
-from velado.project import Project, count_table
-from velado.report import bars, charts, disclosure, drawing, lines
+from velado.project import Project
+from velado.release import count_table
+from velado.report import charts
 from velado.report import report as reports
-from velado.report.content import Cell, Content
-from velado.report.drawing import Chart, Drawn, Studio
-from velado.report.html import html
-from velado.report.pdf import _data
+from velado.report.chapters import disclosure
+from velado.report.chapters.content import Cell, Content
+from velado.report.chapters.subject import About, Subject
+from velado.report.charts import bars, curves, drawing
+from velado.report.charts.drawing import Chart, Drawn, Studio
+from velado.report.formats.html import html
+from velado.report.formats.pdf import _data
 from velado.report.report import content_of, render, write_report
-from velado.report.subject import About, Subject
 
 SCRIPT = "<script>alert(1)</script>"
 FORMULA = '=HYPERLINK("evil")'
@@ -224,7 +227,7 @@ def test_the_verdict_says_what_holds_and_warns(subject: Subject) -> None:
 
 def test_every_model_shows_what_it_requires_and_reaches(subject: Subject) -> None:
     from velado.models import Verdict
-    from velado.report.verdict import achieved, required
+    from velado.report.chapters.summary import achieved, required
 
     spanish = replace(subject, words=Language("es"))
     t = Verdict("t-closeness", {"t": 0.25, "column": "x", "distance": "ordered", "strict": True}, 0.125, True)
@@ -354,8 +357,8 @@ def test_the_page_is_in_its_language(written: dict[str, Path], subject: Subject)
 
 def pair_of(values: list[str], levels: list[int], spec: Any = None, keep: Any = None) -> Pair:
     """The pair of one column at a level, classes of fewer than two records suppressed."""
-    from velado.engines import open_table
     from velado.schema import Column, Schema
+    from velado.tables import open_table
 
     column = Column("x", "quasi-identifier", hierarchy=spec)
     with open_table(pa.table({"x": values})) as table:
@@ -384,8 +387,8 @@ def test_distributions_have_released_labels_only() -> None:
 
 
 def test_rare_sensitive_values_are_joined() -> None:
-    from velado.engines import open_table
     from velado.schema import Column, Schema
+    from velado.tables import open_table
 
     people = pa.table({"x": ["a"] * 40 + ["b"], "ill": ["flu"] * 30 + ["cold"] * 8 + ["rare"] * 2 + ["secret"]})
     with open_table(people) as table:
@@ -407,10 +410,10 @@ def test_many_labels_are_joined() -> None:
 
 def test_overlapping_labels_share_their_records() -> None:
     from velado.frequency import FrequencyTable
-    from velado.project.released import release_frequency
+    from velado.release.read_back import release_frequency
 
     pair = pair_of([str(x) for x in (1, 2, 3, 4) for _ in range(10)], [0])
-    counts = velado.engines.base.Counts(
+    counts = velado.tables.contract.Counts(
         names=("x",), dictionaries=(("1-3", "2-4"),), codes=(np.array([0, 1]),), counts=np.array([20, 20])
     )
     released: FrequencyTable = release_frequency(pair.original, [counts])
@@ -522,7 +525,7 @@ def test_the_frontier_names_a_few_efficient_settings() -> None:
     chart = charts.frontier(points, EN)
     named = [r["text"] for r in rows_of(chart) if r["text"]]
     assert {"k = 2", "k = 25"} <= set(named)
-    assert len(named) <= lines.MOST_NAMES + 1
+    assert len(named) <= curves.MOST_NAMES + 1
     assert rows_of(chart)[-1]["kind"] == "this release"
 
 

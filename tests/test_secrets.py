@@ -13,8 +13,8 @@ import yaml
 
 import velado
 from velado import Column, Fixed, InputError, KAnonymity, Mondrian, Output, Project, VerificationError
-from velado.engines import DuckDBTable, open_table
 from velado.operations import operation_from, read_key
+from velado.tables import DuckDBTable, open_table
 
 KEY = "8c1d6f0b5e2a97c34410fe6db2a8539c7e05d1f46ab9283c0d7fe1a264b85390"
 WRITE = DuckDBTable.write
@@ -484,7 +484,7 @@ def test_columns_without_a_role_are_not_repeated_in_errors(tmp_path, main):
 
 
 def test_what_the_engine_says_of_cells_is_not_passed_on(tmp_path):
-    from velado.engines.messages import translated
+    from velado.tables.duckdb.errors import translated
 
     error = translated(RuntimeError("Conversion Error: Could not convert string 'Zacharias Zweig' to INT32"), "t.csv")
     assert str(error) == "t.csv: the engine cannot do this (Conversion Error)"

@@ -90,9 +90,9 @@ def test_unilab_minimal_node_is_the_smallest_sum(tmp_path: Path) -> None:
     """With many records even finer nodes satisfy; then ties go to precision and order, and nothing is suppressed."""
     import pyarrow as pa
 
-    from velado.engines import open_table
-    from velado.project import count_table
+    from velado.release import count_table
     from velado.schema import Schema
+    from velado.tables import open_table
 
     rows = [("A/X/CE", "01/02/1980"), ("B/X/CE", "03/02/1980"), ("A/X/CE", "05/03/1980"), ("B/X/CE", "07/03/1980")]
     table = pa.table({

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import velado
 from velado import InputError, Lattice, NoSolution, Project, VerificationError
-from velado.engines import DuckDBTable
 from velado.operations import OPERATIONS
+from velado.tables import DuckDBTable
 
 KEY = "0f1e2d3c4b5a69788796a5b4c3d2e1f0a3c2e1f0192837465564738291a0bfce"
 WRITE = DuckDBTable.write
@@ -462,7 +462,7 @@ def test_tokens_that_do_not_match_are_noticed(clinic, tmp_path, monkeypatch):
     visits = project.tables["visits"]
     other = velado.Column("patient", "identifier", operation={"pseudonymize": {"key": "env:OTHER"}}, attribute="person")
     broken = {**project.tables, "visits": Project(**{**vars(visits), "columns": (other, *visits.columns[1:])})}
-    monkeypatch.setattr("velado.project.tables.check_plans", lambda *_: None)
+    monkeypatch.setattr("velado.release.several.check_plans", lambda *_: None)
     with pytest.raises(VerificationError) as caught:
         velado.run(Project(**{**vars(project), "tables": broken}))
     assert "person" in str(caught.value)

@@ -22,7 +22,6 @@ from velado.appointments import (
     save_table,
 )
 from velado.attacks import ATTACKS, Attack
-from velado.engines import Source
 from velado.errors import InputError, NoSolution, VeladoError, VerificationError
 from velado.evaluation import CONDITIONS, MEASURES, Balance, Check, Comparison, Evaluation
 from velado.frequency import FrequencyTable
@@ -43,17 +42,12 @@ from velado.models import (
     TCloseness,
 )
 from velado.operations import OPERATIONS, create_key
-from velado.project import (
+from velado.project import Output, Project, import_anonylitics
+from velado.questions import (
     Decrypted,
     Estimate,
     Fuzzification,
     Inspection,
-    LightRelease,
-    Output,
-    Project,
-    Release,
-    Releases,
-    anonymize,
     attack,
     balance,
     check,
@@ -62,17 +56,17 @@ from velado.project import (
     estimate,
     evaluate,
     fuzzify,
-    import_anonylitics,
     inspect_table,
     project_hierarchy,
-    run,
 )
 from velado.recoding import Recoding
-from velado.report.appointments import save_vectors
-from velado.report.comparison import save_comparison
-from velado.report.fuzzy_files import save_fuzzy_charts
+from velado.release import LightRelease, Release, Releases, anonymize, run
+from velado.report.formats.appointments import save_vectors
+from velado.report.formats.comparison import save_comparison
+from velado.report.formats.fuzzy_charts import save_fuzzy_charts
 from velado.report.report import write_report
 from velado.schema import Column
+from velado.tables import Source
 
 __version__ = "0.1.0"
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 import velado
 from velado import InputError, NoSolution, VerificationError
-from velado.appointments import publishing
-from velado.appointments.people import People
-from velado.appointments.slots import Slots
-from velado.appointments.units import Units
+from velado.appointments.tables import publish as publishing
+from velado.appointments.tables.people import People
+from velado.appointments.tables.slots import Slots
+from velado.appointments.tables.units import Units
 
 THESIS = {
     "zip": [

@@ -185,7 +185,7 @@ def test_the_chart_is_valid_and_complete() -> None:
     import altair
 
     from velado.i18n import language
-    from velado.report.appointments import vectors
+    from velado.report.formats.appointments import vectors
 
     people = pa.table({"age": [a for a in range(60) for _ in range(a % 30 + 1)]})
     slots = pa.table({"hour": list(range(20)), "capacity": [60] * 20})

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from oracle_appointments import all_vectors, best_vector, small_problem
-from velado.appointments.arcflow import ArcFlow
-from velado.appointments.best_fit import BestFit
-from velado.appointments.cells import Cells
-from velado.appointments.exact import Exact, model_for, why_none
-from velado.appointments.flows import PIECES, coupled_flows
-from velado.appointments.lexicographic import Search, best_from
+from velado.appointments.exact.arcflow import ArcFlow
+from velado.appointments.exact.cells import Cells
+from velado.appointments.exact.flows import PIECES, coupled_flows
+from velado.appointments.exact.lexicographic import Search, best_from
+from velado.appointments.exact.relaxation import Relaxation
+from velado.appointments.exact.solver import Watch
+from velado.appointments.planners.best_fit import BestFit
+from velado.appointments.planners.exact import Exact, model_for, why_none
 from velado.appointments.problem import Problem
-from velado.appointments.relaxation import Relaxation
-from velado.appointments.solving import Watch
 from velado.appointments.vectors import AnonymityVector
 from velado.errors import Cancelled, InputError, NoSolution
 from velado.methods import silent

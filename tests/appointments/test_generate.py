@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from velado import InputError, generate_people, generate_slots
-from velado.appointments.generate import SPAIN_2015, SPAIN_2015_BY_SEX
+from velado.appointments.tables.generate import SPAIN_2015, SPAIN_2015_BY_SEX
 
 
 def test_the_figures_of_the_thesis_add_up() -> None:

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from velado.appointments.best_fit import BestFit
-from velado.appointments.exchanges import subset
-from velado.appointments.find_slots import FindSlots
-from velado.appointments.occupancy import Occupancy
+from velado.appointments.local_search.exchanges import subset
+from velado.appointments.local_search.occupancy import Occupancy
+from velado.appointments.planners.best_fit import BestFit
+from velado.appointments.planners.find_slots import FindSlots
+from velado.appointments.planners.random_slots import RandomSlots
 from velado.appointments.problem import Problem
-from velado.appointments.random_slots import RandomSlots
 from velado.appointments.vectors import AnonymityVector
 from velado.errors import InputError, NoSolution
 

@@ -19,14 +19,14 @@ from velado import Fuzzy, InputError, fuzzify, save_fuzzy_charts
 from velado.evaluation import Wanted, evaluate, judge
 from velado.i18n import LANGUAGES, Language
 from velado.project import Project
-from velado.report import fuzzy as charts
 from velado.report import report as reports
-from velado.report.drawing import Chart
-from velado.report.pdf import _data
-from velado.report.plane import Plane, across, isolines, summit
+from velado.report.chapters.subject import Subject
+from velado.report.charts import fuzzy as charts
+from velado.report.charts.drawing import Chart
+from velado.report.charts.plane import Plane, across, isolines, summit
+from velado.report.charts.surface import projected, surface
+from velado.report.formats.pdf import _data
 from velado.report.report import content_of
-from velado.report.subject import Subject
-from velado.report.surface import projected, surface
 
 PLANTED = 9_876_543
 EN = Language("en")

@@ -30,10 +30,10 @@ from velado import (
     anonymize,
     fuzzify,
 )
-from velado.engines import DuckDBTable, open_table
 from velado.fuzzy import CMeans, set_labels
 from velado.methods.fuzzy import MOST_SETS
 from velado.methods.fuzzy_labels import labels_of
+from velado.tables import DuckDBTable, open_table
 
 QI = ("a", "b")
 COLUMNS = [Column("a", "quasi-identifier"), Column("b", "quasi-identifier"), Column("s", "sensitive")]

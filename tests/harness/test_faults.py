@@ -21,13 +21,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from velado.appointments.rows import write_rows
-from velado.engines import journal, locks, staging
-from velado.engines.locks import locked_folders
-from velado.engines.staging import PrivateFolder, sweep
+from velado.appointments.tables.rows import write_rows
 from velado.errors import InputError
-from velado.project import writing
-from velado.project.writing import published
+from velado.tables.publication import journal, locks
+from velado.tables.publication import private as staging
+from velado.tables.publication import publish as writing
+from velado.tables.publication.locks import locked_folders
+from velado.tables.publication.private import PrivateFolder, sweep
+from velado.tables.publication.publish import published
 
 TORTURE = int(os.environ.get("VELADO_TORTURE", "0") or 0)
 """How many times longer the random tests are."""
@@ -414,7 +415,7 @@ def test_living_runs_keep_their_files_and_dead_ones_do_not(folder: Path) -> None
 def test_a_living_run_elsewhere_keeps_its_files(folder: Path) -> None:
     """In another PID namespace, where the numbers of processes mean something else."""
     program = (
-        "import sys, pathlib; from velado.engines.staging import PrivateFolder;"
+        "import sys, pathlib; from velado.tables.publication.private import PrivateFolder;"
         "made = PrivateFolder(pathlib.Path(sys.argv[1])); print(made.path, flush=True); input()"
     )
     command = ["unshare", "--pid", "--fork", "--kill-child", sys.executable, "-c", program, str(folder / "a")]

@@ -173,16 +173,16 @@ def send(place, name, number, to=os.getpid()):
     setattr(place, name, sending)
 """
 BEFORE = {
-    "writing": "import velado.engines.duckdb as m; send(m.DuckDBTable, 'write', {0})",
+    "writing": "import velado.tables.duckdb.table as m; send(m.DuckDBTable, 'write', {0})",
     "making a folder": "send(os, 'mkdir', {0})",
-    "waiting for others": "import velado.project.writing as m; send(m, 'locked_folders', {0})",
+    "waiting for others": "import velado.tables.publication.publish as m; send(m, 'locked_folders', {0})",
 }
 AFTER = {
-    "writing the journal": "import velado.project.writing as m; send(m.Journal, 'write', {0})",
+    "writing the journal": "import velado.tables.publication.publish as m; send(m.Journal, 'write', {0})",
     "keeping the old files": "send(os, 'link', {0})",
     "renaming": "send(os, 'replace', {0})",
     "forking": "send(os, 'fork', {0})",
-    "tidying up": "import velado.engines.journal as m; send(m.Journal, 'close', {0})",
+    "tidying up": "import velado.tables.publication.journal as m; send(m.Journal, 'close', {0})",
     "telling": "import velado.cli.run as m; send(m, 'print_json', {0})",
     "writing to the terminal": "import velado.cli as m; send(m, '_flushed', {0})",
 }
@@ -222,7 +222,7 @@ def test_a_second_signal_does_not_wait_for_the_reader(work: Path, velado: Velado
 
 def test_what_is_published_first_is_not_all(work: Path, velado: Velado) -> None:
     """A command that publishes one table after another is not done after the first."""
-    fault = SENT + "import velado.project.writing as m; send(m.Journal, 'close', 15)"
+    fault = SENT + "import velado.tables.publication.publish as m; send(m.Journal, 'close', 15)"
     ended = velado("appointments", "generate", ".", "--tables", "3", fault=fault)
     assert ended.code == 128 + signal.SIGTERM
     assert ended.err == "Terminated after publishing people0.csv.\n"
@@ -235,11 +235,15 @@ KILL = "def kill(*args, **options): os.kill(os.getpid(), 9)\n"
 IN_PARTS = {**PATIENTS, "method": {"mondrian": {"memory": "1kB"}}}
 SORTED = {**IN_PARTS, "output": {"path": "out.csv", "order": "sorted"}}
 KILLS: dict[str, tuple[dict[str, Any], str, str]] = {
-    "staged": (LIGHT, "velado.engines.duckdb.DuckDBTable.write", "new/out.csv"),
-    "transcoded": ({**LIGHT, "source": {"path": "latin.csv"}}, "velado.engines.duckdb.DuckDBTable.write", "utf8.csv"),
+    "staged": (LIGHT, "velado.tables.duckdb.table.DuckDBTable.write", "new/out.csv"),
+    "transcoded": (
+        {**LIGHT, "source": {"path": "latin.csv"}},
+        "velado.tables.duckdb.table.DuckDBTable.write",
+        "utf8.csv",
+    ),
     "XLSX": ({**LIGHT, "output": {"path": "out.xlsx"}}, "xlsxwriter.Workbook._store_workbook", "/tmp"),
-    "parts": (IN_PARTS, "velado.project.appending.Appender.append", "parts.duckdb"),
-    "unsorted": (SORTED, "velado.project.appending.Appender._sort", "out.csv.unsorted.parquet"),
+    "parts": (IN_PARTS, "velado.tables.duckdb.append.Appender.append", "parts.duckdb"),
+    "unsorted": (SORTED, "velado.tables.duckdb.append.Appender._sort", "out.csv.unsorted.parquet"),
 }
 
 

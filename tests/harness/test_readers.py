@@ -16,7 +16,7 @@ import pytest
 
 import velado
 from harness.watching import times
-from velado.engines import Recoded, Selection, open_table
+from velado.tables import Recoded, Selection, open_table
 
 Rows = list[tuple[str | None, ...]]
 TEXTS = [

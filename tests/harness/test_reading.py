@@ -11,8 +11,8 @@ import pyarrow.parquet
 import pytest
 
 from velado import InputError
-from velado.engines import open_table
-from velado.engines.duckdb import DuckDBTable
+from velado.tables import open_table
+from velado.tables.duckdb.table import DuckDBTable
 
 DECOYS = {
     "data[1].csv": ["data1.csv"],

@@ -141,7 +141,7 @@ def _values(project: Any) -> dict[str, list[Cell]]:
 
 def _in_memory(project: Any) -> Sheet | None:
     """The original if it is no file."""
-    from velado.engines import Source
+    from velado.tables import Source
 
     source = Source.of(project.source, project.folder)
     if source.path is not None:

@@ -3,16 +3,16 @@
 After the work of the Universidad Complutense de Madrid (UCM) on anonymous screening programmes.
 """
 
-from velado.appointments.assigning import assign_appointments, compare_planners
-from velado.appointments.best_fit import BestFit
-from velado.appointments.exact import Exact
-from velado.appointments.find_slots import FindSlots
-from velado.appointments.generate import generate_people, generate_slots
-from velado.appointments.groups import Groups, anonymity_groups
-from velado.appointments.planners import PLANNERS
+from velado.appointments.assign import assign_appointments, compare_planners
+from velado.appointments.planners.best_fit import BestFit
+from velado.appointments.planners.exact import Exact
+from velado.appointments.planners.find_slots import FindSlots
+from velado.appointments.planners.random_slots import RandomSlots
+from velado.appointments.planners.registry import PLANNERS
 from velado.appointments.planning import Planning
-from velado.appointments.random_slots import RandomSlots
-from velado.appointments.rows import save_table
+from velado.appointments.tables.generate import generate_people, generate_slots
+from velado.appointments.tables.groups import Groups, anonymity_groups
+from velado.appointments.tables.rows import save_table
 from velado.appointments.vectors import AnonymityVector
 
 __all__ = [

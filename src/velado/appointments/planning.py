@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from velado.appointments.find_slots import FindSlots
-from velado.appointments.planners import PLANNERS
+from velado.appointments.planners.find_slots import FindSlots
+from velado.appointments.planners.random_slots import RandomSlots
+from velado.appointments.planners.registry import PLANNERS
 from velado.appointments.problem import Assignment, Planner, Problem
-from velado.appointments.random_slots import RandomSlots
 from velado.appointments.vectors import AnonymityVector, improvement
 from velado.errors import NoSolution
 from velado.methods import Progress, silent

@@ -31,8 +31,8 @@ from velado.cli import (
     watchman,
 )
 from velado.cli.terminal import fail, print_json, silence, unheard
-from velado.engines.staging import remove_mine
 from velado.errors import InputError, InternalError, VeladoError, redacted
+from velado.tables.publication.private import remove_mine
 
 app = typer.Typer(
     help="Anonymize tables about people, prove it, and show what it cost.",

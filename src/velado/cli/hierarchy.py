@@ -10,7 +10,7 @@ import typer
 
 from velado import InputError, project_hierarchy
 from velado.cli.terminal import plain, say
-from velado.project.writing import published
+from velado.tables.publication.publish import published
 
 
 def command(

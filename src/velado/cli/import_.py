@@ -10,8 +10,8 @@ import yaml
 
 from velado import InputError, import_anonylitics
 from velado.cli.terminal import JSON, out, plain, print_json, say
-from velado.project.anonylitics import Imported
-from velado.project.writing import published
+from velado.project.importers.anonylitics.project import Imported
+from velado.tables.publication.publish import published
 
 app = typer.Typer(help="Convert the project file of another tool.", no_args_is_help=True)
 

@@ -10,7 +10,7 @@ import typer
 from velado import InputError, inspect_table
 from velado.cli.terminal import DELIMITER, ENCODING, MISSING, QUOTE, SHEET, plain, say, show_notes, source
 from velado.project.template import project_text
-from velado.project.writing import published
+from velado.tables.publication.publish import published
 
 
 def command(

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from velado.engines.staging import remove_mine
-from velado.engines.uninterrupted import SIGNALS
-from velado.project import writing
+from velado.tables.publication import publish as writing
+from velado.tables.publication.private import remove_mine
+from velado.tables.publication.uninterrupted import SIGNALS
 
 
 class Stopped(BaseException):

@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from velado.engines.base import Counts
 from velado.errors import InputError
 from velado.hierarchies import Hierarchy
+from velado.tables.contract import Counts
 from velado.twins import NO_TWINS, Twins
 from velado.values import Text
 

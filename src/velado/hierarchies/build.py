@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from velado.engines.files import path_of
 from velado.errors import InputError, suggest
 from velado.hierarchies import calendar, categories, numbers, texts
 from velado.hierarchies.files import from_file
 from velado.hierarchies.hierarchy import Hierarchy
+from velado.tables.files import path_of
 from velado.values import ROOT, Text
 
 Builder = Callable[[str, Any, Sequence[str], str | None], Hierarchy]

@@ -8,9 +8,9 @@ import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
-from velado.engines.files import contents
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
+from velado.tables.files import contents
 from velado.values import Text
 
 DELIMITERS = ";,\t|"

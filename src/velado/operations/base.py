@@ -7,10 +7,10 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
-from velado.engines import Counts, Table
 from velado.errors import Note
 from velado.operations.treatment import Replacing, Treatment
 from velado.parameters import Parameter, check
+from velado.tables import Counts, Table
 from velado.values import Text
 
 OPEN = ("quasi-identifier", "sensitive", "insensitive")

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from velado.engines import Noise, Table
 from velado.errors import Note
 from velado.operations.base import Given, Operation
 from velado.operations.numbers import MOST_DECIMALS, Style, numeric, parse
 from velado.operations.treatment import Adding, Replacing, Treatment
 from velado.parameters import Choice, Number
+from velado.tables import Noise, Table
 
 SMALL: dict[str, Callable[[float], float]] = {
     "laplace": lambda x: 1 - math.exp(-x),

@@ -11,13 +11,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from velado.engines import Counts, Table
 from velado.errors import InputError, Note
 from velado.hierarchies.calendar import ISO
 from velado.operations.base import Given
 from velado.operations.keys import KeyedOnValues, derived, read_key
 from velado.operations.treatment import Replacing, Treatment
 from velado.parameters import ColumnName, KeyPlace, Span
+from velado.tables import Counts, Table
 from velado.values import Text
 
 MOST_DAYS = 36_525

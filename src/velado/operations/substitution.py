@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from velado.engines.files import contents, path_of
 from velado.errors import InputError
 from velado.operations.base import Given, OnValues
 from velado.parameters import Substitutes, Word
+from velado.tables.files import contents, path_of
 
 
 @dataclass(frozen=True)

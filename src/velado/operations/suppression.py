@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from velado.engines import Table
 from velado.operations.base import Given, Operation
 from velado.operations.treatment import LeavingOut, Starring, Treatment
+from velado.tables import Table
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from velado.engines import Counts, Noise, Recoded, Translation
+from velado.tables import Counts, Noise, Recoded, Translation
 from velado.values import ROOT, Text
 
 CERTAIN = 1e-12

@@ -12,16 +12,16 @@ from typing import Any
 
 import yaml
 
-from velado.engines import Source
-from velado.engines.base import ORDERS
-from velado.engines.files import path_of
-from velado.engines.source import FORMATS, check_path
 from velado.errors import InputError, shown, suggest
 from velado.hierarchies import Hierarchy
 from velado.methods import Lattice, Method, method_from
 from velado.models import PrivacyModel, check_crisp, model_from
-from velado.project.reading import read_yaml
+from velado.project.yaml_file import read_yaml
 from velado.schema import REST, Column
+from velado.tables import Source
+from velado.tables.contract import ORDERS
+from velado.tables.files import path_of
+from velado.tables.source import FORMATS, check_path
 from velado.twins import TWINS
 
 VERSION = 1

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from velado.engines import Source
 from velado.project.document import ROWS
-from velado.project.inspection import ColumnInspection, Inspection
+from velado.tables import Source
+
+if TYPE_CHECKING:
+    from velado.questions.inspect import ColumnInspection, Inspection
 
 
 def project_text(seen: Inspection, source: Source, target: Path) -> str:

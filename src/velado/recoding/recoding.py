@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from velado.engines import Dealing, Recoded, Selection, Table, Translation, open_table
 from velado.errors import InputError
 from velado.frequency import Classes, FrequencyTable, Portions, Sensitive
 from velado.hierarchies import Cover
+from velado.tables import Dealing, Recoded, Selection, Table, Translation, open_table
 from velado.values import Text
 
 VERSION = 1

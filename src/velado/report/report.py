@@ -12,27 +12,30 @@ from typing import Any
 
 import numpy as np
 
-from velado.engines import Source, open_table
 from velado.errors import InputError, suggest
 from velado.evaluation import MEASURES, Comparison, Evaluation, Pair, Wanted, judge, public, public_verdicts
 from velado.evaluation import evaluate as evaluate_pair
 from velado.i18n import Language
 from velado.i18n import language as language_of
 from velado.methods import Progress, silent
-from velado.project import Project, compare
-from velado.project.evaluation import read_pair
-from velado.project.manifest import made_from, manifest_path, private_path, read_manifest
-from velado.project.people import person_column
-from velado.project.writing import published
-from velado.report import costs, sections, workbook
-from velado.report.content import ClassList, Content
-from velado.report.drawing import Drawn, Studio
-from velado.report.fuzzy_section import fuzzy
-from velado.report.html import html
-from velado.report.pdf import pdf
-from velado.report.subject import About, Subject, clean
-from velado.report.verdict import verdict
+from velado.project import Project
+from velado.questions.compare import compare
+from velado.questions.evaluate import read_pair
+from velado.release.manifest import made_from, manifest_path, private_path, read_manifest
+from velado.release.people import person_column
+from velado.report.chapters import costs
+from velado.report.chapters import release as sections
+from velado.report.chapters.content import ClassList, Content
+from velado.report.chapters.fuzzy import fuzzy
+from velado.report.chapters.subject import About, Subject, clean
+from velado.report.chapters.summary import verdict
+from velado.report.charts.drawing import Drawn, Studio
+from velado.report.formats import xlsx as workbook
+from velado.report.formats.html import html
+from velado.report.formats.pdf import pdf
 from velado.schema import Schema
+from velado.tables import Source, open_table
+from velado.tables.publication.publish import published
 
 FORMATS = ("html", "pdf", "xlsx")
 MOST_CLASSES = 100_000

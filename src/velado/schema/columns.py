@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from velado.engines import Header, unknown_column
 from velado.errors import InputError, shown
 from velado.operations import operation_from
+from velado.tables import Header, unknown_column
 from velado.twins import TWINS
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]

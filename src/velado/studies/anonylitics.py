@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from velado.engines import open_table
 from velado.errors import InputError
 from velado.evaluation import Comparison, Pair, Setting
 from velado.evaluation.comparison import balance
@@ -18,15 +17,18 @@ from velado.evaluation.kolmogorov import KEPT, KolmogorovSmirnov, kolmogorov_smi
 from velado.frequency import FrequencyTable
 from velado.methods import Mondrian, Progress, silent
 from velado.models import KAnonymity
-from velado.project import Project, count_table
-from velado.project import compare as compare_settings
-from velado.report import charts, workbook
-from velado.report.comparison import make_folder
-from velado.report.lines import line_layers
+from velado.project import Project
+from velado.questions import compare as compare_settings
+from velado.release import count_table
+from velado.report import charts
+from velado.report.charts.curves import line_layers
+from velado.report.formats import xlsx as workbook
+from velado.report.formats.comparison import make_folder
 from velado.samples.caoba import ROWS, caoba
 from velado.schema import Column, Schema
 from velado.studies import anonylitics_memory as memory
 from velado.studies.comparison import Compared, Result, compare, save
+from velado.tables import open_table
 
 ADULT = ("age", "capital-gain", "capital-loss", "hours-per-week")
 CAOBA = ("anhos_v", "num_hijos", "anho_nacimiento")

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from velado.engines import open_table
 from velado.frequency import FrequencyTable
 from velado.methods import Mondrian
 from velado.models import KAnonymity
-from velado.project import count_table
+from velado.release import count_table
 from velado.report import charts
 from velado.schema import Column, Schema
 from velado.studies.comparison import Compared, compare
+from velado.tables import open_table
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from velado.report import workbook
+from velado.report.formats import xlsx as workbook
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from velado.evaluation.individual import higher_risk
 from velado.methods import Progress, silent
-from velado.report.comparison import make_folder
+from velado.report.formats.comparison import make_folder
 from velado.studies.comparison import Compared, Result, compare, save
 from velado.studies.oviedo_chapter4 import Annex, chapter_4
 from velado.studies.oviedo_codings import C_MEANS, GUSTAFSON_KESSEL, STARTS, Coded, Coder

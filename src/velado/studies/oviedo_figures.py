@@ -9,7 +9,7 @@ import numpy as np
 
 from velado.fuzzy import crisp
 from velado.report import charts
-from velado.report.lines import COLOURS, SHAPES
+from velado.report.charts.curves import COLOURS, SHAPES
 from velado.studies.oviedo_codings import C_MEANS, GUSTAFSON_KESSEL, SEED, STARTS, original_partition, terciles
 from velado.studies.oviedo_measures import Census, Pair
 from velado.studies.oviedo_minima import SETS, column_minima, joint_minima

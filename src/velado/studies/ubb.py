@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from velado.engines import open_table
 from velado.errors import InputError
 from velado.evaluation import Pair, aggregates, evaluate, mode_with_suppressed
 from velado.frequency import FrequencyTable
 from velado.methods import Lattice, Progress, silent
 from velado.models import KAnonymity, PrivacyModel, RecursiveDiversity, TCloseness
-from velado.project import count_table
+from velado.release import count_table
 from velado.report import charts
-from velado.report.comparison import make_folder
+from velado.report.formats.comparison import make_folder
 from velado.schema import Column, Schema
 from velado.studies.comparison import Compared, Result, compare, save
 from velado.studies.ubb_text import examples
+from velado.tables import open_table
 
 QUASI_IDENTIFIERS = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class")
 SENSITIVE = "occupation"

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from velado.engines import open_table
 from velado.frequency import FrequencyTable
 from velado.hierarchies import Hierarchy
 from velado.methods import Lattice
 from velado.models import KAnonymity
-from velado.project import attack, check, count_table
+from velado.questions import attack, check
+from velado.release import count_table
 from velado.schema import Column, Schema
 from velado.studies.comparison import Compared, compare
+from velado.tables import open_table
 
 Release = Mapping[tuple[str, str], Sequence[str]]
 """Classes (age, zip) with their sensitive values."""

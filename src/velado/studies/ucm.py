@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from velado.appointments.best_fit import BestFit
-from velado.appointments.exact import Exact
-from velado.appointments.find_slots import FindSlots
+from velado.appointments.planners.best_fit import BestFit
+from velado.appointments.planners.exact import Exact
+from velado.appointments.planners.find_slots import FindSlots
+from velado.appointments.planners.random_slots import RandomSlots
 from velado.appointments.problem import Assignment, Problem
-from velado.appointments.random_slots import RandomSlots
 from velado.appointments.vectors import improvement
 from velado.methods import Progress, silent
-from velado.report.comparison import make_folder
+from velado.report.formats.comparison import make_folder
 from velado.studies.comparison import Compared, Result, compare, save
 from velado.studies.ucm_text import worked_figures
 

@@ -9,8 +9,8 @@ from math import exp, factorial, pi, prod, sqrt
 
 import numpy as np
 
-from velado.appointments.exact import Exact
-from velado.appointments.find_slots import FindSlots
+from velado.appointments.planners.exact import Exact
+from velado.appointments.planners.find_slots import FindSlots
 from velado.appointments.problem import Problem
 from velado.appointments.vectors import AnonymityVector, improvement, number_of_vectors
 from velado.studies.comparison import Compared, compare

@@ -10,17 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from velado.engines import open_table
 from velado.evaluation import Pair, precision
 from velado.frequency import Classes, FrequencyTable
 from velado.methods import Fixed, Progress, silent
 from velado.models import DistinctDiversity, KAnonymity, PrivacyModel, judge_classes
-from velado.project import Output, anonymize, count_table
-from velado.report import charts, workbook
-from velado.report.comparison import make_folder
+from velado.project import Output
+from velado.release import anonymize, count_table
+from velado.report import charts
+from velado.report.formats import xlsx as workbook
+from velado.report.formats.comparison import make_folder
 from velado.samples import covid_ceara
 from velado.schema import Column, Schema
 from velado.studies.comparison import Compared, Result, compare, save
+from velado.tables import open_table
 
 COLUMNS = (
     Column("nome", "identifier"),

@@ -1,0 +1,1 @@
+"""The most anonymous assignment, proven."""

@@ -1,0 +1,1 @@
+"""Better assignments by small changes."""

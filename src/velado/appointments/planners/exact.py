@@ -1,0 +1,126 @@
+"""The exact planner: the most anonymous assignment there is, proven."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from velado.appointments.exact.arcflow import ArcFlow
+from velado.appointments.exact.cells import Cells
+from velado.appointments.exact.lexicographic import Search
+from velado.appointments.exact.model import Model
+from velado.appointments.exact.solver import Watch, cp_sat
+from velado.appointments.planners.best_fit import BestFit
+from velado.appointments.problem import Assignment, Planner, Problem, check_possible
+from velado.errors import NoSolution
+from velado.methods import Progress, silent
+from velado.parameters import Number
+
+ARCS_PER_CELL = 300
+"""So many more variables may arc flows have than cells: their relaxation is so much better (measured)."""
+MOST_ARCS = 200_000
+MOST_CELLS = 20_000
+
+
+@dataclass(frozen=True)
+class Exact(Planner):
+    """The lexicographically smallest anonymity vector, proven component by component with OR-Tools CP-SAT.
+
+    UCM, algorithm 1, with other models (see `velado.appointments.exact.arcflow` and `velado.appointments.exact.cells`). When the time
+    is over, the best assignment so far (no worse than that of `BestFit()`), with the number of components that are proven
+    and a bound.
+
+    ``level`` is the prototype's *Level of Search* (UCM, chapter 5: when the algorithm begins to find zeros in the vector,
+    it stops before the following values). The text does not say how the number counts; here the search ends as soon as
+    that many components are proven to be 0.
+    """
+
+    seconds: float = 60.0
+    workers: int | None = None
+    level: int | None = None
+    name: ClassVar[str] = "exact"
+    parameters: ClassVar = {
+        "seconds": Number("time that the search may take", low=0, low_open=True),
+        "workers": Number("searches at the same time; all processors by default", low=1, integer=True, optional=True),
+        "level": Number("stop when so many components are proven to be 0", low=1, integer=True, optional=True),
+    }
+
+    def assign(self, problem: Problem, progress: Progress = silent) -> Assignment:
+        """Give out appointments, as anonymously as possible."""
+        cp_sat()
+        began = time.perf_counter()
+        check_possible(problem)
+        watch = Watch.until(self.seconds, self.workers, progress)
+        try:
+            start = BestFit(trials=0).assign(problem, progress)
+        except NoSolution:
+            start = None
+        found = self.improve(problem, start, watch)
+        if not found.optimal:
+            found = _no_worse_than_best_fit(found, progress)
+        return replace(found, seconds=time.perf_counter() - began)
+
+    def improve(self, problem: Problem, start: Assignment | None, watch: Watch) -> Assignment:
+        """Search from an assignment that is known already, or from none."""
+        if start is not None and start.vector == problem.base:
+            return replace(start, method=self.name, proven=len(problem.base.counts), bound=problem.base)
+        model = model_for(problem)
+        if model is None:
+            if start is None:
+                raise _not_found("the problem is too large for the exact search")
+            return replace(start, method=self.name, bound=problem.base, notes={"model": "too large"})
+        search = Search(model, watch, start)
+        if not search.run(self.level):
+            raise NoSolution("no-assignment", "no assignment fulfils all conditions", hint=why_none(problem))
+        if search.best is None:
+            raise _not_found(f"no assignment was found within {self.seconds:g} s, and none was excluded")
+        kind, slot, units = model.decode(search.best)
+        found = Assignment(problem, kind, slot, units, self.name, len(search.proven), search.bound)
+        return replace(found, notes={"model": model.name})
+
+
+def model_for(problem: Problem) -> Model | None:
+    """Arc flows for plain problems, unless the groups are so few and large that cells are fewer; None if too large."""
+    arcs, cells = ArcFlow.size(problem), Cells.size(problem)
+    if problem.is_plain and arcs <= min(ARCS_PER_CELL * cells, MOST_ARCS):
+        return ArcFlow(problem)
+    return Cells(problem) if cells <= MOST_CELLS else None
+
+
+def why_none(problem: Problem) -> str:
+    """A reason why there is no assignment, where one is easy to see."""
+    slots = problem.slot_sets[problem.admissible]
+    fitting = (slots & (problem.capacities >= problem.unit_people[:, None])).any(axis=1)
+    alone = int(problem.units[~fitting].sum())
+    if alone:
+        return f"{alone:,} people or households fit into none of their admissible slots."
+    people = problem.units * problem.unit_people
+    for chosen in problem.slot_sets[np.unique(problem.admissible)]:
+        bound_to = int(people[~(slots & ~chosen).any(axis=1)].sum())
+        places = int(problem.capacities[chosen].sum())
+        if bound_to > places:
+            return f"{bound_to:,} people may only come to {int(chosen.sum()):,} slot(s) with {places:,} places."
+    conditions = {
+        f"groups of {problem.smallest:,} or more in every slot": problem.smallest > 1,
+        "households that stay together": bool((problem.unit_people > 1).any()),
+        "admissible slots": not slots.all(),
+    }
+    return "Relax one of: " + ", ".join(text for text, asked in conditions.items() if asked) + "; or add slots."
+
+
+def _no_worse_than_best_fit(found: Assignment, progress: Progress) -> Assignment:
+    """What best fit finds with all its trials, if that is better; the proven components are the same then."""
+    try:
+        other = BestFit().assign(found.problem, progress)
+    except NoSolution:
+        return found
+    if other.vector >= found.vector:
+        return found
+    return replace(found, kind=other.kind, slot=other.slot, units=other.units)
+
+
+def _not_found(message: str) -> NoSolution:
+    return NoSolution("no-assignment", message, hint="Give it more seconds, or relax the conditions.")

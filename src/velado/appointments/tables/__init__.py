@@ -1,0 +1,1 @@
+"""People, calendars and slots as tables."""

@@ -1,0 +1,85 @@
+"""The quasi-identifier groups of a table, with or without appointments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from velado.appointments.planning import described
+from velado.appointments.vectors import AnonymityVector
+from velado.errors import InputError
+from velado.frequency.table import distinct_rows
+from velado.tables import Counts, open_table, unknown_column
+from velado.values import Text
+
+
+@dataclass(frozen=True)
+class Groups:
+    """People who share all quasi-identifiers, and the columns of the appointment where these are named."""
+
+    name: str
+    quasi_identifiers: tuple[str, ...]
+    appointment: tuple[str, ...]
+    counts: Counts
+
+    @cached_property
+    def vector(self) -> AnonymityVector:
+        """The anonymity vector."""
+        return AnonymityVector.of_sizes(self.counts.counts)
+
+    @cached_property
+    def base(self) -> AnonymityVector:
+        """The vector without the appointment."""
+        return AnonymityVector.of_sizes(np.bincount(self._number, weights=self.counts.counts).astype(np.int64))
+
+    @cached_property
+    def _number(self) -> np.ndarray:
+        """Which quasi-identifier group each line belongs to."""
+        columns = range(len(self.quasi_identifiers))
+        codes = np.array([self.counts.codes[i] for i in columns], dtype=np.int64)
+        return distinct_rows(codes, [len(self.counts.dictionaries[i]) for i in columns])[1]
+
+    def smallest(self, most: int) -> list[tuple[int, tuple[Text, ...], int]]:
+        """The smallest groups: a number that groups with equal quasi-identifiers share, the values, the people.
+
+        Those with equal quasi-identifiers stand together, the group with the smallest part first.
+        """
+        counts, number = self.counts.counts, self._number
+        least = np.full(int(number.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+        np.minimum.at(least, number, counts)
+        order = np.lexsort((counts, number, least[number]))[:most]
+        shown = {n: i for i, n in enumerate(dict.fromkeys(number[order].tolist()), 1)}
+        pairs = list(zip(self.counts.dictionaries, self.counts.codes, strict=True))
+        return [(shown[int(number[i])], tuple(d[c[i]] for d, c in pairs), int(counts[i])) for i in order]
+
+    def as_dict(self) -> dict[str, Any]:
+        """One table in the JSON of ``velado appointments k``."""
+        people = int(self.counts.counts.sum())
+        return {"table": self.name, "people": people, "groups": len(self.counts.counts), **described(self.vector)}
+
+
+def anonymity_groups(data: Any, quasi_identifiers: Sequence[str], appointment: Sequence[str] = ()) -> Groups:
+    """Count the quasi-identifier groups of a table; with ``appointment`` columns, those of people in one slot.
+
+    >>> import pyarrow as pa
+    >>> table = pa.table({"sex": ["f", "f", "f", "m"], "hour": [9, 9, 10, 9]})
+    >>> groups = anonymity_groups(table, ["sex"], ["hour"])
+    >>> groups.base.counts, groups.vector.counts
+    ((1, 0, 1), (2, 1))
+    """
+    if not quasi_identifiers:
+        raise InputError("no-quasi-identifier", "name at least one quasi-identifier", hint="--qi age,sex")
+    columns = list(dict.fromkeys([*quasi_identifiers, *appointment]))
+    with open_table(data) as table:
+        for name in columns:
+            if name not in table.header:
+                raise unknown_column(name, table.header, columns, table.source.name)
+        counts = table.count(columns)
+        if not counts.counts.sum():
+            raise InputError("no-rows", "the table has no rows", file=table.source.name)
+        own = tuple(dict.fromkeys(quasi_identifiers))
+        return Groups(table.source.name, own, tuple(c for c in columns if c not in own), counts)

@@ -1,0 +1,81 @@
+"""Write appointments, read them back, and publish them only if they hold everything that was promised."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from velado.appointments.problem import Assignment
+from velado.appointments.tables.people import People
+from velado.appointments.tables.rows import Rows, delimiter_of, write_rows
+from velado.appointments.tables.slots import Slots
+from velado.appointments.tables.units import Units
+from velado.appointments.vectors import AnonymityVector
+from velado.errors import InputError
+from velado.release.verify import failed
+from velado.tables import Header, Source
+from velado.tables.publication.publish import published
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def give_out(
+    people: People, slots: Slots, units: Units, assignment: Assignment, seed: int, output: Path | None
+) -> pa.Table | None:
+    """Publish the people's table with the slots' columns, in the order of the people; in memory without a path."""
+    slot = units.slots_of_people(assignment, seed)
+    table = people.rows.table.drop_columns(list(people.kept_out))
+    for name in slots.described:
+        table = table.append_column(name, slots.rows.table.column(name).take(slot))
+    if output is None:
+        _verify(Rows(table, people.rows.name, Header(table.column_names)), people, slots, slot, assignment)
+        return table
+    delimiter = delimiter_of(output, people.rows.delimiter)
+    with published([output]) as temporary:
+        write_rows(table, temporary[0], delimiter)
+        text = Source(path=temporary[0]).kind() == "csv"
+        source = Source(path=temporary[0], delimiter=delimiter, quote='"', encoding="utf-8") if text else temporary[0]
+        _verify(_read_back(source, output.parent), people, slots, slot, assignment)
+    return None
+
+
+def _read_back(source: Source | Path, beside: Path) -> Rows:
+    try:
+        return Rows.read(source, beside)
+    except InputError as error:
+        raise failed(f"it cannot be read back ({error.code})") from None
+
+
+def _verify(written: Rows, people: People, slots: Slots, slot: np.ndarray, assignment: Assignment) -> None:
+    """Recount the vector from the written table, and check every condition person by person."""
+    header = [c for c in people.rows.header if c not in people.kept_out] + list(slots.described)
+    if written.header != header or len(written) != len(people):
+        raise failed("it does not have the expected columns and rows")
+    shown, distinct = written.codes(slots.described)
+    if not distinct == len(np.unique(slot)) == len(np.unique(shown * len(slots) + slot)):
+        raise failed("it shows other slots than those given out")
+    cells, count = written.codes([*people.quasi_identifiers, *slots.described])
+    vector = AnonymityVector.of_sizes(np.bincount(cells, minlength=count))
+    if vector != assignment.vector or vector.k < assignment.problem.smallest:
+        raise failed("its anonymity vector is not the planned one")
+    if (np.bincount(slot, minlength=len(slots)) > slots.capacities).any():
+        raise failed("a slot has more people than places")
+    kept = people.fixed >= 0
+    if (slot[kept] != people.fixed[kept]).any():
+        raise failed("a fixed appointment was not kept")
+    together = np.flatnonzero(people.household >= 0)
+    households = people.household[together]
+    if len(np.unique(households)) != len(np.unique(households * len(slots) + slot[together])):
+        raise failed("a household was not kept together")
+    _verify_admissible(people, slot, kept)
+
+
+def _verify_admissible(people: People, slot: np.ndarray, kept: np.ndarray) -> None:
+    """Who keeps a slot, and the others of that household, come to it whether it is admissible or not."""
+    led = np.isin(people.household, people.household[kept & (people.household >= 0)])
+    asked = ~(kept | led)
+    if not people.slot_sets[people.slot_set[asked], slot[asked]].all():
+        raise failed("somebody got a slot that is not admissible")

@@ -1,0 +1,101 @@
+"""Read a YAML file that may be wrong or hostile: its size, depth and expanded content are known before it is built."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from velado.errors import InputError
+from velado.tables.files import contents
+
+LARGEST = 10_000_000
+"""Bytes of a project file; hierarchies may stand in it."""
+DEEPEST = 60
+MOST_NODES = 1_000_000
+LONGEST_NUMBER = 500
+NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+
+Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def read_yaml(path: Path) -> Any:
+    """What a YAML or JSON file holds; an error says where it is wrong."""
+    try:
+        text = contents(path, LARGEST).decode("utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(
+            "missing-file", "project file not found", file=path, hint="velado init TABLE writes one."
+        ) from None
+    except UnicodeDecodeError:
+        raise InputError("unreadable-file", "the project file is not UTF-8", file=path) from None
+    except OSError as error:
+        raise InputError("unreadable-file", f"cannot read the project file: {error.strerror}", file=path) from None
+    try:
+        _check_size(text)
+        return yaml.load(text, Loader=_Careful)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "not valid YAML"
+        raise InputError("bad-yaml", f"the project file is not valid YAML{where}: {problem}", file=path) from None
+
+
+def _check_size(text: str) -> None:
+    """Count what the text expands to, alias by alias, without building it."""
+    sizes: dict[str, int] = {}
+    open_nodes: list[tuple[str | None, int]] = []
+    nodes = 0
+    for event in yaml.parse(text, Loader=Loader):
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in sizes and any(anchor == event.anchor for anchor, _ in open_nodes):
+                raise _wrong("a part contains itself", event)
+            nodes += sizes.get(event.anchor or "", 0)
+        elif isinstance(event, yaml.ScalarEvent):
+            nodes += 1
+            sizes[event.anchor or ""] = 1
+        elif isinstance(event, yaml.CollectionStartEvent):
+            nodes += 1
+            # An anchor that is written again stands for the new part from here on.
+            sizes.pop(event.anchor or "", None)
+            open_nodes.append((event.anchor, nodes))
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, first = open_nodes.pop()
+            sizes[anchor or ""] = nodes - first + 1
+        if len(open_nodes) > DEEPEST:
+            raise _wrong(f"parts are nested more than {DEEPEST} deep", event)
+        if nodes > MOST_NODES:
+            raise _wrong(f"it expands to more than {MOST_NODES:,} parts", event)
+
+
+def _wrong(problem: str, event: Any) -> yaml.YAMLError:
+    return yaml.constructor.ConstructorError(None, None, problem, event.start_mark)
+
+
+class _Careful(Loader):
+    """YAML in which a key that is written twice is an error, not a silent replacement, and every fault has a place."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        """A mapping whose keys are single words, each once."""
+        seen = set()
+        for key, _ in node.value:
+            if key.tag == "tag:yaml.org,2002:merge":
+                continue
+            if not isinstance(key, yaml.ScalarNode):
+                raise _wrong("a key must be a single word", key)
+            name = self.construct_object(key, deep=True)
+            if name in seen:
+                raise _wrong(f"'{name}' is written twice", key)
+            seen.add(name)
+        return super().construct_mapping(node, deep)
+
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        """A value; what its kind cannot hold is an error of the file."""
+        if node.tag in NUMBERS and len(node.value) > LONGEST_NUMBER:
+            # Some notations take quadratic time.
+            raise _wrong(f"the number has more than {LONGEST_NUMBER} characters", node)
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, KeyError, AttributeError, TypeError, OverflowError, IndexError):
+            raise _wrong(f"this cannot be read as {node.tag.rpartition(':')[2]}", node) from None

@@ -1,0 +1,190 @@
+"""Attack a release: everything that the tables at hand allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from velado.attacks import (
+    ATTACKS,
+    Attack,
+    Attacker,
+    background,
+    disclosure,
+    homogeneity,
+    linkage,
+    order,
+    order_of_releases,
+    releases,
+    similarity,
+    skewness,
+)
+from velado.errors import InputError, suggest
+from velado.project.document import Project
+from velado.questions.adversary import Adversary
+from velado.questions.evaluate import described
+from velado.questions.fuzzify import in_words
+from velado.tables import open_table
+
+NEEDED = {
+    "sensitive": "a sensitive column (--sensitive)",
+    "tree": "a value tree of a sensitive column (--hierarchy)",
+    "numbers": "a sensitive column of numbers",
+    "external": "an external table (--external)",
+    "original": "the original table (--original)",
+    "other": "another release of the same table (--other)",
+}
+
+
+def attack(
+    release: Any = None,
+    quasi_identifiers: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    *,
+    original: Any = None,
+    external: Any = None,
+    other: Any = None,
+    match: Mapping[str, str] | None = None,
+    identity: str | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    project: Project | str | Path | None = None,
+    only: Collection[str] | None = None,
+    know: int = 1,
+    confidence: float = 1.0,
+    factor: float = 2.0,
+    seed: int = 0,
+) -> tuple[Attack, ...]:
+    """What an adversary can do with a release; every attack for which the tables are there, or ``only`` those named.
+
+    Homogeneity, background knowledge (``know`` values can be ruled out), skewness (a value more than ``factor`` times
+    as likely as in the original, or in the release if that is not given) and similarity (with a value tree in
+    ``hierarchies``, or numbers) need sensitive columns. Linkage needs an ``external`` table with the same
+    quasi-identifiers; ``match`` gives its names where they differ; with the ``original`` and an ``identity`` column in
+    both, the links are checked. Order of rows needs the ``original`` or an ``other`` release of the same table;
+    comparing releases needs the latter. A guess counts if it is surer than ``confidence`` (1: if it is certain).
+    A ``project`` gives roles and hierarchies instead, and its source and output as original and release.
+
+    >>> import pyarrow as pa
+    >>> release = pa.table({"age": ["<50"] * 3 + [">=50"] * 2, "ill": ["flu", "flu", "flu", "flu", "asthma"]})
+    >>> found = attack(release, ["age"], ["ill"], only=["homogeneity"])[0]
+    >>> found.succeeded, found.exposed[0].labels, found.exposed[0].value, found.prevented_by[0].model
+    (True, {'age': '<50'}, 'flu', 'distinct-diversity')
+    """
+    if project is not None and not isinstance(project, Project):
+        project = Project.load(project)
+    schema, folder, _ = described(quasi_identifiers, sensitive, hierarchies, project)
+    if project is not None:
+        original = project.source if original is None else original
+        release = project.released() if release is None else release
+        if project.method.fuzzy:
+            schema = in_words(project, schema, original, release)
+    if release is None:
+        raise InputError("no-table", "name the release to attack")
+    attacker = Attacker(know, confidence, factor, seed)
+    given = {"original": original, "external": external, "other": other}
+    _check_use(match, identity, given)
+    wanted = _wanted(only, {name for name, table in given.items() if table is not None}, schema)
+    with ExitStack() as stack:
+        tables = {
+            name: stack.enter_context(open_table(table, folder))
+            for name, table in (("release", release), *given.items())
+            if table is not None
+        }
+        adversary = Adversary(tables, schema, folder, release, dict(match or {}), identity, attacker)
+        found = [a for name in wanted for a in RUN[name](adversary)]
+    lacking = [name for name in only or () if name not in {a.name for a in found}]
+    if lacking:
+        raise _needs(lacking[0])
+    return tuple(found)
+
+
+def _check_use(match: Mapping[str, str] | None, identity: str | None, given: Mapping[str, Any]) -> None:
+    if match and given["external"] is None:
+        raise InputError(
+            "attack-needs", "'match' names columns of an external table, and there is none", hint="--external FILE"
+        )
+    if identity is not None and (given["external"] is None or given["original"] is None):
+        raise InputError(
+            "attack-needs", "'identity' is to check links, which needs an external table and the original",
+            column=identity, hint="--external FILE --original FILE",
+        )  # fmt: skip
+
+
+def _wanted(only: Collection[str] | None, given: set[str], schema: Any) -> list[str]:
+    """The attacks to run, in the order of the registry."""
+    for name in only or ():
+        if name not in ATTACKS:
+            raise InputError("unknown-attack", f"there is no attack '{name}'", hint=suggest(name, ATTACKS))
+    if schema.names("sensitive"):
+        # Whether there is a tree or numbers shows itself when the columns are read.
+        given = given | {"sensitive", "tree", "numbers"}
+    wanted = []
+    for name, needs in ATTACKS.items():
+        if only is not None and name not in only:
+            continue
+        if all(given.intersection(group) for group in needs):
+            wanted.append(name)
+        elif only is not None:
+            raise _needs(name)
+    if not wanted:
+        raise InputError(
+            "attack-needs", "the release alone, without sensitive columns or another table, gives nothing to try",
+            hint="Name sensitive columns (--sensitive) or another table (--external, --original, --other).",
+        )  # fmt: skip
+    return wanted
+
+
+def _needs(name: str) -> InputError:
+    wanted = " and ".join(" or ".join(NEEDED[x] for x in group) for group in ATTACKS[name])
+    return InputError("attack-needs", f"the attack '{name}' needs {wanted}")
+
+
+Run = Callable[[Adversary], Iterator[Attack]]
+
+
+@dataclass(frozen=True)
+class _Each:
+    """An attack on each sensitive column."""
+
+    run: Callable[..., Attack | None]
+
+    def __call__(self, adversary: Adversary) -> Iterator[Attack]:
+        for attribute in adversary.attributes:
+            found = self.run(adversary.classes, attribute, adversary.attacker)
+            if found is not None:
+                yield found
+
+
+def _linkage(adversary: Adversary) -> Iterator[Attack]:
+    links = adversary.links
+    yield linkage(links, adversary.attacker, adversary.truth())
+    for attribute in adversary.attributes:
+        yield disclosure(links, attribute, adversary.attacker)
+
+
+def _order(adversary: Adversary) -> Iterator[Attack]:
+    if "original" in adversary.tables:
+        side = adversary.beside("original", in_order=True)
+        yield order(side.release, side.other, side.covers, adversary.attacker)
+    if "other" in adversary.tables:
+        side = adversary.beside("other", in_order=True)
+        yield order_of_releases(side.release, side.other, side.covers, side.trees, adversary.attacker)
+
+
+def _releases(adversary: Adversary) -> Iterator[Attack]:
+    side = adversary.beside("other")
+    yield releases(side.release, side.other, side.covers, side.trees, adversary.population, side.file)
+
+
+RUN: dict[str, Run] = {
+    "homogeneity": _Each(homogeneity),
+    "background": _Each(background),
+    "skewness": _Each(skewness),
+    "similarity": _Each(lambda classes, attribute, _: similarity(classes, attribute)),
+    "linkage": _linkage,
+    "order": _order,
+    "releases": _releases,
+}

@@ -1,0 +1,63 @@
+"""Check a table as it is: which models does it satisfy, and to which degree?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from velado.errors import InputError
+from velado.evaluation import Check, check_frequency
+from velado.release.count import count_table
+from velado.release.people import Membership, checked_person, different
+from velado.schema import Column, Schema
+from velado.tables import open_table
+
+
+def check(
+    data: Any,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str] = (),
+    *,
+    l: int = 2,  # noqa: E741
+    trees: Mapping[str, Any] | None = None,
+    person: str | None = None,
+    twins: str = "fold",
+) -> Check:
+    """All privacy measures of a table, read from anywhere the engines read.
+
+    ``l`` is the ℓ for which the smallest recursive c is given; ``trees`` gives hierarchies of sensitive
+    columns for the hierarchical distance; ``twins``: fold or distinct, whether spellings of one value count as one.
+    ``person`` names the column whose equal values are one person's rows: k and risk then count people.
+
+    >>> import pyarrow as pa
+    >>> people = pa.table({"age": ["30-39"] * 3, "ill": ["flu", "flu", "asthma"]})
+    >>> result = check(people, ["age"], ["ill"])
+    >>> result.k, result.sensitive["ill"]["l_distinct"]
+    (3, 2)
+    """
+    if not quasi_identifiers:
+        raise InputError("no-quasi-identifier", "name at least one quasi-identifier", hint="--qi age,sex")
+    both = [c for c in quasi_identifiers if c in sensitive]
+    if both:
+        raise InputError("two-roles", "a column cannot be quasi-identifier and sensitive", column=both[0])
+    if isinstance(l, bool) or not isinstance(l, int) or l < 1:
+        raise InputError("bad-parameter", f"l must be a whole number of 1 or more, got {l!r}")
+    for name in trees or {}:
+        if name not in sensitive:
+            raise InputError("not-sensitive", "a tree is given for a column that is not sensitive", column=name)
+    columns = [Column(c, "quasi-identifier") for c in quasi_identifiers]
+    columns += [Column(c, "sensitive", hierarchy=(trees or {}).get(c), twins=twins) for c in sensitive]
+    with open_table(data) as table:
+        schema = Schema(columns).fitted(table.header, "insensitive", table.source.name)
+        frequency = count_table(table, schema, folder=Path())
+        who = None if person is None else checked_person(table, person)
+        members = None if who is None else Membership.of(table, frequency, who)
+    people = None if members is None else different(members.rows, members.people, frequency.rows)
+    folded = {
+        s.column: {"values": len(s.twins.groups), "spellings": s.twins.spellings}
+        for s in frequency.sensitive
+        if s.twins
+    }
+    return replace(check_frequency(frequency, l, people), twins=folded)

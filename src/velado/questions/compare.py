@@ -1,0 +1,181 @@
+"""Compare settings of a project on one frequency table; find the strongest that keeps utility."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from velado.errors import InputError, NoSolution, suggest
+from velado.evaluation import Comparison, Pair, Setting, Wanted, check_numeric, evaluate, judge
+from velado.evaluation.comparison import CONDITIONS, STRONGER, Balance, check_conditions
+from velado.evaluation.comparison import balance as choose
+from velado.frequency import FrequencyTable
+from velado.hierarchies import Cover
+from velado.methods import Method, Progress, method_from, silent
+from velado.models import KAnonymity, PrivacyModel
+from velado.project.document import Project
+from velado.release.count import count_table
+from velado.release.modelled import check_described, check_size
+from velado.release.people import Membership, person_column, with_shares
+from velado.schema import Schema
+from velado.tables import open_table
+
+GRID = (*STRONGER, "suppression", "method")
+DEFAULT_K = tuple(range(2, 21))
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A project with other parameters."""
+
+    parameters: dict[str, Any]
+    models: tuple[PrivacyModel, ...]
+    method: Method
+
+
+def compare(
+    project: Project | str | Path,
+    grid: Mapping[str, Sequence[Any]],
+    *,
+    measures: Sequence[str] = ("ks",),
+    progress: Progress = silent,
+) -> Comparison:
+    """Search and evaluate every combination of the grid's values; the table is read and counted once.
+
+    ``grid`` maps parameters of the project's models (``k``, ``q``, ``l``, ``c``, ``t``, ``beta``, ``delta``, ``alpha``) and of
+    its method (``suppression``, ``method`` itself) to the values to try. Nothing is written.
+
+    >>> import pyarrow as pa
+    >>> from velado import Column, KAnonymity
+    >>> people = pa.table({"age": ["31", "38", "39", "52", "57"]})
+    >>> age = Column("age", "quasi-identifier", hierarchy={"intervals": [10, 100]})
+    >>> comparison = compare(Project(people, (age,), (KAnonymity(2),)), {"k": [2, 3]})
+    >>> [(s.parameters, s.levels, s.evaluation.suppressed) for s in comparison.settings]
+    [({'k': 2}, {'age': 1}, 0), ({'k': 3}, {'age': 2}, 0)]
+    """
+    if not isinstance(project, Project):
+        project = Project.load(project)
+    variants = _variants(project, grid)
+    frequency, members = _counted(project, variants, progress)
+    return _compared(frequency, members, variants, grid, measures, progress)
+
+
+def balance(
+    project: Project | str | Path,
+    conditions: Mapping[str, float],
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    *,
+    progress: Progress = silent,
+) -> Balance:
+    """The strongest setting of the grid (default k = 2 … 20) whose release meets all utility conditions.
+
+    ``conditions`` are names of `CONDITIONS` with their limits, for instance ``{"loss": 0.2}`` or ``{"ks": 0.95}``.
+    """
+    check_conditions(conditions)
+    if not isinstance(project, Project):
+        project = Project.load(project)
+    grid = grid or {"k": DEFAULT_K}
+    variants = _variants(project, grid)
+    frequency, members = _counted(project, variants, progress)
+    if "ks" in conditions:
+        check_numeric(Cover.at_level(h, min(1, h.height)) for h in frequency.hierarchies)
+    measures = [m for m in (CONDITIONS[name].measure for name in conditions) if m is not None]
+    return choose(_compared(frequency, members, variants, grid, measures, progress), conditions)
+
+
+def _counted(
+    project: Project, variants: Sequence[Variant], progress: Progress
+) -> tuple[FrequencyTable, Membership | None]:
+    with open_table(project.source, project.folder) as table:
+        schema = Schema(project.columns).fitted(table.header, project.rest, table.source.name)
+        check_described(project, schema)
+        progress(0.0, "counting")
+        person = person_column(project, table)
+        frequency = count_table(table, schema, variants[0].models, project.folder)
+        members = None if person is None else Membership.of(table, frequency, person)
+        return with_shares(table, frequency, person), members
+
+
+def _compared(
+    frequency: FrequencyTable,
+    members: Membership | None,
+    variants: Sequence[Variant],
+    grid: Mapping[str, Sequence[Any]],
+    measures: Sequence[str],
+    progress: Progress,
+) -> Comparison:
+    """All variants, one thread per core: the kernels let go of Python's lock."""
+    settings: list[Setting] = []
+    with ThreadPoolExecutor(min(len(variants), os.cpu_count() or 1)) as pool:
+        running = [pool.submit(_setting, frequency, members, variant, tuple(measures)) for variant in variants]
+        try:
+            for i, future in enumerate(running):
+                progress(i / len(running), f"setting {i + 1} of {len(running)}")
+                settings.append(future.result())
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return Comparison.of(tuple(grid), settings)
+
+
+def _setting(
+    frequency: FrequencyTable, members: Membership | None, variant: Variant, measures: tuple[str, ...]
+) -> Setting:
+    try:
+        check_size(frequency, variant.models)
+        found = variant.method.search(frequency, variant.models)
+    except NoSolution as error:
+        return Setting(variant.parameters, reason=error.message)
+    pair = Pair.of(found.classes, found.kept, found.covers, found.labels, fuzzy=found.fuzzy)
+    pair = pair if members is None else members.counted(pair)
+    evaluation = evaluate(pair, variant.models, judge(pair, variant.models), Wanted(measures))
+    levels = None if found.levels is None else dict(zip(frequency.columns, found.levels, strict=True))
+    return Setting(variant.parameters, evaluation, levels)
+
+
+def _variants(project: Project, grid: Mapping[str, Sequence[Any]]) -> list[Variant]:
+    """All combinations, every model and method checked before anything is read."""
+    if not grid:
+        raise InputError("empty-grid", "say which parameter to vary", hint="For example --k 2..25.")
+    for name, values in grid.items():
+        if name not in GRID:
+            raise InputError("unknown-parameter", f"a comparison cannot vary '{name}'", hint=suggest(name, GRID))
+        if not len(values):
+            raise InputError("empty-grid", f"there is no value to try for '{name}'")
+    combinations = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    return [Variant(c, _models(project.models, c), _method(project.method, c)) for c in combinations]
+
+
+def _models(models: Sequence[PrivacyModel], parameters: Mapping[str, Any]) -> tuple[PrivacyModel, ...]:
+    changed = list(models)
+    for name, value in parameters.items():
+        if name not in STRONGER:
+            continue
+        if name == "k" and not any("k" in m.parameters for m in changed):
+            changed.insert(0, KAnonymity(value))
+            continue
+        if not any(name in m.parameters for m in changed):
+            raise InputError(
+                "no-such-parameter", f"no model of the project has the parameter '{name}'",
+                hint="Add a model that has it to the project: " + ", ".join(m.name for m in changed) + " do not.",
+            )  # fmt: skip
+        changed = [replace(m, **{name: value}) if name in m.parameters else m for m in changed]
+    return tuple(changed)
+
+
+def _method(method: Method, parameters: Mapping[str, Any]) -> Method:
+    wanted = {k: v for k, v in parameters.items() if k == "suppression"}
+    if "method" in parameters:
+        # What the project says of its own method holds for another one as far as that has the parameter.
+        own = {k: getattr(method, k) for k in method.parameters}
+        plain = method_from(str(parameters["method"]), None)
+        method = replace(plain, **{k: v for k, v in own.items() if k in plain.parameters})
+    for name in wanted:
+        if name not in method.parameters:
+            raise InputError("no-such-parameter", f"the method {method.name} has no parameter '{name}'")
+    return replace(method, **wanted)

@@ -1,0 +1,291 @@
+"""Evaluate any pair of tables: an original and a release of it, whoever made it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from velado.errors import InputError, NoSolution, suggest
+from velado.evaluation import MEASURES, Evaluation, Outcome, Pair, Wanted, check_numeric, judge
+from velado.evaluation import evaluate as evaluate_pair
+from velado.frequency import FrequencyTable, Sensitive
+from velado.methods import Method
+from velado.models import PrivacyModel
+from velado.numbers import parse_all
+from velado.parameters import Number
+from velado.project.document import ROWS, Project
+from velado.release.count import count_table, ordered
+from velado.release.people import checked_person, count_people, with_shares
+from velado.release.read_back import (
+    contents_of,
+    contents_of_pair,
+    count_release,
+    readable,
+    release_frequency,
+    showing,
+    without,
+)
+from velado.schema import Column, Schema
+from velado.tables import Counts, Table, open_table, unknown_column
+from velado.values import ROOT
+
+
+def evaluate(
+    original: Any,
+    release: Any,
+    quasi_identifiers: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    *,
+    hierarchies: Mapping[str, Any] | None = None,
+    project: Project | str | Path | None = None,
+    measures: Collection[str] | None = None,
+    target: str | None = None,
+    population: Any = None,
+    weights: str | None = None,
+    fraction: float | None = None,
+    person: str | None = None,
+    l: int = 2,  # noqa: E741
+    queries: int = 1000,
+    seed: int = 0,
+    twins: str = "fold",
+) -> Evaluation:
+    """All measures of utility and risk of a release, before and after.
+
+    ``hierarchies`` says, per column, how the release was generalized (as in a project file); without one, labels are
+    read as what they say: intervals, masks, parts, sets, ``*``. A ``project`` gives roles, hierarchies and
+    models instead; its own source and output are used where a table is None. Rows of the release that show ``*`` in
+    every quasi-identifier count as suppressed, unless all do. ``measures`` are names of `MEASURES` (all of them if
+    None); ``target`` asks for learning utility, ``population`` for the journalist's risk, ``weights`` (a column)
+    or ``fraction`` (of the population) for individual risk and population uniqueness. ``twins``: fold or distinct,
+    whether spellings of one sensitive value count as one. ``person`` names the column whose equal values are one person's
+    rows: k and risk then count people; a project says that itself.
+
+    >>> import pyarrow as pa
+    >>> original = pa.table({"age": ["31", "38", "52", "57"]})
+    >>> release = pa.table({"age": ["30-39", "30-39", "50-59", "50-59"]})
+    >>> evaluation = evaluate(original, release, ["age"])
+    >>> evaluation.risk.highest, evaluation.aggregates["age"].after.mean_lower
+    (0.5, 40.0)
+    """
+    if project is not None and not isinstance(project, Project):
+        project = Project.load(project)
+    schema, folder, models = described(quasi_identifiers, sensitive, hierarchies, project, twins)
+    if project is not None:
+        original = project.source if original is None else original
+        release = project.released() if release is None else release
+    if original is None or release is None:
+        raise InputError("no-table", "two tables are needed: the original and its release")
+    _check_numbers(queries=queries, seed=seed, fraction=fraction)
+    for name in measures or ():
+        if name not in MEASURES:
+            raise InputError("unknown-measure", f"there is no measure '{name}'", hint=suggest(name, MEASURES))
+    with open_table(original, folder) as table:
+        method, unit = (project.method, project.unit) if project is not None else (None, person)
+        known = None if unit in (None, ROWS) else checked_person(table, unit)
+        pair = read_pair(table, release, schema, models, folder, method, known)
+        wanted = Wanted(tuple(MEASURES if measures is None else measures), l, queries, seed)
+        if measures is not None and {"ks", "aggregates"} & set(measures):
+            check_numeric(pair.covers)
+        if target is not None:
+            wanted = replace(wanted, outcome=_outcome(table, pair, target))
+        if population is not None:
+            wanted = replace(wanted, population=_population(population, schema, folder))
+        wanted = replace(wanted, fraction=fraction)
+        if weights is not None:
+            wanted = replace(wanted, people=_people(table, pair, weights))
+    return evaluate_pair(pair, models, judge(pair, models), wanted)
+
+
+def _check_numbers(queries: Any, seed: Any, fraction: Any) -> None:
+    """The numbers are in their ranges."""
+    for name, value, parameter in (
+        ("queries", queries, Number("", low=1, high=10_000_000, integer=True)),
+        ("seed", seed, Number("", low=0, high=2**32 - 1, integer=True)),
+        ("fraction", fraction, Number("", low=0, high=1, low_open=True, optional=True)),
+    ):
+        problem = parameter.problem(value)
+        if problem:
+            raise InputError("bad-parameter", f"{name} {problem}, got {value!r}")
+
+
+def described(
+    quasi: Sequence[str],
+    sensitive: Sequence[str],
+    hierarchies: Mapping[str, Any] | None,
+    project: Project | None,
+    twins: str = "fold",
+) -> tuple[Schema, Path, tuple[PrivacyModel, ...]]:
+    """Roles, hierarchies, the folder of their files, and models."""
+    if project is not None:
+        project.check_modelled()
+        if quasi or sensitive or hierarchies or twins != "fold":
+            raise InputError(
+                "two-descriptions", "the project already says roles, hierarchies and twins; give one or the other"
+            )
+        columns = [c for c in project.columns if c.role in ("quasi-identifier", "sensitive")]
+        return Schema(columns), project.folder, project.models
+    if not quasi:
+        raise InputError("no-quasi-identifier", "name at least one quasi-identifier", hint="--qi age,sex")
+    both = [c for c in quasi if c in sensitive]
+    if both:
+        raise InputError("two-roles", "a column cannot be quasi-identifier and sensitive", column=both[0])
+    given = dict(hierarchies or {})
+    for name in given:
+        if name not in (*quasi, *sensitive):
+            raise InputError(
+                "unknown-column", "a hierarchy is given for a column without a role", column=name,
+                hint=suggest(name, [*quasi, *sensitive]),
+            )  # fmt: skip
+    columns = [Column(c, "quasi-identifier", hierarchy=given.get(c)) for c in quasi]
+    columns += [Column(c, "sensitive", hierarchy=given.get(c), twins=twins) for c in sensitive]
+    return Schema(columns), Path(), ()
+
+
+def read_pair(
+    table: Table,
+    release: Any,
+    schema: Schema,
+    models: Sequence[PrivacyModel] = (),
+    folder: Path | None = None,
+    method: Method | None = None,
+    person: str | None = None,
+) -> Pair:
+    """Count the original and the release and match them.
+
+    Released values that may stand for others do not say for which: then the ``method`` that made them is asked again, and
+    what it gives must be what was released.
+    """
+    known = Schema(schema.values()).fitted(table.header, "insensitive", table.source.name)
+    frequency = count_table(table, known, models, folder)
+    with open_table(release, folder) as written:
+        check_header(written, [*frequency.columns, *(s.column for s in frequency.sensitive)])
+        counted = [readable(c, frequency.sensitive) for c in count_release(written, frequency)]
+        name = written.source.name
+    complete = [h.column for j, h in enumerate(frequency.hierarchies) if not _has_missing(frequency, j)]
+    counted, starred = without_suppressed(counted, frequency.columns, name, complete)
+    try:
+        released = release_frequency(frequency, counted)
+    except InputError as error:
+        if error.code != "unseen-value":
+            raise
+        raise InputError(
+            "not-corresponding", "the release has sensitive values that the original does not have", file=name,
+            column=error.column, hint="Check that the release was made from this original.",
+        ) from None  # fmt: skip
+    if method is not None and method.representative:
+        frequency = with_shares(table, frequency, person)
+        pair = _made_again(frequency, released, models, method, starred, name)
+    else:
+        pair = Pair.between(frequency, released, starred, name)
+    return count_people(table, pair, person)
+
+
+def _made_again(
+    frequency: FrequencyTable,
+    released: FrequencyTable,
+    models: Sequence[PrivacyModel],
+    method: Method,
+    starred: int,
+    file: str,
+) -> Pair:
+    """The pair of a release that its method makes again, the same class for class."""
+    try:
+        found = method.search(frequency, models)
+    except NoSolution:
+        found = None
+    if found is not None:
+        pair = Pair.of(found.classes, found.kept, found.covers, found.labels, starred, found.fuzzy)
+        if contents_of_pair(pair) == contents_of(released):
+            return pair
+    raise InputError(
+        "not-corresponding", "the release is not what the project's method makes of this original", file=file,
+        hint="Run the project again.",
+    )  # fmt: skip
+
+
+def _has_missing(frequency: FrequencyTable, j: int) -> bool:
+    place = frequency.hierarchies[j].code.get(None)
+    return place is not None and bool(frequency.leaf_records[j][place])
+
+
+def check_header(table: Table, columns: Sequence[str], what: str = "release") -> None:
+    """A table has all these columns."""
+    for name in columns:
+        if name not in table.header:
+            raise unknown_column(name, table.header, columns, table.source.name, f"the {what} has no such column")
+
+
+def without_suppressed(
+    counted: Sequence[Counts], quasi: Sequence[str], file: str, blank: Sequence[str] = ()
+) -> tuple[list[Counts], int]:
+    """Take out the rows whose every quasi-identifier is ``*``, unless these are all there is.
+
+    In ``blank`` columns a missing value says no more than ``*``: the original has none there.
+    """
+    total = int(counted[0].counts.sum())
+    if not total:
+        raise InputError("empty-release", "the release has no records: there is nothing to evaluate", file=file)
+    hidden = [
+        np.logical_and.reduce([showing(c, [q], (ROOT, None) if q in blank else (ROOT,)) for q in quasi])
+        for c in counted
+    ]
+    starred = int(counted[0].counts[hidden[0]].sum())
+    sensitive = [name for c in counted for name in c.names[len(quasi) :]]
+    everything = bool(sensitive) and all(
+        showing(c, c.names[len(quasi) :], (ROOT,))[h].all() for c, h in zip(counted, hidden, strict=True)
+    )
+    if starred == total and everything:
+        raise InputError("empty-release", "every record of the release is suppressed", file=file)
+    if starred in (0, total):
+        return list(counted), 0
+    return [without(c, np.where(h, 0, c.counts)) for c, h in zip(counted, hidden, strict=True)], starred
+
+
+def _outcome(table: Table, pair: Pair, target: str) -> Outcome:
+    """The column to predict, as it occurs with each distinct original row."""
+    original = pair.original
+    check_header(table, [target], "table")
+    if target in original.columns:
+        j = original.columns.index(target)
+        if (pair.covers[j].levels != 0).any():
+            raise InputError(
+                "target-recoded", "the column to predict was generalized in the release", column=target,
+                hint="Choose a column that was released as it is.",
+            )  # fmt: skip
+        codes = original.codes[:, j].astype(np.int64)
+        return Outcome(target, original.hierarchies[j].leaves, np.arange(original.rows), codes, original.counts)
+    counts = table.count([*original.columns, target])
+    labels = tuple(ordered(counts.dictionaries[-1]))
+    together = FrequencyTable.build(original.hierarchies, [counts], [Sensitive(target, labels)])
+    rows = np.repeat(np.arange(together.rows), np.diff(together.start))
+    return Outcome(target, labels, rows, together.values.astype(np.int64), together.value_counts)
+
+
+def _population(population: Any, schema: Schema, folder: Path) -> FrequencyTable:
+    quasi = Schema(c for c in schema.values() if c.role == "quasi-identifier")
+    with open_table(population, folder) as table:
+        return count_table(table, quasi.fitted(table.header, "insensitive", table.source.name), folder=folder)
+
+
+def _people(table: Table, pair: Pair, weights: str) -> np.ndarray:
+    """How many people of the population each distinct original row stands for."""
+    original = pair.original
+    check_header(table, [weights], "table")
+    counts = table.count([*original.columns, weights])
+    values = counts.dictionaries[-1]
+    if None in values:
+        raise InputError("missing-values", "a record has no weight", column=weights)
+    try:
+        numbers = np.array(parse_all(weights, [v for v in values if v is not None]))
+    except InputError as error:
+        # The column has no role: it may be about who people are.
+        raise InputError(error.code, error.message, column=weights, hint=error.hint) from None
+    if (numbers <= 0).any():
+        raise InputError("bad-weight", "weights must be positive", column=weights, values=numbers[numbers <= 0])
+    together = FrequencyTable.build(original.hierarchies, [counts], [Sensitive(weights, values)])
+    rows = np.repeat(np.arange(together.rows), np.diff(together.start))
+    return np.bincount(rows, weights=together.value_counts * numbers[together.values], minlength=together.rows)

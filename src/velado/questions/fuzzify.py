@@ -1,0 +1,115 @@
+"""A table in fuzzy sets: shown and measured before anything is released."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from velado.errors import InputError
+from velado.evaluation import Evaluation, Pair, Wanted, evaluate, judge
+from velado.evaluation.evaluation import finite
+from velado.hierarchies import Hierarchy
+from velado.hierarchies.scale import Scale
+from velado.methods import Found, Fuzzy, Progress, silent
+from velado.models import PrivacyModel
+from velado.project.document import Project
+from velado.questions.evaluate import described, read_pair
+from velado.release.count import count_table
+from velado.schema import Schema
+from velado.tables import open_table
+from velado.values import ROOT
+
+
+@dataclass(frozen=True)
+class Fuzzification:
+    """Fuzzy sets of a table's quasi-identifiers, and what their labels and memberships achieve.
+
+    ``evaluation.fuzzy`` are the fuzzy measures, ``evaluation.after`` the crisp ones of the labels; ``found.fuzzy`` holds the
+    partitions and memberships themselves.
+    """
+
+    found: Found
+    evaluation: Evaluation
+
+    @classmethod
+    def of(cls, found: Found, models: Sequence[PrivacyModel] = ()) -> Fuzzification:
+        """Measure what the method fuzzy found."""
+        pair = Pair.of(found.classes, found.kept, found.covers, found.labels, fuzzy=found.fuzzy)
+        return cls(found, evaluate(pair, models, judge(pair, models), Wanted(("privacy",))))
+
+    @property
+    def breaks(self) -> dict[str, list[float]]:
+        """The breaks of columns in intervals; the outermost are values of single records."""
+        assert self.found.fuzzy is not None
+        return {c.columns[0]: c.breaks.tolist() for c in self.found.fuzzy.codings if c.breaks is not None}
+
+    @property
+    def scales(self) -> dict[str, Scale]:
+        """How the numbers of each column are written."""
+        return {h.column: h.scale for h in self.found.classes.frequency.hierarchies if h.scale is not None}
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON of ``velado fuzzy``."""
+        e = self.evaluation
+        assert e.fuzzy is not None
+        assert e.after is not None
+        shown = {
+            "rows": e.rows,
+            "released": e.released,
+            "suppressed": e.suppressed,
+            "fuzzy": asdict(e.fuzzy),
+            "crisp": e.after.as_dict(),
+            "models": [v.as_dict() for v in e.models],
+            **({"breaks": self.breaks} if self.breaks else {}),
+        }
+        return {name: finite(value) for name, value in shown.items()}
+
+
+def fuzzify(
+    data: Any,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str] = (),
+    *,
+    method: Fuzzy | None = None,
+    models: Sequence[PrivacyModel] = (),
+    progress: Progress = silent,
+) -> Fuzzification:
+    """Partition the quasi-identifiers of a table into fuzzy sets and measure; nothing is released.
+
+    ``method`` has three sets of each column if it is not given. With ``models``, records are suppressed as in a
+    release, and sets: auto looks for the most sets with which they hold.
+
+    >>> import pyarrow as pa
+    >>> people = pa.table({"age": ["21", "23", "25", "61", "64", "66"], "ill": ["a", "b", "a", "b", "a", "b"]})
+    >>> seen = fuzzify(people, ["age"], ["ill"], method=Fuzzy(breakpoints={"age": [25, 60]}))
+    >>> seen.evaluation.fuzzy.q, seen.evaluation.after.k, seen.found.fuzzy.names["age"]
+    (3, 3, ('low', 'high'))
+    """
+    schema, folder, _ = described(quasi_identifiers, sensitive, None, None)
+    with open_table(data) as table:
+        progress(0.0, "counting")
+        frequency = count_table(table, schema.fitted(table.header, "insensitive", table.source.name), models, folder)
+    return Fuzzification.of((method or Fuzzy(sets=3)).search(frequency, models, progress), models)
+
+
+def in_words(project: Project, schema: Schema, original: Any, release: Any) -> Schema:
+    """The columns of a fuzzy release with their labels as hierarchies: every value belongs under one label.
+
+    So an adversary is taken to know where the sets lie. Labels of joint sets, and degrees of membership, may occur in
+    several places of a column; then there is no such hierarchy.
+    """
+    with open_table(original, project.folder) as table:
+        pair = read_pair(table, release, schema, project.models, project.folder, project.method)
+    changed = []
+    for cover in pair.covers:
+        labels = cover.label_of_leaf
+        if labels is None:
+            raise InputError(
+                "attack-needs", "labels of joint sets and degrees of membership do not say for which values they stand",
+                column=cover.column, hint="Name the release and its columns instead of the project (--qi, --sensitive).",
+            )  # fmt: skip
+        shown = (ROOT if x < 0 else cover.labels[x] for x in labels)
+        rows = [[leaf, label, ROOT] for leaf, label in zip(cover.hierarchy.leaves, shown, strict=True)]
+        changed.append(replace(schema[cover.column], hierarchy=Hierarchy.from_rows(cover.column, rows)))
+    return Schema([*changed, *(schema[name] for name in schema.names("sensitive"))])

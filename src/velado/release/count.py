@@ -1,0 +1,200 @@
+"""From a table and its schema to the frequency table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from velado.errors import InputError
+from velado.frequency import FrequencyTable, Sensitive
+from velado.hierarchies import Hierarchy, build
+from velado.hierarchies.build import missing_values
+from velado.hierarchies.calendar import date_scale, parse_dates
+from velado.hierarchies.labels import numbers_of
+from velado.hierarchies.scale import Scale
+from velado.models import PrivacyModel
+from velado.models.base import OnSensitive
+from velado.numbers import COMMA, POINT, Notation, column_notation, notation_of, parse_all
+from velado.release.treatments import as_released
+from velado.schema import Column, Schema
+from velado.tables import Counts, Table
+from velado.twins import twins_of
+from velado.values import Text
+
+
+def count_table(
+    table: Table, schema: Schema, models: Sequence[PrivacyModel] = (), folder: Path | None = None
+) -> FrequencyTable:
+    """One GROUP BY per sensitive attribute (one alone without any); hierarchies built and checked.
+
+    Sensitive columns are counted as they will be published, after their operations.
+    """
+    table = as_released(table, schema, folder)
+    quasi = schema.names("quasi-identifier")
+    groups = _attributes(schema, models)
+    counted = [table.count([*quasi, *columns]) for columns in groups] or [table.count(quasi)]
+    if not counted[0].counts.sum():
+        raise no_rows(table)
+    hierarchies = [column_hierarchy(schema[name], values_of(counted, name), folder) for name in quasi]
+    sensitive = [_sensitive(schema, columns, c, folder) for columns, c in zip(groups, counted, strict=False)]
+    return FrequencyTable.build(hierarchies, counted, sensitive)
+
+
+def count_columns(
+    table: Table, schema: Schema, folder: Path | None = None
+) -> tuple[tuple[Hierarchy, ...], tuple[Sensitive, ...], tuple[np.ndarray, ...]]:
+    """Hierarchies, sensitive columns with their distribution, and records of each leaf, from counts of single columns."""
+    hierarchies, records = [], []
+    for name in schema.names("quasi-identifier"):
+        counts = table.count([name])
+        if not counts.counts.sum():
+            raise no_rows(table)
+        h = column_hierarchy(schema[name], values_of([counts], name), folder)
+        hierarchies.append(h)
+        codes = counts.encoded(name, h.encode)
+        records.append(np.bincount(codes, weights=counts.counts, minlength=len(h.leaves)).astype(np.int64))
+    sensitive, first = [], 0
+    for name in schema.names("sensitive"):
+        counts = table.count([name])
+        attribute = replace(_sensitive(schema, (name,), counts, folder), first=first)
+        own = np.bincount(attribute.encode(counts) - first, weights=counts.counts, minlength=attribute.width)
+        sensitive.append(replace(attribute, expected=own / own.sum()))
+        first += attribute.width
+    return tuple(hierarchies), tuple(sensitive), tuple(records)
+
+
+def no_rows(table: Table) -> InputError:
+    """The error for a table without records."""
+    return InputError("no-rows", "the table has a header but no rows", file=table.source.name)
+
+
+def _attributes(schema: Schema, models: Sequence[PrivacyModel]) -> list[tuple[str, ...]]:
+    """Which columns are counted together: each sensitive one, and the strict readings that models ask for."""
+    columns = schema.names("sensitive")
+    groups: list[tuple[str, ...]] = [(c,) for c in columns]
+    for model in models:
+        column = model.sensitive_column
+        if column is not None and column not in columns:
+            raise InputError(
+                "not-sensitive", f"{model.name} protects this column, but its role is not sensitive", column=column,
+                hint="Give the column the role 'sensitive', or name another column in the model.",
+            )  # fmt: skip
+        if isinstance(model, OnSensitive) and (others := model.others(columns)):
+            groups.append((*others, model.column))
+    return list(dict.fromkeys(groups))
+
+
+def values_of(counted: Sequence[Counts], name: str) -> list[Text]:
+    """The different values of a column, in the order in which they were counted."""
+    found: dict[Text, None] = {}
+    for c in counted:
+        found.update(dict.fromkeys(c.dictionaries[c.names.index(name)]))
+    return sorted(found, key=lambda v: (v is None, v or ""))
+
+
+def column_hierarchy(column: Column, values: Sequence[Text], folder: Path | None) -> Hierarchy:
+    """The hierarchy of a column for the values that occur."""
+    _check_type(column, [v for v in values if v is not None])
+    hierarchy = build(
+        column.name, column.hierarchy, values, format=column.format, missing=column.missing, folder=folder
+    )
+    return hierarchy if hierarchy.scale is not None else replace(hierarchy, scale=_scale(column, hierarchy))
+
+
+def _scale(column: Column, hierarchy: Hierarchy) -> Scale | None:
+    """Order and distances of a column's values: of its type, or of numbers where all values are numbers.
+
+    A hierarchy from a file may have leaves that are no values of the type: then there is none.
+    """
+    present = [v for v in hierarchy.leaves if v is not None]
+    try:
+        if column.type == "date":
+            known = date_scale(parse_dates(column.name, present, column.format), column.format)
+        elif column.type in ("integer", "number"):
+            numbers = np.array(parse_all(column.name, present))
+            known = Scale(numbers, notation=column_notation(column.name, present))
+        else:
+            found, notation = numbers_of(present), notation_of([v for v in present if v is not None])
+            if found is None or notation is None:
+                return None
+            known = Scale(found, notation=notation)
+    except InputError:
+        return None
+    numbers = np.full(len(hierarchy.leaves), np.nan)
+    numbers[[i for i, v in enumerate(hierarchy.leaves) if v is not None]] = known.numbers
+    return replace(known, numbers=numbers)
+
+
+def _check_type(column: Column, values: Sequence[str]) -> None:
+    """The values are of the type that the project says."""
+    if column.type in ("integer", "number"):
+        numbers = parse_all(column.name, values)
+        broken = [v for v, x in zip(values, numbers, strict=True) if column.type == "integer" and not x.is_integer()]
+        if broken:
+            raise InputError("not-an-integer", "values are not whole numbers", column=column.name, values=broken)
+    elif column.type == "date":
+        parse_dates(column.name, values, column.format)
+
+
+def _sensitive(schema: Schema, columns: tuple[str, ...], counts: Counts, folder: Path | None) -> Sensitive:
+    *others, name = columns
+    values = {c: values_of([counts], c) for c in columns}
+    column = schema[name]
+    if column.missing == "reject" and None in values[name]:
+        raise missing_values(name)
+    tree = None if column.hierarchy is None else column_hierarchy(column, values[name], folder)
+    found = sensitive_column(column, values[name], tree)
+    return replace(found, others=tuple(others), other_labels=tuple(tuple(ordered(values[c])) for c in others))
+
+
+def sensitive_column(column: Column, values: Sequence[Text], tree: Hierarchy | None) -> Sensitive:
+    """A sensitive column with these values: its spelling twins, and the order of what is left."""
+    twins = twins_of(values, column.twins)
+    label = twins.labels
+    left = list(dict.fromkeys(label.get(v, v) for v in values))
+    spelled = [v for v in values if v is not None and label.get(v, v) is not None]
+    try:
+        labels, disorder = _in_order(column, left, spelled), None
+    except InputError as error:
+        labels, disorder = ordered(left), error
+    return Sensitive(column.name, tuple(labels), tree, twins=twins, disorder=disorder)
+
+
+def _in_order(column: Column, values: Sequence[Text], spelled: Sequence[str]) -> list[Text]:
+    """The order of ordered t-closeness: numbers by value, dates by day, texts alphabetically, missing last.
+
+    Numbers among other texts have no order, and neither have numbers that can be read in two ways; all that is
+    ``spelled`` in the column decides how they are read.
+    """
+    present = [v for v in values if v is not None]
+    if column.type == "date":
+        days = dict(zip(present, parse_dates(column.name, present, column.format), strict=True))
+        return _missing_last(sorted(present, key=lambda v: (days[v], v)), values)
+    if column.type == "text" and not any(POINT.number(v) is not None or COMMA.number(v) is not None for v in spelled):
+        return _missing_last(sorted(present), values)
+    try:
+        notation = column_notation(column.name, spelled)
+    except InputError as error:
+        raise InputError(
+            error.code, f"the values have no order, which the ordered distance needs: {error.message}",
+            column=column.name, values=error.values, hint=f"{error.hint} Or use 'distance: equal'.",
+        ) from None  # fmt: skip
+    return _missing_last(_by_number(present, notation), values)
+
+
+def _by_number(values: Sequence[str], notation: Notation) -> list[str]:
+    return sorted(values, key=lambda v: (notation.number(v), v))
+
+
+def _missing_last(present: Sequence[str], values: Sequence[Text]) -> list[Text]:
+    return [*present, None] if None in values else list(present)
+
+
+def ordered(values: Sequence[Text]) -> list[Text]:
+    """Numbers by value, other texts alphabetically, missing last: an order to show values in."""
+    present = [v for v in values if v is not None]
+    notation = notation_of(present)
+    return _missing_last(sorted(present) if notation is None else _by_number(present, notation), values)

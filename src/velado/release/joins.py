@@ -1,0 +1,91 @@
+"""Attributes that several tables share: the same value became the same in all of them, and keys still match."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from velado.errors import InputError
+from velado.release.publishing import Prepared
+from velado.release.verify import column_records, failed
+from velado.schema import Column
+from velado.tables import open_table
+from velado.values import ROOT, Text
+
+
+@dataclass(frozen=True)
+class Joined:
+    """How many different values of an attribute two releases have in common, as many as their originals."""
+
+    attribute: str
+    tables: tuple[str, str]
+    matching: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {"attribute": self.attribute, "tables": list(self.tables), "matching": self.matching}
+
+
+@dataclass(frozen=True)
+class Key:
+    """A column of a shared attribute: what its values become."""
+
+    table: str
+    column: Column
+    prepared: Prepared
+
+    @property
+    def name(self) -> str:
+        """The column."""
+        return self.column.name
+
+    def planned(self) -> dict[Text, Text]:
+        """Value → what it becomes, for the values of the table that may be published; empty where nothing is left."""
+        labels = self.prepared.labels_of(self.name)
+        return {} if labels is None else {v: x for v, x in labels.items() if v is not None}
+
+
+def check_plans(keys: Sequence[Key], attribute: str, joinable: bool) -> None:
+    """The same value becomes the same everywhere; and different values stay different where that was promised."""
+    became: dict[Text, Text] = {}
+    for key in keys:
+        for value, label in key.planned().items():
+            if became.setdefault(value, label) != label:
+                raise InputError(
+                    "attribute-differs", f"the same value of the attribute '{attribute}' would become different ones",
+                    column=key.name, hint="This should not happen; please report it.",
+                )  # fmt: skip
+    merged = len(became) - len(set(became.values()))
+    operation = keys[0].column.operation
+    if merged and operation is not None and (joinable or operation.hides) and not operation.erases:
+        raise InputError(
+            "not-joinable", f"{merged:,} value(s) of the attribute '{attribute}' would become the same as another",
+            column=keys[0].name, hint="Pseudonymize with a greater 'length', or encrypt the attribute.",
+        )  # fmt: skip
+
+
+def verify_joins(keys: Sequence[Key], written: Mapping[str, Any], attribute: str) -> list[Joined]:
+    """Keys that match in the originals, among published records, match in what was written, and no others do."""
+    shown: dict[str, set[Text]] = {}
+    before: dict[str, set[Text]] = {}
+    for key in keys:
+        source, guarded = written[key.table]
+        with open_table(source) as table:
+            labels = set(column_records(table, key.name, guarded))
+        # Generalized values match if their groups do; tokens match if the values behind them do.
+        plain = {label: value for value, label in key.planned().items()}
+        behind = {label: label if key.column.operation is None else value for label, value in plain.items()}
+        labels -= {None} | ({ROOT} - set(behind))
+        if not labels <= set(behind):
+            raise failed(f"the attribute '{attribute}' of the table '{key.table}' shows unknown values")
+        shown.setdefault(key.table, set()).update(labels)
+        before.setdefault(key.table, set()).update(behind[label] for label in labels)
+    joined = []
+    for one, other in itertools.combinations(shown, 2):
+        matching, expected = len(shown[one] & shown[other]), len(before[one] & before[other])
+        if matching != expected:
+            raise failed(f"'{attribute}' joins '{one}' and '{other}' by {matching:,} values instead of {expected:,}")
+        joined.append(Joined(attribute, (one, other), matching))
+    return joined

@@ -1,0 +1,172 @@
+"""The two manifests of a release: one for everybody, one for its owner.
+
+The public one shows what was done and what holds. Nothing in it depends on suppressed records but their number, and it
+holds no digest of original values, which could be guessed. The private one is enough to repeat the run and to prove what
+it was made from: figures against the whole input, and digests under a key of its own. No original value is in either.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import platform
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from velado.errors import InputError
+from velado.evaluation import Evaluation
+from velado.methods import Search
+from velado.operations import Treatment
+from velado.project.document import Project
+from velado.recoding import Recoding
+from velado.release.result import LIGHT
+from velado.release.treatments import described
+from velado.tables import Source
+
+PACKAGES = ("velado", "numpy", "numba", "duckdb", "pyarrow")
+
+
+@dataclass(frozen=True)
+class Manifests:
+    """What everybody may read, and what the owner keeps."""
+
+    public: dict[str, Any]
+    private: dict[str, Any]
+
+    def write(self, public: Path, private: Path) -> None:
+        """Write both."""
+        public.write_text(_text(self.public), encoding="utf-8")
+        private.write_text(_text(self.private), encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a release was made from and what came out: the digests of the input and of the output, and the rows."""
+
+    project: Project
+    treatments: Sequence[Treatment]
+    input_digest: str | None
+    output_digest: str | None
+    rows: int
+
+
+def manifests_of(
+    made: Made, search: Search, recoding: Recoding | None, public: Evaluation, whole: Evaluation
+) -> Manifests:
+    """The manifests of a verified release; without a recoding those of one made part by part, too large to keep it."""
+    project = made.project
+    levels = {} if recoding is None else recoding.levels
+    shown = {
+        **_head(made),
+        "method": {project.method.name: {k: getattr(project.method, k) for k in project.method.parameters}},
+        "models": [{m.name: m.required()} for m in project.models],
+        "columns": _columns(made),
+        "recoding": {"levels": levels, "classes": public.classes},
+        "search": {"proven_optimal": search.proven_optimal, "gap": search.gap},
+        "evaluation": public.as_dict(),
+        "output": {**_output(made), "suppressed": project.output.suppressed},
+    }
+    kept = _private(made, {"recoding": None if recoding is None else recoding.digest})
+    return Manifests(shown, {**kept, "search": asdict(search), "evaluation": whole.as_dict()})
+
+
+def light_manifests(made: Made) -> Manifests:
+    """The manifests of a release to which only operations were applied."""
+    shown = {
+        **_head(made),
+        "anonymization": "light",
+        "models": [],
+        "verified": LIGHT,
+        "columns": _columns(made),
+        "output": _output(made),
+    }
+    return Manifests(shown, _private(made, {}))
+
+
+def manifest_path(release: Path) -> Path:
+    """Where the public manifest of a release is."""
+    return release.with_name(release.name + ".manifest.json")
+
+
+def private_path(release: Path) -> Path:
+    """Where the private manifest of a release is."""
+    return release.with_name(release.name + ".private.json")
+
+
+def keyed(key: str, digest: str | None) -> str | None:
+    """A digest that only the holder of the key can compare with anything: HMAC-SHA-256."""
+    return None if digest is None else hmac.new(bytes.fromhex(key), digest.encode(), "sha256").hexdigest()
+
+
+def made_from(private: Mapping[str, Any], what: str, digest: str | None) -> bool:
+    """Whether a private manifest is of a release made from an input or a project with this digest."""
+    return keyed(private["key"], digest) == private["digests"][what]
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """A manifest that was written beside a release."""
+    hint = "Run the project again: velado run."
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(found, dict) or not isinstance(found.get("output"), dict):
+            raise ValueError
+    except FileNotFoundError:
+        raise InputError("no-manifest", "the manifest of the release is not there", file=path, hint=hint) from None
+    except (OSError, ValueError):
+        raise InputError("no-manifest", "this is not the manifest of a release", file=path, hint=hint) from None
+    return found
+
+
+def _private(made: Made, more: Mapping[str, str | None]) -> dict[str, Any]:
+    """What identifies the input, the project and the recoding, for whoever has this manifest."""
+    key = secrets.token_hex(32)
+    digests = {"input": made.input_digest, "project": made.project.digest(), **more}
+    return {
+        "velado-private-manifest": 1,
+        **{k: v for k, v in _head(made).items() if k in ("created", "project", "input", "versions")},
+        "key": key,
+        "digests": {what: keyed(key, digest) for what, digest in digests.items()},
+        "output": _output(made),
+    }
+
+
+def _head(made: Made) -> dict[str, Any]:
+    source = Source.of(made.project.source)
+    return {
+        "velado-manifest": 2,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "project": {"name": made.project.name},
+        "input": {"name": source.path.name if source.path else source.name, "rows": made.rows},
+        "versions": {"python": platform.python_version(), **{p: _version(p) for p in PACKAGES}},
+    }
+
+
+def _columns(made: Made) -> dict[str, Any]:
+    """Role, missing rule and operation: neither a key nor its place, and nothing of the data."""
+    operations = described(made.treatments, made.project.folder)
+    return {
+        c.name: {"role": c.role or None, "missing": c.missing}
+        | ({"operation": operations[c.name]} if c.name in operations else {})
+        for c in made.project.columns
+    }
+
+
+def _output(made: Made) -> dict[str, Any]:
+    output = made.project.output
+    return {"name": output.path.name if output.path else None, "sha256": made.output_digest, "order": output.order}
+
+
+def _text(manifest: Mapping[str, Any]) -> str:
+    return json.dumps(manifest, ensure_ascii=False, indent=2, default=str)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,66 @@
+"""How much memory a project needs, and so how it is solved: in memory or in parts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from velado.models import smallest_class
+from velado.parameters import bytes_of
+from velado.project import Project
+from velado.schema import Schema
+from velado.tables import Table
+from velado.tables.files import free_memory
+
+ROW, COLUMN = 60, 40
+"""Bytes that a distinct row needs at the peak, and those of each of its quasi-identifiers; measured."""
+BASE = 400_000_000
+"""Interpreter, compiled code and the engine at rest."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is known of a run beforehand.
+
+    ``distinct`` quasi-identifier rows (about), ``needed`` bytes for them (for all records where a method may part equal
+    ones), ``memory`` that may be used, ``how``: in memory
+    or in parts. ``thesis_levels`` = log2(records/k) + 1 and ``thesis_size`` = size of the data times that are formulas
+    (6) and (7) of the Anonylitics thesis: the worst case of an algorithm that copies its parts at every level.
+    """
+
+    rows: int
+    distinct: int
+    needed: int
+    memory: int
+    how: str
+    method: str
+    thesis_levels: float | None
+    thesis_size: int | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return asdict(self)
+
+
+def estimate_table(project: Project, table: Table, schema: Schema) -> Estimate:
+    """The estimate of a table that is open."""
+    quasi = schema.names("quasi-identifier")
+    rows = table.rows()
+    distinct = min(rows, math.ceil(table.distinct(quasi) * 1.05)) if quasi and rows else 0
+    needed = (rows if project.method.divides else distinct) * (ROW + COLUMN * len(quasi))
+    splits = "memory" in project.method.parameters
+    limit = bytes_of(getattr(project.method, "memory", None)) or free_memory() // 2
+    k = smallest_class(project.models)
+    levels = math.log2(rows / k) + 1 if rows >= k else None
+    size = table.source.path.stat().st_size if table.source.path is not None else None
+    return Estimate(
+        rows=rows,
+        distinct=distinct,
+        needed=needed,
+        memory=limit,
+        how="in parts" if splits and needed > limit else "in memory",
+        method=project.method.name,
+        thesis_levels=levels,
+        thesis_size=None if size is None or levels is None else round(size * levels),
+    )

@@ -1,0 +1,131 @@
+"""People who have several rows: k and risk are about people, not about rows.
+
+A class of three rows of one person hides nobody. Where a column says which rows belong to one person (or household), the
+search counts each row as 1/(rows of its person): the sum over a class is never more than its different people, and can be
+added up as methods do. What was written is then judged on the different people themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from velado.errors import InputError
+from velado.evaluation import Pair, People
+from velado.frequency import FrequencyTable
+from velado.frequency.table import distinct_rows
+from velado.project.document import ROWS, Project
+from velado.tables import Table
+from velado.values import Text
+
+Shown = Mapping[tuple[Text, ...], int]
+"""Different people by the labels of their class."""
+
+
+def person_column(project: Project, table: Table) -> str | None:
+    """The column whose values are the people, None if every row is one; an error if that is not clear.
+
+    Identifiers that repeat say that rows may belong together, unless another identifier tells all rows apart.
+    """
+    if project.unit not in (None, ROWS):
+        return checked_person(table, project.unit)
+    # Columns that the project does not mention are left out as identifiers are, but nobody called them so.
+    identifiers = [c.name for c in project.columns if c.role == "identifier"]
+    repeated = [name for name in identifiers if table.repeats(name)] if project.unit is None else []
+    if repeated and len(repeated) == len(identifiers):
+        raise InputError(
+            "repeated-identifier", "values of this identifier stand in several rows: does a person have several rows?",
+            file=table.source.name, column=repeated[0],
+            hint=f"Write 'person: {repeated[0]}' (or household: COLUMN) if its rows belong to one person, so that k counts "
+            "people; or 'person: rows' if every row is a person.",
+        )  # fmt: skip
+    return None
+
+
+def checked_person(table: Table, column: str) -> str | None:
+    """A column that says who each row belongs to; None if it tells all rows apart."""
+    if column not in table.header:
+        raise InputError(
+            "unknown-column", "the table has no such column, and it is to say which rows belong to one person",
+            file=table.source.name, column=column,
+        )  # fmt: skip
+    if table.lacks(column):
+        raise InputError(
+            "missing-values", "a row does not say to whom it belongs", file=table.source.name, column=column,
+            hint="Give every row its person, or write 'person: rows'.",
+        )  # fmt: skip
+    return column if table.repeats(column) else None
+
+
+def with_shares(table: Table, frequency: FrequencyTable, person: str | None) -> FrequencyTable:
+    """The frequency table with people shared out over their rows, for searches."""
+    if person is None:
+        return frequency
+    counts, unit = table.shares(frequency.columns, person)
+    shares = FrequencyTable.build(frequency.hierarchies, [counts]).counts
+    return frequency.with_people(person, shares, unit)
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Each distinct row of a frequency table with each person in it, both as numbers."""
+
+    person: str
+    rows: np.ndarray
+    people: np.ndarray
+
+    @classmethod
+    def of(cls, table: Table, frequency: FrequencyTable, person: str) -> Membership:
+        """Counted in the table where it lives."""
+        counts, people = table.members(frequency.columns, person)
+        codes = np.array([counts.encoded(h.column, h.encode) for h in frequency.hierarchies], dtype=np.int32)
+        together = np.concatenate([frequency.codes.T.astype(np.int32), codes], axis=1)
+        _, row_of = distinct_rows(together, [len(h.leaves) for h in frequency.hierarchies])
+        return cls(person, row_of[frequency.rows :], people)
+
+    def counted(self, pair: Pair) -> Pair:
+        """The pair with its different people."""
+        if pair.class_of is None:
+            raise InputError(
+                "not-on-people", "people cannot be counted: the release does not tell which class each record went to",
+                column=self.person,
+            )  # fmt: skip
+        classes = np.where(pair.class_of >= 0, pair.shown_as[pair.class_of], -1)[self.rows]
+        kept = classes >= 0
+        found = People(
+            self.person,
+            before=different(self.rows, self.people, pair.original.rows),
+            classes=different(classes[kept], self.people[kept], len(pair.shown_sizes)),
+            released=len(np.unique(self.people[kept])),
+        )
+        return replace(pair, people=found)
+
+
+def count_people(table: Table, pair: Pair, person: str | None) -> Pair:
+    """The pair with its different people, if people may have several rows."""
+    return pair if person is None else Membership.of(table, pair.original, person).counted(pair)
+
+
+def different(groups: np.ndarray, people: np.ndarray, count: int) -> np.ndarray:
+    """How many different people each of some groups has.
+
+    >>> different(np.array([0, 0, 1]), np.array([7, 7, 7]), 2).tolist()
+    [1, 1]
+    """
+    order = np.lexsort((people, groups))
+    groups, people = groups[order], people[order]
+    first = np.ones(len(groups), dtype=bool)
+    first[1:] = (groups[1:] != groups[:-1]) | (people[1:] != people[:-1])
+    return np.bincount(groups[first], minlength=count)
+
+
+def shown_people(pair: Pair) -> Shown | None:
+    """The people of each class by its labels, as verification finds them."""
+    if pair.people is None:
+        return None
+    return {
+        texts: int(pair.people.classes[shown])
+        for texts, shown in zip(pair.texts(range(pair.released.count)), pair.shown_as, strict=True)
+    }

@@ -1,0 +1,104 @@
+"""Read a release back: its labels as they were written, counted anew."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from velado.evaluation import Pair
+from velado.frequency import Classes, FrequencyTable, Sensitive
+from velado.hierarchies import Hierarchy
+from velado.tables import Counts, Table
+from velado.tables.duckdb.table import GUARDED
+from velado.values import Text
+
+Contents = Counter[tuple[tuple[Text, ...], int]]
+"""Records by labels and code of a sensitive value; under the code −1 all with these labels."""
+UNGUARDED = re.compile("^'(?='*" + GUARDED.removeprefix("^'*") + ")")
+
+
+def count_release(table: Table, original: FrequencyTable, lot: tuple[int, int] = (0, 1)) -> list[Counts]:
+    """One GROUP BY per sensitive attribute of the original, or one alone; of one lot of the classes."""
+    quasi = original.columns
+    return [table.count([*quasi, *columns], lot, quasi) for columns in [s.columns for s in original.sensitive] or [()]]
+
+
+def release_frequency(original: FrequencyTable, counted: Sequence[Counts]) -> FrequencyTable:
+    """The release as a frequency table of one level, sensitive columns with the original's distribution."""
+    hierarchies = [_flat(name, counted) for name in original.columns]
+    return FrequencyTable.build(hierarchies, counted, [replace(s, first=0) for s in original.sensitive])
+
+
+def contents_of(release: FrequencyTable) -> Contents:
+    """What the classes of a release hold, one class per row."""
+    labels = [h.leaves for h in release.hierarchies]
+    texts = [tuple(x[c] for x, c in zip(labels, row, strict=True)) for row in release.codes.tolist()]
+    return _contents(texts, release.counts, release)
+
+
+def contents_of_pair(pair: Pair) -> Contents:
+    """What the released classes of a pair hold."""
+    return _contents(pair.texts(range(pair.released.count)), pair.sizes, pair.released)
+
+
+def _contents(texts: Sequence[tuple[Text, ...]], sizes: np.ndarray, held: FrequencyTable | Classes) -> Contents:
+    found: Contents = Counter()
+    for labels, size in zip(texts, sizes.tolist(), strict=True):
+        found[labels, -1] += size
+    # Without sensitive columns there are no histograms.
+    entries = np.diff(held.start) if len(held.values) else np.zeros(len(texts), dtype=np.int64)
+    classes = np.repeat(np.arange(len(texts)), entries).tolist()
+    people = (held if isinstance(held, FrequencyTable) else held.frequency).sensitive_domain
+    for c, value, records in zip(classes, held.values.tolist(), held.value_counts.tolist(), strict=True):
+        if value < people:
+            found[texts[c], value] += records
+    return found
+
+
+def _flat(name: str, counted: Sequence[Counts]) -> Hierarchy:
+    labels = sorted(
+        {v for c in counted for v in c.dictionaries[c.names.index(name)]}, key=lambda v: (v is None, v or "")
+    )
+    return Hierarchy(name, (tuple(labels),), (np.arange(len(labels), dtype=np.int32),))
+
+
+def readable(counts: Counts, known: Sequence[Sensitive] | None = None) -> Counts:
+    """Take off the apostrophe that guards texts against being read as formulas.
+
+    With ``known`` only from values of these columns that the original does not have.
+    """
+
+    def plain(value: Text) -> Text:
+        return value if value is None else UNGUARDED.sub("", value)
+
+    dictionaries = []
+    for name, dictionary in zip(counts.names, counts.dictionaries, strict=True):
+        labels = {v for s in known or () if s.column == name for v in s.number}
+        if known is None or labels:
+            dictionary = tuple(v if v in labels else plain(v) for v in dictionary)
+        dictionaries.append(dictionary)
+    return replace(counts, dictionaries=tuple(dictionaries))
+
+
+def without(counts: Counts, left: np.ndarray) -> Counts:
+    """The same combinations with other counts; those with none left are taken out, and values that nothing uses."""
+    dictionaries: list[tuple[Text, ...]] = []
+    kept: list[np.ndarray] = []
+    for dictionary, column in zip(counts.dictionaries, counts.codes, strict=True):
+        used, again = np.unique(column[left > 0], return_inverse=True)
+        dictionaries.append(tuple(dictionary[i] for i in used))
+        kept.append(again.astype(np.int32))
+    return replace(counts, dictionaries=tuple(dictionaries), codes=tuple(kept), counts=left[left > 0])
+
+
+def showing(counts: Counts, columns: Sequence[str], values: Sequence[Text]) -> np.ndarray:
+    """Which combinations show one of the values in every one of the columns."""
+    rows = np.ones(len(counts.counts), dtype=bool)
+    for name in columns:
+        i = counts.names.index(name)
+        rows &= np.array([v in values for v in counts.dictionaries[i]], dtype=bool)[counts.codes[i]]
+    return rows

@@ -1,0 +1,195 @@
+"""Verification of a release from what was written.
+
+The output is read back and counted anew; nothing of the search is trusted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from velado.errors import InputError, Note, VerificationError
+from velado.frequency import Classes, FrequencyTable
+from velado.models import PrivacyModel, Verdict
+from velado.models.base import Judging
+from velado.operations import Treatment
+from velado.release.read_back import Contents, contents_of, count_release, readable, release_frequency, showing, without
+from velado.tables import Counts, Source, Table, open_table
+from velado.twins import Twins
+from velado.values import ROOT, Text
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a release must hold: its columns, how many records, how many suppressed ones as rows of ``*``.
+
+    ``original`` gives the distribution of the whole input; ``guarded``: texts that look like formulas carry an
+    apostrophe. Classes are counted in several ``passes`` where they do not all fit in memory, and the
+    engine uses no more than ``memory`` bytes. ``contents`` are those of the classes, where more than the models depends on
+    them; ``sizes`` says how many classes of each size there must be, where that is known; ``people`` how many different ones of
+    the column ``person`` each class has by its labels, where people have several rows.
+    """
+
+    header: Sequence[str]
+    treatments: Sequence[Treatment]
+    original: FrequencyTable
+    models: Sequence[PrivacyModel]
+    released: int
+    starred: int = 0
+    guarded: bool = False
+    passes: int = 1
+    contents: Contents | None = None
+    sizes: Counter[int] | None = None
+    people: Mapping[tuple[Text, ...], int] | None = None
+    person: str | None = None
+    memory: int | None = None
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What reading a release back gave: the verdicts, how many classes of each size there are, the spelling twins by column."""
+
+    verdicts: list[Verdict]
+    sizes: Counter[int]
+    twins: dict[str, Twins]
+
+
+def verify(written: Any, expected: Expected) -> Verified:
+    """Check a written table against every model, or raise `VerificationError`."""
+    try:
+        with open_table(
+            written, beside=Path(written.path).parent if isinstance(written, Source) and written.path else None
+        ) as table:
+            if expected.memory is not None:
+                table.limit(expected.memory)
+            return _judged(table, expected)
+    except InputError as error:
+        raise failed(f"it cannot be read back ({error.code})") from None
+
+
+def _judged(table: Table, expected: Expected) -> Verified:
+    if list(table.header) != list(expected.header):
+        raise failed("its columns are not the expected ones")
+    if expected.starred and table.filled(ROOT) < expected.starred:
+        raise no_stars()
+    complete = expected.released == expected.original.records
+    for treatment in expected.treatments:
+        _check_treated(table, treatment, complete, expected.guarded, expected.starred)
+    judging: Judging | None = None
+    sizes: Counter[int] = Counter()
+    spelled: dict[str, set[Text]] = {s.column: set() for s in expected.original.sensitive}
+    for number in range(expected.passes):
+        counted = count_release(table, expected.original, (number, expected.passes))
+        if expected.guarded:
+            counted = [readable(c) for c in counted]
+        if expected.starred:
+            counted = [_without_starred(c, expected.starred) for c in counted]
+        for attribute, c in zip(expected.original.sensitive, counted, strict=False):
+            spelled[attribute.column].update(c.dictionaries[c.names.index(attribute.column)])
+        frequency = release_frequency(expected.original, counted)
+        sizes.update(frequency.counts.tolist())
+        if expected.people is not None and expected.person is not None:
+            frequency = frequency.with_people(expected.person, _people(frequency, expected.people))
+        judging = judging or Judging(expected.models, frequency.judged)
+        judging.add(Classes.from_ids(frequency, np.arange(frequency.rows), frequency.rows))
+        if expected.contents is not None and contents_of(frequency) != expected.contents:
+            raise failed("its classes are not the expected ones")
+    total = sum(size * times for size, times in sizes.items())
+    if total != expected.released:
+        raise failed(f"it holds {total} records instead of {expected.released}")
+    if expected.sizes is not None and sizes != expected.sizes:
+        raise failed("its classes do not have the expected sizes")
+    assert judging is not None
+    verdicts = judging.verdicts()
+    broken = [v.name for v in verdicts if not v.satisfied]
+    if broken:
+        raise failed("it does not satisfy " + ", ".join(broken))
+    twins = {s.column: s.twins.within(spelled[s.column]) for s in expected.original.sensitive}
+    return Verified(verdicts, sizes, {column: found for column, found in twins.items() if found})
+
+
+def _people(release: FrequencyTable, people: Mapping[tuple[Text, ...], int]) -> np.ndarray:
+    """The people of each class that was written; none where such a class was not expected."""
+    labels = [h.leaves for h in release.hierarchies]
+    return np.array(
+        [people.get(tuple(x[c] for x, c in zip(labels, row, strict=True)), 0) for row in release.codes.tolist()],
+        dtype=np.int64,
+    )
+
+
+def twins_notes(twins: Mapping[str, Twins]) -> tuple[Note, ...]:
+    """What was folded in a release, without the values."""
+    return tuple(
+        Note(
+            "twins-folded",
+            f"{found.spellings:,} spellings of {len(found.groups):,} value(s) were judged as one value each; "
+            "'twins: distinct' tells them apart",
+            column,
+        )
+        for column, found in twins.items()
+    )
+
+
+def verify_operations(
+    written: Any, header: Sequence[str], rows: int, treatments: Sequence[Treatment], guarded: bool
+) -> None:
+    """Check that a written table has these columns and records, and that every operation was applied."""
+    try:
+        with open_table(written) as table:
+            if list(table.header) != list(header):
+                raise failed("its columns are not the expected ones")
+            if table.rows() != rows:
+                raise failed(f"it holds {table.rows()} records instead of {rows}")
+            for treatment in treatments:
+                _check_treated(table, treatment, complete=True, guarded=guarded)
+    except InputError as error:
+        raise failed(f"it cannot be read back ({error.code})") from None
+
+
+def _check_treated(table: Table, treatment: Treatment, complete: bool, guarded: bool, starred: int = 0) -> None:
+    if treatment.column not in table.header:
+        return
+    records = column_records(table, treatment.column, guarded, starred)
+    if records.get(ROOT, 0) < 0:
+        raise no_stars()
+    problem = treatment.problem(records, complete)
+    if problem:
+        raise failed(problem)
+
+
+def column_records(table: Table, column: str, guarded: bool, starred: int = 0) -> dict[Text, int]:
+    """How often each value of a column occurs, beside the ``*`` of suppressed records."""
+    counts = table.count([column])
+    counts = readable(counts) if guarded else counts
+    records: Counter[Text] = Counter()
+    for code, n in zip(counts.codes[0], counts.counts, strict=True):
+        records[counts.dictionaries[0][code]] += int(n)
+    records[ROOT] -= starred
+    return {value: n for value, n in records.items() if n}
+
+
+def _without_starred(counts: Counts, suppressed: int) -> Counts:
+    """Take the suppressed records out: every quasi-identifier and sensitive column shows ``*``."""
+    starred = showing(counts, counts.names, (ROOT,))
+    left = counts.counts - np.where(starred, suppressed, 0)
+    if starred.sum() != 1 or (left < 0).any():
+        raise no_stars()
+    return without(counts, left)
+
+
+def no_stars() -> VerificationError:
+    """The error of a release whose suppressed records still show something, in whatever column."""
+    return failed("it does not hold the suppressed records as rows of *")
+
+
+def failed(reason: str) -> VerificationError:
+    """The error of a release that is not what it should be."""
+    return VerificationError(
+        "verification-failed", f"the written release did not pass verification: {reason}; it was removed",
+        hint="Nothing was published. Please report this as a bug.",
+    )  # fmt: skip

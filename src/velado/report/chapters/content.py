@@ -1,0 +1,149 @@
+"""What a report says, before it becomes a page, a document or a workbook."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from velado.i18n import Language
+from velado.report.charts.drawing import Chart
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell: the text that is read; for a workbook, the number behind it and its format there."""
+
+    text: str
+    value: Any = None
+    format: str = "General"
+
+    @property
+    def raw(self) -> Any:
+        """What a workbook holds."""
+        return self.text if self.value is None else self.value
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; ``align`` has one letter per column: l, r, or c for codes that are set in a fixed width.
+
+    The first row of cells follows the header; a table without header lists facts.
+    """
+
+    kind: ClassVar[str] = "table"
+    rows: tuple[tuple[Cell, ...], ...]
+    align: str
+    header: tuple[str, ...] = ()
+    title: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart under its title."""
+
+    title: str
+    chart: Chart
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Charts beside each other, as many as fit."""
+
+    kind: ClassVar[str] = "pictures"
+    pictures: tuple[Picture, ...]
+    title: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A table with a chart beside it, where there is room."""
+
+    kind: ClassVar[str] = "beside"
+    table: Table
+    picture: Picture
+
+
+Block = Table | Pictures | Beside
+
+
+@dataclass(frozen=True)
+class Section:
+    """A chapter of the report."""
+
+    name: str
+    title: str
+    lead: tuple[str, ...] = ()
+    blocks: tuple[Block, ...] = ()
+
+    @property
+    def tables(self) -> list[Table]:
+        """Its tables in order."""
+        found = [b.table if isinstance(b, Beside) else b for b in self.blocks]
+        return [b for b in found if isinstance(b, Table)]
+
+    @property
+    def pictures(self) -> list[Picture]:
+        """Its charts in order."""
+        found: list[Picture] = []
+        for b in self.blocks:
+            found += b.pictures if isinstance(b, Pictures) else [b.picture] if isinstance(b, Beside) else []
+        return found
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One of the main figures."""
+
+    label: str
+    value: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The first page. ``state`` is ``holds``, ``fails`` or ``open``."""
+
+    state: str
+    headline: str
+    proof: str
+    tiles: tuple[Tile, ...]
+    models: Table | None
+    words: tuple[str, ...]
+    cautions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ClassList:
+    """The classes for the workbook: their labels and sizes, largest first."""
+
+    columns: tuple[str, ...]
+    labels: Sequence[Sequence[Any]]
+    sizes: Sequence[int]
+    total: int
+
+
+@dataclass(frozen=True)
+class Content:
+    """All of a report in one language."""
+
+    language: Language
+    name: str
+    subtitle: str
+    verdict: Verdict
+    sections: tuple[Section, ...]
+    classes: ClassList
+    footer: str
+    created: str = ""
+
+    @property
+    def title(self) -> str:
+        """What the document is."""
+        return self.language.text("report.title")
+
+    @property
+    def pictures(self) -> list[Picture]:
+        """All charts in order."""
+        return [p for s in self.sections for p in s.pictures]

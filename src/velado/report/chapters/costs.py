@@ -1,0 +1,269 @@
+"""The chapters about what it cost: utility, answers from the release, other settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from velado.evaluation import Comparison, Evaluation, Setting
+from velado.evaluation.kolmogorov import KEPT
+from velado.i18n import Language
+from velado.report import charts
+from velado.report.chapters.content import Beside, Block, Cell, Picture, Pictures, Section, Table
+from velado.report.chapters.disclosure import Share, distribution, open_ends, original_number, sensitive_distribution
+from velado.report.chapters.subject import Subject, clean, symbol
+
+OVERALL = {
+    "loss": 4,
+    "loss_mean": 4,
+    "precision": 4,
+    "generalized_loss": 4,
+    "entropy": 4,
+    "discernibility": 0,
+    "average_class_size": 1,
+    "c_avg": 2,
+}
+BY_COLUMN = ("loss", "precision", "generalized_loss", "entropy")
+
+
+def utility(subject: Subject) -> Section:
+    """Overall, per column, and the distributions."""
+    e, words, pair = subject.evaluation, subject.words, subject.pair
+    measured = [(n, getattr(e.utility, n), digits) for n, digits in OVERALL.items()]
+    rows = [(subject.text(f"utility.{n}"), subject.figure(x, digits)) for n, x, digits in measured if x is not None]
+    overall = subject.table(rows, "lr", title=words.text("utility.overall"))
+    lines = []
+    for name, column in e.columns.items():
+        level, height = subject.levels.get(name), subject.heights.get(name, 0)
+        shown = Cell("–" if level is None else f"{words.number(level, 1)} / {height}")
+        figures = (subject.figure(getattr(column, n), 3) for n in BY_COLUMN)
+        values = Cell(f"{words.integer(column.values_before)} → {words.integer(column.values_after)}")
+        lines.append((Cell(clean(name)), shown, *figures, values))
+    header = ("head.column", "head.level", *(f"short.{n}" for n in BY_COLUMN), "head.values")
+    known = [(clean(n), x, subject.heights[n]) for n, x in subject.levels.items() if x is not None]
+    levels = Picture(words.text("chart.levels"), charts.levels(known, words))
+    blocks: list[Block] = [Beside(overall, levels) if known else overall]
+    blocks.append(subject.table(lines, "lrrrrrr", header, title=words.text("utility.columns")))
+    drawn = [_picture(subject, name, distribution(pair, j, subject.limits)) for j, name in enumerate(pair.columns)]
+    for s in pair.original.sensitive:
+        shares = sensitive_distribution(pair, s, subject.limits)
+        if not s.others and sum(x.kind == "label" for x in shares) > 1:
+            drawn.append(_picture(subject, s.column, shares))
+    title, note = words.text("utility.distributions"), words.text("utility.distributions-lead")
+    blocks.append(Pictures(tuple(drawn), title, note))
+    return Section("utility", words.text("utility.title"), (words.text("utility.lead"),), tuple(blocks))
+
+
+def _picture(subject: Subject, name: str, shares: list[Share]) -> Picture:
+    words, n = subject.words, max(subject.pair.records, 1)
+    pairs = [
+        charts.Pairing(
+            subject.label(s.label) if s.kind == "label" else words.text(f"chart.{s.kind}"), s.before / n, s.after / n
+        )
+        for s in shares
+    ]
+    return Picture(clean(name), charts.before_after(pairs, words.text("axis.share"), words))
+
+
+def answers(subject: Subject) -> Section | None:
+    """What analysts get from the release instead of from the original."""
+    e, words = subject.evaluation, subject.words
+    blocks: list[Block] = [_aggregates(subject, name) for name in e.aggregates or {}]
+    if e.ks:
+        rows = [
+            (
+                Cell(clean(name)),
+                subject.figure(test.statistic),
+                _p_value(subject, test.p),
+                subject.text("yes" if test.kept else "no"),
+                subject.text(f"answers.by-{test.by}"),
+            )
+            for name, test in e.ks.items()
+        ]
+        header = (words.text("head.column"), "D", "p", words.text("head.kept"), words.text("head.compared-by"))
+        note = words.text("answers.ks-note", kept=words.number(KEPT, 2))
+        blocks.append(Table(tuple(rows), "lrrll", header, words.text("answers.ks"), note))
+    if e.queries:
+        q = e.queries
+        found = [
+            (subject.text("answers.queries-mean"), subject.percent(q.mean)),
+            (subject.text("answers.queries-median"), subject.percent(q.median)),
+        ]
+        note = words.text("answers.queries-note", n=words.integer(q.queries), seed=q.seed)
+        blocks.append(subject.table(found, "lr", title=words.text("answers.queries"), note=note))
+    if e.learning:
+        blocks.append(_learning(subject, e.learning))
+    return Section("answers", words.text("answers.title"), (), tuple(blocks)) if blocks else None
+
+
+def _p_value(subject: Subject, p: float) -> Cell:
+    least = 0.0001
+    return Cell("<" + subject.words.number(least), p, "0.0000") if p < least else subject.figure(p)
+
+
+def _aggregates(subject: Subject, name: str) -> Table:
+    """Numbers of the original appear only where enough records have them; else the label above them."""
+    words, pair = subject.words, subject.pair
+    assert subject.evaluation.aggregates is not None
+    found = subject.evaluation.aggregates[name]
+    b, a = found.before, found.after
+    j = pair.columns.index(name)
+    low_open, high_open = open_ends(pair, j)
+
+    def original(number: float) -> Cell:
+        shown = original_number(pair, j, number, subject.limits)
+        if shown.number is not None:
+            return subject.figure(shown.number)
+        return (
+            subject.text("hidden")
+            if shown.label is None
+            else subject.text("answers.in-label", label=subject.label(shown.label))
+        )
+
+    def released(number: float | None, hidden: bool) -> Cell:
+        return subject.text("hidden") if hidden else subject.figure(number, 2)
+
+    # Where few records were suppressed, exact sums and counts of both tables would give those records away.
+    few = 0 < pair.suppressed < subject.limits.value or b.records < subject.limits.value
+    mode = original(b.mode)
+    if mode.value is not None and not few:
+        mode = Cell(words.text("answers.times", value=mode.text, n=words.integer(b.mode_count)))
+    mean = subject.text("hidden") if few else subject.figure(b.mean, 2)
+    answered = words.text("answers.times", value=subject.label(a.mode), n=words.integer(a.mode_count))
+    rows = [
+        (subject.text("answers.min"), original(b.min), released(a.min, low_open)),
+        (subject.text("answers.max"), original(b.max), released(a.max, high_open)),
+        (subject.text("answers.mean"), mean, released(a.mean_midpoint, low_open or high_open)),
+        (subject.text("answers.mean-lower"), mean, released(a.mean_lower, low_open)),
+        (subject.text("answers.mode"), mode, Cell(answered)),
+    ]
+    title = words.text("answers.aggregates", column=clean(name))
+    return subject.table(rows, "lrr", ("head.answer", "before", "after"), title=title)
+
+
+def _learning(subject: Subject, learning: Any) -> Table:
+    words = subject.words
+    rows = []
+    for name, before in learning.original.items():
+        after = learning.released[name]
+        scores = (before.accuracy, after.accuracy, before.auc, after.auc)
+        rows.append((Cell(clean(name)), *(subject.figure(x, 3) for x in scores)))
+    accuracy, before_, after_ = (words.text(k) for k in ("answers.accuracy", "before", "after"))
+    header = (words.text("answers.classifier"), *(f"{m}, {t}" for m in (accuracy, "AUC") for t in (before_, after_)))
+    note = words.text("answers.learning-note", folds=learning.folds, majority=words.number(learning.majority, 3))
+    return Table(tuple(rows), "lrrrr", header, words.text("answers.learning", column=clean(learning.target)), note)
+
+
+FIGURES: dict[str, Callable[[Evaluation], float]] = {
+    "loss": lambda e: e.utility.loss,
+    "risk_highest": lambda e: e.risk.highest,
+    "suppressed": lambda e: e.suppressed / max(e.rows, 1),
+    "average_class": lambda e: float(e.class_size.get("mean", 0.0)),
+}
+SHARES = ("risk_highest", "suppressed")
+MOST_SERIES = 6
+
+
+def trade_off(subject: Subject) -> Section | None:
+    """Curves, frontier and table of other settings."""
+    if subject.comparison is None or not subject.comparison.settings:
+        return None
+    words = subject.words
+    drawn = trade_off_pictures(subject.comparison, subject.words, subject.evaluation)
+    blocks: list[Block] = [Pictures(tuple(drawn.values()))] if drawn else []
+    blocks.append(_settings(subject))
+    return Section("trade-off", words.text("trade-off.title"), (words.text("trade-off.lead"),), tuple(blocks))
+
+
+def trade_off_pictures(comparison: Comparison, words: Language, this: Evaluation | None = None) -> dict[str, Picture]:
+    """A chart of each figure against the first numeric parameter, and risk against loss."""
+    solved = [(s, s.evaluation) for s in comparison.settings if s.evaluation is not None]
+    axis = next((p for p in comparison.parameters if _numeric([s for s, _ in solved], p)), None)
+    drawn: dict[str, Picture] = {}
+    if axis is not None:
+        series: dict[str, list[tuple[float, Evaluation]]] = {}
+        for s, e in solved:
+            others = ", ".join(_named(words, k, v) for k, v in s.parameters.items() if k != axis)
+            series.setdefault(others, []).append((float(s.parameters[axis]), e))
+        shown = dict(list(series.items())[:MOST_SERIES])
+        for name, figure in FIGURES.items():
+            points = {label: sorted((x, figure(e)) for x, e in group) for label, group in shown.items()}
+            title = words.text(f"figure.{name}")
+            chart = charts.lines(points, words.label("parameter", axis), title, words, percent=name in SHARES)
+            drawn[name] = Picture(title[:1].upper() + title[1:], chart)
+        tests = _tests(next(iter(shown.values())), words) if len(shown) == 1 else {}
+        if tests:
+            title = words.text("figure.ks")
+            drawn["ks"] = Picture(title, charts.lines(tests, words.label("parameter", axis), "p", words))
+    if len(solved) > 1:
+        marks = [
+            charts.Point(
+                ", ".join(_named(words, k, v) for k, v in s.parameters.items() if axis in (None, k)),
+                e.risk.average,
+                e.utility.loss,
+                "efficient" if s.efficient else "other",
+            )
+            for s, e in solved
+        ]
+        if this is not None:
+            marks.append(charts.Point("", this.risk.average, this.utility.loss, "this"))
+        drawn["frontier"] = Picture(words.text("chart.frontier"), charts.frontier(marks, words))
+    return drawn
+
+
+def _tests(points: list[tuple[float, Evaluation]], words: Language) -> dict[str, list[tuple[float, float]]]:
+    """The p-value of every numeric column that all settings have, and the limit from which a distribution is kept."""
+    common = set.intersection(*(set(e.ks or {}) for _, e in points)) if points else set()
+    found = {clean(c): sorted((x, e.ks[c].p) for x, e in points if e.ks) for c in sorted(common)}
+    ends = [min(x for x, _ in points), max(x for x, _ in points)] if points else []
+    return (
+        {**dict(list(found.items())[: MOST_SERIES - 1]), f"p = {words.number(KEPT)}": [(x, KEPT) for x in ends]}
+        if found
+        else {}
+    )
+
+
+def _numeric(settings: list[Setting], parameter: str) -> bool:
+    values = {s.parameters.get(parameter) for s in settings}
+    return len(values) > 1 and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values)
+
+
+def _named(words: Language, name: str, value: Any) -> str:
+    if name == "suppression":
+        return words.text("setting.suppression", share=words.percent(value))
+    shown = words.number(value) if isinstance(value, (int, float)) else str(value)
+    return shown if name == "method" else f"{symbol(name)} = {shown}"
+
+
+def _settings(subject: Subject) -> Table:
+    words, comparison = subject.words, subject.comparison
+    assert comparison is not None
+    names = comparison.parameters
+    rows = []
+    for s in comparison.settings:
+        e = s.evaluation
+        given = [_parameter_cell(subject, n, s.parameters.get(n)) for n in names]
+        if e is None:
+            rows.append((*given, Cell(""), subject.text("trade-off.no-solution"), *(Cell("–") for _ in range(5))))
+            continue
+        rows.append(
+            (
+                *given,
+                Cell("*" if s.efficient else ""),
+                subject.figure(e.utility.loss, 3),
+                subject.percent(e.risk.highest),
+                subject.percent(e.risk.average),
+                subject.percent(e.suppressed / max(e.rows, 1)),
+                subject.count(e.classes),
+                subject.figure(float(e.class_size.get("mean", 0)), 1),
+            )
+        )
+    figures = ("loss", "risk_highest", "risk_average", "suppressed", "classes", "average_class")
+    header = (*(words.label("parameter", n) for n in names), "", *(words.text(f"figure.{f}") for f in figures))
+    return Table(tuple(rows), "l" * len(names) + "lrrrrrr", header)
+
+
+def _parameter_cell(subject: Subject, name: str, value: Any) -> Cell:
+    if name == "suppression":
+        return subject.percent(value)
+    return subject.figure(value) if isinstance(value, (int, float)) else Cell(str(value))

@@ -1,0 +1,123 @@
+"""Curves and points: one parameter against a figure, risk against loss.
+
+The colours are those of Okabe and Ito; series differ in shape and dash, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from velado.i18n import Language
+from velado.report.charts.drawing import INK, WIDTH, Chart, framed
+
+HEIGHT = 210
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [10, 4], [4, 4])
+
+Points = Sequence[tuple[float, float]]
+
+
+def lines(
+    series: Mapping[str, Points],
+    x: str,
+    y: str,
+    words: Language,
+    width: int = WIDTH,
+    height: int = HEIGHT,
+    percent: bool = False,
+) -> Chart:
+    """Lines with marks, one per series, told apart by shape and dash as well as by colour."""
+    return Chart(framed(width, height, **line_layers(series, x, y, percent)), words)
+
+
+def line_layers(series: Mapping[str, Points], x: str, y: str, percent: bool = False) -> dict[str, Any]:
+    """Data and layers of a line chart."""
+    names = list(series)
+    rows = [{"x": a, "y": b, "series": name} for name, points in series.items() for a, b in points]
+    wide = max(map(len, names), default=0) > 18
+    legend = {"title": None, "orient": "top", "columns": 1 if wide else 2} if len(names) > 1 else None
+
+    def told(values: Sequence[Any]) -> dict[str, Any]:
+        cycle = [values[i % len(values)] for i in range(len(names))]
+        scale = {"domain": names, "range": cycle}
+        return {"field": "series", "type": "nominal", "sort": None, "scale": scale, "legend": legend}
+
+    across = {"field": "x", "type": "quantitative", "title": x, "scale": {"zero": False, "nice": False, "padding": 12}}
+    up_axis = {"format": "~%" if percent else "~s" if _large(rows) else ",~f", "tickCount": 5}
+    up = {"field": "y", "type": "quantitative", "title": y, "scale": {"zero": True}, "axis": up_axis}
+    axes = {"x": {**across, "axis": {"grid": False, "tickCount": 6, "format": ",~f"}}, "y": up, "color": told(COLOURS)}
+    layers = [
+        {"mark": "line", "encoding": {**axes, "strokeDash": told(DASHES)}},
+        {
+            "mark": {"type": "point", "filled": True, "size": 45, "opacity": 1},
+            "encoding": {**axes, "shape": told(SHAPES)},
+        },
+    ]
+    return {"data": {"values": rows}, "layer": layers}
+
+
+def _large(rows: Sequence[Mapping[str, Any]]) -> bool:
+    return any(abs(row["y"]) >= 100_000 for row in rows)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A setting in the plane of risk and loss; ``kind`` is ``efficient``, ``other`` or ``this``."""
+
+    name: str
+    risk: float
+    loss: float
+    kind: str
+
+
+KINDS = {
+    "efficient": ("circle", "#0072B2", "#0072B2"),
+    "other": ("square", "#FFFFFF", "#444444"),
+    "this": ("diamond", "#D55E00", "#000000"),
+}
+MOST_NAMES = 6
+
+
+def frontier(points: Sequence[Point], words: Language) -> Chart:
+    """Average risk against loss: efficient settings filled and joined, the others hollow, the release itself apart."""
+    kinds = [kind for kind in KINDS if any(p.kind == kind for p in points)]
+    shown = {kind: words.text(f"trade-off.{kind}") for kind in kinds}
+    ranked = sorted((p for p in points if p.kind == "efficient"), key=lambda p: p.risk)
+    step = max(1, -(-len(ranked) // MOST_NAMES))
+    named = {id(p) for p in (*ranked[::step], *ranked[-1:])}
+    rows = [
+        {
+            "x": p.risk,
+            "y": p.loss,
+            "kind": shown[p.kind],
+            "text": p.name if id(p) in named else "",
+        }
+        for p in sorted(points, key=lambda p: p.kind == "this")
+    ]
+    legend = {"title": None, "orient": "top", "columns": 2}
+
+    def told(at: int) -> dict[str, Any]:
+        scale = {"domain": list(shown.values()), "range": [KINDS[kind][at] for kind in kinds]}
+        return {"field": "kind", "type": "nominal", "sort": None, "scale": scale, "legend": legend}
+
+    axes = {
+        "x": _measure("x", words.text("figure.risk_average"), {"format": "~%", "grid": False, "tickCount": 5}, True),
+        "y": _measure("y", words.text("figure.loss"), {"format": ",~f", "tickCount": 5}, False),
+    }
+    marks = {"shape": told(0), "fill": told(1), "stroke": told(2)}
+    text = {"type": "text", "align": "left", "dx": 6, "dy": -6, "fontSize": 11, "color": INK}
+    chosen = {"filter": {"field": "kind", "equal": shown.get("efficient", "")}}
+    layers = [
+        {"mark": {"type": "line", "color": "#666666", "strokeWidth": 1}, "transform": [chosen], "encoding": axes},
+        {"mark": {"type": "point", "size": 80, "opacity": 1}, "encoding": {**axes, **marks}},
+        {"mark": text, "encoding": {**axes, "text": {"field": "text"}}},
+    ]
+    return Chart(framed(WIDTH, 260, data={"values": rows}, layer=layers), words)
+
+
+def _measure(field: str, title: str, axis: Mapping[str, Any], zero: bool) -> dict[str, Any]:
+    scale: dict[str, Any] = {"zero": True} if zero else {"zero": False, "padding": 24}
+    return {"field": field, "type": "quantitative", "title": title, "axis": axis, "scale": scale}

@@ -1,0 +1,1 @@
+"""Reports and charts as files."""

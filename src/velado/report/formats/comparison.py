@@ -1,0 +1,40 @@
+"""A comparison of settings as files: table and charts."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from velado.errors import InputError
+from velado.evaluation import Comparison
+from velado.i18n import language as language_of
+from velado.report.chapters.costs import trade_off_pictures
+from velado.report.formats import xlsx as workbook
+from velado.tables.publication.publish import published
+
+
+def save_comparison(comparison: Comparison, folder: Path, language: str = "en") -> list[Path]:
+    """Write ``comparison.csv``, ``comparison.xlsx`` for each figure a chart against the first parameter, and risk against loss."""
+    make_folder(folder)
+    rows = [s.figures() for s in comparison.settings]
+    header = list(dict.fromkeys(name for row in rows for name in row))
+    cells = [[row.get(name) for name in header] for row in rows]
+    pictures = trade_off_pictures(comparison, language_of(language))
+    files = [
+        folder / name for name in ("comparison.csv", "comparison.xlsx", *(f"comparison_{n}.png" for n in pictures))
+    ]
+    with published(files) as (text, book, *charts):
+        with open(text, "w", newline="", encoding="utf-8") as out:
+            csv.writer(out).writerows([header, *cells])
+        workbook.table(book, {"comparison": (header, cells)})
+        for place, picture in zip(charts, pictures.values(), strict=True):
+            picture.chart.titled(picture.title).save(place)
+    return files
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder for results."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError("unwritable-output", f"cannot create the folder: {error.strerror}", file=folder) from None

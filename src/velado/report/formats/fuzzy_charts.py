@@ -1,0 +1,120 @@
+"""Charts of fuzzy sets as files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from velado.errors import InputError
+from velado.i18n import Language
+from velado.i18n import language as language_of
+from velado.questions import Fuzzification
+from velado.report.charts import fuzzy as charts
+from velado.report.charts.drawing import SUFFIXES, Chart
+from velado.report.charts.plane import Plane
+from velado.report.charts.surface import surface
+from velado.report.formats.comparison import make_folder
+from velado.tables.publication.publish import published
+
+WIDTH, HEIGHT = 560, 260
+FINE = 300
+
+
+def save_fuzzy_charts(
+    result: Fuzzification,
+    output: str | Path,
+    *,
+    language: str = "en",
+    beside: Mapping[str, Fuzzification] | None = None,
+) -> list[Path]:
+    """Write the charts of fuzzy sets; the files written.
+
+    ``output`` is a file (PNG, SVG or PDF) for the sets alone: membership functions of all columns, or the contours of two
+    joint ones. Or a folder for all charts (PNG): membership functions, Q-anonymity and, for two columns, contours,
+    surface, and the strongest sets side by side with those of the partitions ``beside`` (by the name of the method).
+    """
+    words, output = language_of(language), Path(output)
+    if output.suffix.lower() in SUFFIXES:
+        drawn = {output: _sets(result, words)}
+    elif output.suffix:
+        raise InputError("unknown-format", f"a chart is written as {', '.join(SUFFIXES)}", file=output)
+    else:
+        make_folder(output)
+        drawn = {output / f"{name}.png": chart for name, chart in _all(result, words, beside or {}).items()}
+    with published(list(drawn)) as places:
+        for place, chart in zip(places, drawn.values(), strict=True):
+            chart.save(place)
+    return list(drawn)
+
+
+def _sets(result: Fuzzification, words: Language) -> Chart:
+    alone = _memberships(result, words)
+    if alone:
+        # Names are those of one column: the same name in another is another set.
+        apart = {"scale": {"color": "independent", "strokeDash": "independent"}}
+        return Chart({"padding": 8, "vconcat": [_plain(chart) for chart in alone.values()], "resolve": apart}, words)
+    return _joint(result, words)["contours"]
+
+
+def _plain(chart: Chart) -> dict[str, object]:
+    """A chart as a part of another."""
+    return {k: v for k, v in chart.spec.items() if k not in ("autosize", "padding")}
+
+
+def _all(result: Fuzzification, words: Language, beside: Mapping[str, Fuzzification]) -> dict[str, Chart]:
+    assert result.evaluation.fuzzy is not None
+    drawn = {f"sets_{column}": chart for column, chart in _memberships(result, words).items()}
+    curve = charts.possibility(result.evaluation.fuzzy, words, WIDTH, HEIGHT)
+    drawn["q_anonymity"] = curve.titled(words.text("fuzzy.q-curve"))
+    if len(result.found.covers) == 2:
+        drawn |= _joint(result, words)
+        if beside:
+            drawn["partitions"] = _partitions(result, words, beside)
+    return drawn
+
+
+def _memberships(result: Fuzzification, words: Language) -> dict[str, Chart]:
+    """Of columns that have sets of their own."""
+    fuzzy = result.found.fuzzy
+    assert fuzzy is not None
+    drawn = {}
+    for coding in fuzzy.codings:
+        if len(coding.columns) == 1:
+            (column,) = coding.columns
+            chart = charts.memberships(coding, fuzzy.names[column], words, result.scales, WIDTH, HEIGHT)
+            drawn[column] = chart.titled(words.text("fuzzy.sets-of", columns=column))
+    return drawn
+
+
+def _joint(result: Fuzzification, words: Language) -> dict[str, Chart]:
+    assert result.found.fuzzy is not None
+    named = _named(result)
+    plane = Plane.of(result.found.fuzzy, result.scales)
+    coarse = Plane.of(result.found.fuzzy, result.scales, 40 if plane.named else 80)
+    note = words.text("fuzzy.first-line", **named) if plane.named else ""
+    return {
+        "contours": charts.contours(plane, words, 480, 480).titled(words.text("fuzzy.contours", **named), note),
+        "surface": surface(coarse, words, 560, 440).titled(words.text("fuzzy.surface", **named)),
+    }
+
+
+def _partitions(result: Fuzzification, words: Language, beside: Mapping[str, Fuzzification]) -> Chart:
+    assert result.found.fuzzy is not None
+    named = _named(result)
+    whole = Plane.of(result.found.fuzzy, result.scales, 1)
+    planes = {
+        words.label("partition", name): Plane.of(other.found.fuzzy, other.scales, FINE, (whole.x, whole.y))
+        for name, other in beside.items()
+        if other.found.fuzzy is not None
+    }
+    note = words.text("fuzzy.first-line", **named) if any(p.named for p in planes.values()) else ""
+    return charts.regions(planes, words).titled(words.text("fuzzy.partitions", **named), note)
+
+
+def _named(result: Fuzzification) -> dict[str, str]:
+    columns = [cover.column for cover in result.found.covers]
+    if len(columns) != 2:
+        raise InputError(
+            "not-drawable", "joint sets of more than two columns cannot be drawn", hint="Name a folder, or two columns."
+        )
+    return dict(zip("xy", columns, strict=True))

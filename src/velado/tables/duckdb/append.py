@@ -1,0 +1,76 @@
+"""Write a table batch by batch."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext, suppress
+from pathlib import Path
+from typing import Any
+
+from velado.errors import InputError
+from velado.tables import Source
+from velado.tables.duckdb.errors import translated
+from velado.tables.duckdb.opening import file_literal, literal
+from velado.tables.duckdb.table import IN_PLACE
+
+
+class Appender:
+    """A file to which Arrow batches are appended; sorted at the end if rows must be in a fixed order."""
+
+    def __init__(self, path: Path, delimiter: str, order: str) -> None:
+        self._path, self._delimiter, self._sorted = path, delimiter, order == "sorted"
+        self._kind = Source(path=path).kind()
+        if self._kind == "xlsx" or (self._kind == "arrow" and self._sorted):
+            raise InputError("not-in-parts", "this format cannot take a table of this size in this order", file=path)
+        self._unsorted = path.with_name(path.name + ".unsorted.parquet") if self._sorted else path
+        self._writer: Any = None
+
+    def append(self, batch: Any) -> None:
+        """Write a batch."""
+        if self._writer is None:
+            self._writer = self._open(batch.schema)
+        self._writer.write_batch(batch)
+
+    def _open(self, schema: Any) -> Any:
+        import pyarrow as pa
+        import pyarrow.csv
+        import pyarrow.parquet
+
+        if self._sorted or self._kind == "parquet":
+            return pyarrow.parquet.ParquetWriter(self._unsorted, schema)
+        if self._kind == "csv":
+            options = pyarrow.csv.WriteOptions(delimiter=self._delimiter, quoting_style="needed")
+            return pyarrow.csv.CSVWriter(str(self._path), schema, write_options=options)
+        return pa.ipc.new_file(str(self._path), schema)
+
+    def __enter__(self) -> Appender:
+        return self
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        try:
+            if self._writer is not None:
+                # After an error, such as a full disk, it can have the same one again.
+                with nullcontext() if kind is None else suppress(OSError):
+                    self._writer.close()
+            if kind is None and self._sorted:
+                self._sort()
+        finally:
+            if self._sorted:
+                self._unsorted.unlink(missing_ok=True)
+
+    def _sort(self) -> None:
+        """Sort on disk."""
+        import duckdb
+
+        format = (
+            "FORMAT parquet"
+            if self._kind == "parquet"
+            else f"FORMAT csv, DELIMITER {literal(self._delimiter)}, HEADER true"
+        )
+        # What is beside a file that is being written is in a private folder.
+        settings: dict[str, Any] = {"memory_limit": "512MB", "temp_directory": str(self._path.with_name("spilled"))}
+        rows = f"SELECT * FROM read_parquet({file_literal(self._unsorted)}, hive_partitioning=false) ORDER BY ALL"
+        try:
+            with duckdb.connect(config=settings) as connection:
+                connection.execute(f"COPY ({rows}) TO {literal(str(self._path))} ({format}, {IN_PLACE})")
+        except duckdb.Error as error:
+            raise translated(error, self._path.name) from None

@@ -1,0 +1,49 @@
+"""DuckDB's errors in our words."""
+
+from __future__ import annotations
+
+import re
+
+from velado.errors import InputError, disk_full
+from velado.tables.duckdb.types import BROKEN
+from velado.tables.formats.csv import wrong_encoding
+from velado.tables.formats.csv_fields import open_quote, ragged_row
+
+FULL = (
+    "no space left",
+    "file too large",
+    "disk quota exceeded",
+    "disk full",
+    "could not write all bytes",
+    "max_temp_directory_size",
+)
+
+
+def translated(error: Exception, name: str) -> BaseException:
+    """The error that a user gets for one of DuckDB's about the table ``name``. No cell of the table is repeated."""
+    text = str(error)
+    line = re.search(r"CSV Error on Line: (\d+)", text)
+    where = f"line {line.group(1)}" if line else "a line"
+    counts = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
+    if counts:
+        wanted, found = counts.groups()
+        return ragged_row(name, line.group(1) if line else "?", found, wanted)
+    if "unterminated quote" in text.lower():
+        return open_quote(name, where)
+    if "not utf-8" in text or "encoded" in text or "unicode" in text.lower():
+        return wrong_encoding(name, "utf-8")
+    if any(sign in text.lower() for sign in FULL):
+        return disk_full()
+    if "Permission denied" in text:
+        return InputError("unwritable-output", "no permission to write there", hint="Choose another output path.")
+    if "Out of Memory" in text:
+        return InputError("out-of-memory", "the table needs more memory than the engine may use", file=name)
+    if line or "CSV" in text:
+        return InputError("unreadable-file", f"{where} cannot be read as this dialect", file=name)
+    if BROKEN in text:
+        return InputError("unreadable-file", BROKEN, file=name)
+    if "parquet" in text.lower():
+        return InputError("unreadable-file", "not a readable Parquet file", file=name)
+    # DuckDB's sentence may quote a cell: only what kind of error it was is told.
+    kind = text.partition(":")[0] if re.match(r"[A-Z][A-Za-z ]+:", text) else type(error).__name__
+    return InputError("engine-error", f"the engine cannot do this ({kind})", file=name)

@@ -1,0 +1,150 @@
+"""Open files and tables in memory for DuckDB.
+
+Inside the engine columns are called c0, c1, …: DuckDB's names are not case-sensitive and could clash with
+those of its own queries. Missing values are NULL, however the source writes them.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from velado.errors import InputError, unwritable
+from velado.tables.duckdb.types import readable
+from velado.tables.formats.arrow import read_arrow
+from velado.tables.formats.csv import Dialect, check_header, sniff, wrong_encoding
+from velado.tables.formats.csv_fields import check_fields
+from velado.tables.formats.xlsx import read_xlsx
+from velado.tables.source import Source
+
+LARGEST_LINE = 10_000_000
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A relation in SQL with columns c0, c1, …, or an Arrow table to be registered, and its header.
+
+    ``text`` is the file that DuckDB reads where it is a text table.
+    """
+
+    header: list[str]
+    relation: str | None = None
+    table: Any = None
+    dialect: Dialect | None = None
+    text: Path | None = None
+
+
+def file_literal(path: Path | str) -> str:
+    """The path of one file in SQL: DuckDB takes ``[1]``, ``*`` and ``?`` for patterns, which may match other files."""
+    return literal(as_pattern(Path(path).absolute()))
+
+
+def as_pattern(path: Path | str) -> str:
+    """The pattern that only this path matches."""
+    return re.sub(r"[\[*?]", r"[\g<0>]", str(path))
+
+
+def literal(text: str) -> str:
+    """A text in SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def inner_names(count: int) -> list[str]:
+    """The names of columns inside the engine."""
+    return [f"c{i}" for i in range(count)]
+
+
+def open_source(source: Source, folder: Any) -> Opened:
+    """Open a source; ``folder`` is for temporary files."""
+    kind = source.kind()
+    if kind == "memory":
+        return _in_memory(_arrow_of(source.data), source.name)
+    path = source.check_file()
+    if kind == "parquet":
+        return _parquet(path)
+    if kind == "xlsx":
+        table, header = read_xlsx(path, source.sheet)
+        check_header(header, path)
+        return Opened(header, table=table.rename_columns(inner_names(len(header))))
+    if kind == "arrow":
+        return _in_memory(read_arrow(path), path)
+    return _csv(source, path, folder)
+
+
+def _in_memory(table: Any, name: Path | str) -> Opened:
+    header = [str(n) for n in table.schema.names]
+    check_header(header, name)
+    table = readable(table, name)
+    return Opened(header, table=table.rename_columns(inner_names(len(header))))
+
+
+def _arrow_of(data: Any) -> Any:
+    import pyarrow as pa
+
+    module, kind = type(data).__module__.split(".")[0], type(data).__name__
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data])
+    if isinstance(data, pa.Table):
+        return data
+    if module == "polars" and kind in ("DataFrame", "LazyFrame"):
+        return (data.collect() if kind == "LazyFrame" else data).to_arrow()
+    if module == "pandas" and kind == "DataFrame":
+        named = data.set_axis([str(c) for c in data.columns], axis=1)
+        try:
+            return pa.Table.from_pandas(named, preserve_index=False)
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise InputError(
+                "unreadable-table", f"a column mixes kinds of values: {error.args[-1]}",
+                hint="Convert the column to one type, for example text.",
+            ) from None  # fmt: skip
+    raise InputError(
+        "unknown-table", f"cannot read a table from {kind}", hint="Give a path, or a pandas, Polars or Arrow table."
+    )
+
+
+def _parquet(path: Path) -> Opened:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    try:
+        header = list(pyarrow.parquet.read_schema(path).names)
+    except (pa.ArrowException, OSError, ValueError, KeyError):
+        raise InputError("unreadable-file", "not a readable Parquet file", file=path) from None
+    check_header(header, path)
+    names = ", ".join(inner_names(len(header)))
+    return Opened(header, f"read_parquet({file_literal(path)}, hive_partitioning=false) AS f({names})")
+
+
+def _csv(source: Source, path: Path, folder: Any) -> Opened:
+    delimiter = source.delimiter
+    if delimiter is None and path.suffix.lower() in (".tsv", ".tab"):
+        delimiter = "\t"
+    dialect = sniff(path, delimiter, source.quote, source.encoding)
+    text = path
+    if dialect.encoding not in ("utf-8", "utf-8-sig", "ascii"):
+        text = _transcode(path, dialect.encoding, folder)
+    check_fields(text, path, dialect)
+    names = ", ".join(f"{n}: 'VARCHAR'" for n in inner_names(len(dialect.header)))
+    relation = (
+        f"read_csv({file_literal(text)}, delim={literal(dialect.delimiter)}, quote={literal(dialect.quote)}, "
+        f"escape={literal(dialect.quote)}, header=true, auto_detect=false, columns={{{names}}}, "
+        f"hive_partitioning=false, compression='none', nullstr='', strict_mode=true, null_padding=false, ignore_errors=false, max_line_size={LARGEST_LINE})"
+    )
+    return Opened(list(dialect.header), relation, dialect=dialect, text=text)
+
+
+def _transcode(path: Path, encoding: str, folder: Path) -> Path:
+    """A UTF-8 copy of a file: DuckDB reads few other encodings, and not all of them rightly."""
+    copy = folder / "utf8.csv"
+    copy.touch(mode=0o600)
+    try:
+        with open(path, encoding=encoding, newline="") as read, open(copy, "w", encoding="utf-8", newline="") as write:
+            shutil.copyfileobj(read, write, 1 << 20)
+    except UnicodeError as error:
+        raise wrong_encoding(path, encoding, getattr(error, "start", None)) from None
+    except OSError as error:
+        raise unwritable(error, copy.parent.parent) from None
+    return copy

@@ -1,0 +1,1 @@
+"""How files hold tables: text, workbooks, Arrow."""

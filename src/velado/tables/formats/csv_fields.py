@@ -1,0 +1,103 @@
+"""Every row of a text table has as many fields as its header; a row that has not slides values into other columns."""
+
+from __future__ import annotations
+
+import csv
+import mmap
+from pathlib import Path
+from typing import Any
+
+from velado.errors import InputError
+from velado.tables.formats.csv import Dialect
+
+BLOCK = 1 << 24
+"""Bytes that are looked at together: no line of a table may be longer."""
+
+
+def check_fields(path: Path, name: Path, dialect: Dialect) -> None:
+    """Raise `ragged-row` with the line of the first row that has more or fewer fields than the header.
+
+    DuckDB passes over a field too many if it is empty, so a second reader counts them. ``path`` is the table in UTF-8,
+    ``name`` the file that the user knows.
+    """
+    import pyarrow as pa
+
+    if ord(dialect.delimiter) > 127 or ord(dialect.quote) > 127:
+        _count_slowly(path, name, dialect)
+        return
+    try:
+        for _ in _second_reader(path, dialect, ["f0"]):
+            pass
+    except pa.ArrowInvalid:
+        # It does not say the line; and it refuses some files that are whole, such as a header without line end.
+        _count_slowly(path, name, dialect)
+
+
+def blanks_beside_quotes(path: Path, dialect: Dialect) -> bool:
+    """Whether a quote stands beside a blank somewhere: readers differ on whether the blank belongs to the field."""
+    quote = dialect.quote.encode()
+    with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        return data.find(b" " + quote) >= 0 or data.find(quote + b" ") >= 0
+
+
+def column_bytes(path: Path, dialect: Dialect) -> list[int]:
+    """The bytes of all cells of each column, as the second reader sees them."""
+    import pyarrow.compute as compute
+
+    columns = [f"f{i}" for i in range(len(dialect.header))]
+    total = [-len(name.encode()) for name in dialect.header]
+    for batch in _second_reader(path, dialect, columns):
+        for i in range(len(columns)):
+            total[i] += compute.sum(compute.binary_length(batch.column(i))).as_py() or 0
+    return total
+
+
+def row_count(path: Path, dialect: Dialect) -> int:
+    """The rows below the header, as the second reader sees them."""
+    return sum(batch.num_rows for batch in _second_reader(path, dialect, ["f0"])) - 1
+
+
+def _second_reader(path: Path, dialect: Dialect, columns: list[str]) -> Any:
+    import pyarrow as pa
+    import pyarrow.csv as arrow
+
+    # From a path it would guess that the file is packed, by its name.
+    return arrow.open_csv(
+        pa.OSFile(str(path)),
+        read_options=arrow.ReadOptions(block_size=BLOCK, autogenerate_column_names=True),
+        parse_options=arrow.ParseOptions(
+            delimiter=dialect.delimiter, quote_char=dialect.quote, newlines_in_values=True
+        ),
+        convert_options=arrow.ConvertOptions(
+            include_columns=columns, column_types=dict.fromkeys(columns, pa.binary()), check_utf8=False
+        ),
+    )  # fmt: skip
+
+
+def _count_slowly(path: Path, name: Path, dialect: Dialect) -> None:
+    """Find the line on which a row with another number of fields begins."""
+    with open(path, encoding="utf-8-sig", errors="replace", newline="") as stream:
+        rows = csv.reader(stream, delimiter=dialect.delimiter, quotechar=dialect.quote, strict=True)
+        line = 1
+        try:
+            for row in rows:
+                if row and len(row) != len(dialect.header):
+                    raise ragged_row(name, line, len(row), len(dialect.header))
+                line = rows.line_num + 1
+        except csv.Error as error:
+            if "end of data" in str(error):
+                raise open_quote(name, f"line {line}") from None
+            raise InputError("unreadable-file", f"line {line} cannot be read as this dialect", file=name) from None
+
+
+def open_quote(name: Path | str, where: str) -> InputError:
+    """The error for a quote without its other half."""
+    return InputError("ragged-row", f"{where} has a quote that is never closed", file=name)
+
+
+def ragged_row(name: Path | str, line: int | str, found: int | str, wanted: int | str) -> InputError:
+    """The error for a row with a wrong number of fields."""
+    return InputError(
+        "ragged-row", f"line {line} has {found} fields, the header has {wanted}", file=name,
+        hint="Mend that line, or name the delimiter and the quote character of the file.",
+    )  # fmt: skip

@@ -1,0 +1,193 @@
+"""XLSX in and out (DuckDB's own extension cannot be shipped)."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from velado.errors import InputError
+from velado.tables.files import free_memory
+from velado.tables.publication.private import PrivateFolder
+
+MOST_ROWS = 1_048_575
+LONGEST_CELL = 32_767
+CUT_OFF = -2
+"""What the writer says of a text that it has cut off."""
+MOST_UNPACKED = 200
+"""How many times larger than the workbook its parts may be."""
+SMALL = 50_000_000
+"""Bytes of parts that are read whatever they were packed to."""
+CELL_BYTES = 40
+"""Memory of a cell, also of an empty one between others."""
+MOST_SPARSE = 100
+"""How many cells a sheet may span for each that it has."""
+FEW_CELLS = 2_000_000
+CELL = re.compile(rb"<(?:\w+:)?c\b[^>]{0,200}?\br=[\"']([A-Za-z]{1,3})(\d{1,7})[\"']")
+CHUNK = 1 << 20
+OVERLAP = 300
+"""Bytes of a chunk that are looked at again with the next one: a cell may lie across both."""
+LARGEST_EXACT = 2**53
+
+
+def read_xlsx(path: Path, sheet: str | None) -> Any:
+    """A sheet as an Arrow table, all cells as text."""
+    import fastexcel
+    import pyarrow as pa
+
+    check_workbook(path)
+    try:
+        book = fastexcel.read_excel(path)
+        name: str | int = sheet if sheet is not None else 0
+        if sheet is not None and sheet not in book.sheet_names:
+            raise InputError(
+                "unknown-sheet", f"the workbook has no sheet '{sheet}'", file=path, values=book.sheet_names,
+                hint="Name one of these sheets.",
+            )  # fmt: skip
+        loaded = book.load_sheet(name, header_row=None, dtypes="string")
+    except fastexcel.FastExcelError:
+        raise _not_readable(path) from None
+    except BaseException as error:
+        # The reader is compiled code that panics where it did not expect something.
+        if type(error).__name__ == "PanicException":
+            raise _not_readable(path) from None
+        raise
+    rows = pa.table(loaded.to_arrow())
+    if rows.num_rows == 0:
+        raise InputError("empty-file", "the sheet is empty", file=path)
+    header = [
+        "" if rows.column(i)[0].as_py() is None else str(rows.column(i)[0].as_py()) for i in range(rows.num_columns)
+    ]
+    return rows.slice(1).rename_columns([f"{i}" for i in range(len(header))]), header
+
+
+@contextmanager
+def workbook(path: Path, **options: Any) -> Iterator[Any]:
+    """A workbook to be written; texts stay texts, and what is temporary is beside it in a private folder."""
+    import xlsxwriter
+    from xlsxwriter.exceptions import FileCreateError
+
+    with PrivateFolder.beside(path.parent) as folder:
+        texts = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+        book = xlsxwriter.Workbook(str(path), {**texts, **options, "tmpdir": str(folder)})
+        if not options.get("constant_memory"):
+            # Whoever writes row by row says which column has the cell.
+            book.worksheet_class = whole_texts()
+        yield book
+        try:
+            book.close()
+        except FileCreateError as error:
+            raise error.args[0] from None
+
+
+def _not_readable(path: Path) -> InputError:
+    return InputError("unreadable-file", "not a readable workbook", file=path)
+
+
+def check_workbook(path: Path) -> None:
+    """Refuse a workbook that would take far more memory than its size says: packed too well, or cells far apart."""
+    most = max(SMALL, MOST_UNPACKED * path.stat().st_size)
+    unpacked = 0
+    try:
+        with zipfile.ZipFile(path) as book:
+            if "xl/workbook.xml" not in (name.lower() for name in book.namelist()):
+                raise _not_readable(path)
+            for part in book.infolist():
+                found, low, high, tail = 0, (1 << 30, 1 << 30), (0, 0), b""
+                with book.open(part) as stream:
+                    while chunk := stream.read(CHUNK):
+                        unpacked += len(chunk)
+                        if unpacked > min(most, free_memory() // 2):
+                            raise _too_much(path, f"its parts unpack to more than {unpacked:,} bytes")
+                        seen = tail + chunk
+                        for column, row in CELL.findall(seen):
+                            at = (int(row), _column_number(column))
+                            low, high = (
+                                (min(low[0], at[0]), min(low[1], at[1])),
+                                (max(high[0], at[0]), max(high[1], at[1])),
+                            )
+                            found += 1
+                        tail = seen[-OVERLAP:]
+                spanned = (high[0] - low[0] + 1) * (high[1] - low[1] + 1) if found else 0
+                sparse = spanned > FEW_CELLS and spanned > MOST_SPARSE * found
+                if sparse or spanned * CELL_BYTES > free_memory() // 2:
+                    raise _too_much(path, f"a sheet spans {spanned:,} cells and has about {found:,}")
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError, KeyError):
+        raise _not_readable(path) from None
+
+
+def _too_much(path: Path, what: str) -> InputError:
+    return InputError(
+        "too-large", f"the workbook needs too much memory: {what}", file=path,
+        hint="Remove far-off cells, or write the table as CSV.",
+    )  # fmt: skip
+
+
+def _column_number(letters: bytes) -> int:
+    number = 0
+    for letter in letters.upper():
+        number = number * 26 + letter - 64
+    return number
+
+
+def long_cell(column: str | None = None) -> InputError:
+    """The error for a text that a cell of a sheet would cut off."""
+    return InputError(
+        "long-cell", f"a cell of a sheet holds {LONGEST_CELL:,} characters at most, and a text is longer", column=column,
+        hint="Write CSV or Parquet.",
+    )  # fmt: skip
+
+
+def whole_texts() -> type:
+    """A class of sheets in which a text that is too long is an error, and never cut off."""
+    from xlsxwriter.worksheet import Worksheet
+
+    class Whole(Worksheet):
+        def _write_string(self, *arguments: Any) -> Any:
+            if super()._write_string(*arguments) == CUT_OFF:
+                raise long_cell()
+            return 0
+
+    return Whole
+
+
+def write_xlsx(path: Path, batches: Any, header: list[str]) -> None:
+    """Write record batches as one sheet; text stays text."""
+    with workbook(path, constant_memory=True) as book:
+        _write_sheet(book, batches, header)
+
+
+def _write_sheet(book: Any, batches: Any, header: list[str]) -> None:
+    sheet = book.add_worksheet("release")
+    bold = book.add_format({"bold": True})
+    for column, name in enumerate(header):
+        _write_text(sheet, 0, column, name, name, bold)
+    row = 0
+    for batch in batches:
+        columns = [batch.column(i).to_pylist() for i in range(batch.num_columns)]
+        for cells in zip(*columns, strict=True):
+            row += 1
+            if row > MOST_ROWS:
+                raise InputError(
+                    "too-many-rows", f"a sheet holds {MOST_ROWS:,} rows at most", hint="Write CSV or Parquet."
+                )
+            if all(cell is None for cell in cells):
+                raise InputError(
+                    "empty-record", "a sheet cannot hold records without any value", hint="Write CSV or Parquet."
+                )
+            for column, cell in enumerate(cells):
+                if cell is None:
+                    continue
+                if isinstance(cell, (int, float)) and not isinstance(cell, bool) and abs(cell) <= LARGEST_EXACT:
+                    sheet.write_number(row, column, cell)
+                else:
+                    _write_text(sheet, row, column, str(cell), header[column])
+
+
+def _write_text(sheet: Any, row: int, column: int, text: str, name: str, style: Any = None) -> None:
+    if sheet.write_string(row, column, text, style) == CUT_OFF:
+        raise long_cell(name)

@@ -1,0 +1,125 @@
+"""Headers: names of columns, unless the first line of a file is the data of a person.
+
+Text tables and sheets say the names of their columns in the first line. Where that line was forgotten, the first person
+stands in its place: messages must not repeat it, and a release must not publish it.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from velado.errors import InputError, suggest
+from velado.tables.formats.csv import Dialect
+
+ROWS, CELLS = 1000, 200_000
+"""Rows and cells that are looked at."""
+NEAR = 0.6
+"""How alike names must be if nothing else says that the first line holds names."""
+
+First = Callable[[], Iterable[Sequence[Any]]]
+
+
+class Header(list[str]):
+    """The names of a table's columns. ``first`` gives rows below them where they are the first line of a file.
+
+    >>> Header(["Ana", "34", "flu"], lambda: [["Rui", "51", "flu"]]).doubtful
+    (2, 3)
+    """
+
+    def __init__(self, names: Iterable[str], first: First | None = None) -> None:
+        super().__init__(names)
+        self._first = first
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> Header:
+        """The header itself, or a list of names that nobody doubts."""
+        return names if isinstance(names, Header) else cls(names)
+
+    @cached_property
+    def _repeated(self) -> set[int]:
+        """Places of names that are also values of their own columns."""
+        if self._first is None:
+            return set()
+        rows = itertools.islice(self._first(), max(1, min(ROWS, CELLS // max(len(self), 1))))
+        return {i for row in rows for i, (name, cell) in enumerate(zip(self, row, strict=False), 1) if name == cell}
+
+    @cached_property
+    def doubtful(self) -> tuple[int, ...]:
+        """Places of names that look like values: numbers, dates, addresses, or values of their own columns."""
+        if self._first is None:
+            return ()
+        odd = {i for i, name in enumerate(self, 1) if "@" in name or not any(c.isalpha() for c in name)}
+        return tuple(sorted(odd | self._repeated))
+
+    @property
+    def lacking(self) -> bool:
+        """Whether the first line is data: most names look like it, or several are values of their columns."""
+        return 2 * len(self.doubtful) > len(self) or len(self._repeated) > 1
+
+    def check(self, file: str | None = None) -> None:
+        """Refuse a table whose first line is data."""
+        if self.lacking:
+            raise no_header(self, file)
+
+    def shown(self, names: Iterable[str]) -> str:
+        """Some of the names for a message, or their places if they may be data."""
+        if not self.doubtful:
+            return ", ".join(names)
+        return "columns " + ", ".join(str(self.index(name) + 1) for name in names)
+
+    def near(self, wrong: str, wanted: Sequence[str]) -> str:
+        """A hint with names like the wrong one; without any if the first line may be data."""
+        if self.doubtful:
+            return f"Is the first line data? {no_header(self).hint}"
+        if self._first is None or 2 * sum(name in self for name in wanted) >= len(wanted):
+            return suggest(wrong, self)
+        alike = difflib.get_close_matches(wrong, self, n=3, cutoff=NEAR)
+        return (
+            suggest(wrong, alike) if alike else "Does the first line hold the names of the columns? See velado inspect."
+        )
+
+
+def no_header(header: Header, file: str | None = None) -> InputError:
+    """The error for a table without names of columns. It does not repeat the first line."""
+    places = ", ".join(map(str, header.doubtful))
+    return InputError(
+        "no-header", "the first line looks like data, not like names of columns", file=file,
+        hint="Put a line with the names of the columns above the data. If it is such a line, rename the columns whose "
+        f"names are numbers, addresses or values of their own column: {places}.",
+    )  # fmt: skip
+
+
+def unknown_column(
+    name: str, header: Sequence[str], wanted: Sequence[str], file: str | None = None,
+    message: str = "the table has no such column", hint: str = "",
+) -> InputError:  # fmt: skip
+    """The error for one of the ``wanted`` columns that a table does not have."""
+    names = Header.of(header)
+    if names.lacking:
+        return no_header(names, file)
+    near = names.near(name, wanted)
+    return InputError("unknown-column", message, column=name, file=file, hint=f"{near} {hint}".strip())
+
+
+def csv_rows(path: Path, dialect: Dialect) -> Iterator[list[str]]:
+    """The first rows of a text table below its first line, as far as they can be read."""
+    try:
+        with open(path, encoding=dialect.encoding, errors="replace", newline="") as stream:
+            yield from itertools.islice(
+                csv.reader(stream, delimiter=dialect.delimiter, quotechar=dialect.quote), 1, None
+            )
+    except (OSError, csv.Error):
+        return
+
+
+def sheet_rows(table: Any) -> Iterator[list[str]]:
+    """The first rows of an Arrow table as texts."""
+    columns = [column.slice(0, ROWS).to_pylist() for column in table.columns]
+    for row in zip(*columns, strict=True):
+        yield ["" if cell is None else str(cell) for cell in row]

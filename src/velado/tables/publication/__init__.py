@@ -1,0 +1,1 @@
+"""How files are published: all of them, or none."""

@@ -1,0 +1,1 @@
+"""What engines that speak SQL share."""
