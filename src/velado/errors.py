@@ -88,15 +88,6 @@ class InputError(VeladoError):
     """Bad input or usage: nothing was written."""
 
 
-class Cancelled(VeladoError):
-    """The call was cancelled. Nothing was published."""
-
-    exit_code: ClassVar[int] = 130
-
-    def __init__(self) -> None:
-        super().__init__("cancelled", "cancelled; nothing was published")
-
-
 class NoSolution(VeladoError):
     """No recoding satisfies the models within the limits: nothing was written."""
 
