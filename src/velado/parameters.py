@@ -67,6 +67,18 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class ChoiceByColumn(Choice):
+    """One of a few words, for all columns or for each of several."""
+
+    def problem(self, value: Any) -> str | None:
+        """What is wrong with a value, or None."""
+        if not isinstance(value, Mapping):
+            return super().problem(value)
+        wrong = [p for p in map(super().problem, value.values()) if p is not None]
+        return f"maps column names to words, which {wrong[0]}" if wrong else None
+
+
+@dataclass(frozen=True)
 class ColumnName:
     """The name of a column of the table."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from velado.errors import InputError
 from velado.hierarchies import Hierarchy
-from velado.tables.contract import Counts
+from velado.tables.counts import Counts
 from velado.twins import NO_TWINS, Twins
 from velado.values import Text
 

@@ -15,9 +15,9 @@ from velado.hierarchies import Hierarchy
 from velado.methods.axes import Axis
 from velado.methods.base import Found, Method, Progress, Search, no_solution, silent
 from velado.methods.cutting import Cutter
-from velado.methods.represent import REPRESENTATIVES, labels_of
+from velado.methods.represent import REPRESENTATIVES, centred, labels_of
 from velado.models import PrivacyModel, judge_classes
-from velado.parameters import FLAG, Choice, Size, Weights
+from velado.parameters import FLAG, Choice, ChoiceByColumn, Size, Weights
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Mondrian(Method):
     """
 
     split: str = "median"
-    represent: str = "interval"
+    represent: str | Mapping[str, str] = "interval"
     width: str = "range"
     weights: Mapping[str, float] = field(default_factory=dict)
     relaxed: bool = False
@@ -49,7 +49,7 @@ class Mondrian(Method):
     name: ClassVar[str] = "mondrian"
     parameters: ClassVar = {
         "split": Choice("where a column is cut", ("median", "distribution", "balanced")),
-        "represent": Choice("what stands for the values of a class", tuple(REPRESENTATIVES)),
+        "represent": ChoiceByColumn("what stands for the values of a class", tuple(REPRESENTATIVES)),
         "width": Choice("how the width of a column is measured", ("range", "std", "values")),
         "weights": Weights("how much more a column's width counts, by column"),
         "relaxed": Choice("whether records with equal values may come on both sides of a cut", FLAG),
@@ -59,7 +59,8 @@ class Mondrian(Method):
     @property
     def representative(self) -> bool:
         """A mode, mean or median does not say for which values it stands."""
-        return self.represent != "interval"
+        said = [self.represent] if isinstance(self.represent, str) else self.represent.values()
+        return any(word != "interval" for word in said)
 
     @property
     def divides(self) -> bool:
@@ -78,7 +79,7 @@ class Mondrian(Method):
         cut = records.table if records else frequency
         class_of = cutter.partition(cut, progress)
         classes = Classes.from_ids(cut, class_of, int(class_of.max()) + 1)
-        covers, labels = labels_of(classes, cutter.axes, self.represent)
+        covers, labels = labels_of(classes, cutter.axes, self.represented)
         if records:
             # Parts of one value's records may show the same: then they are one class.
             _, alike = np.unique(labels, axis=0, return_inverse=True)
@@ -86,6 +87,14 @@ class Mondrian(Method):
             classes, labels = records.divided(class_of), labels[classes.class_of[first]]
         search = Search(0, 0, False, None, time.perf_counter() - began, "greedy cuts")
         return Found(classes, np.ones(classes.count, dtype=bool), search, covers, labels)
+
+    def represented(self, column: str) -> str:
+        """What stands for the values of a class in a column; an interval where nothing is said."""
+        return self.represent if isinstance(self.represent, str) else self.represent.get(column, "interval")
+
+    def centred(self, axis: Axis) -> bool:
+        """Whether a value of the column's own kind stands for every class."""
+        return centred(axis, self.represented(axis.hierarchy.column))
 
     def cutter(
         self,
@@ -96,10 +105,11 @@ class Mondrian(Method):
     ) -> Cutter:
         """The rules by which a table with these columns is cut."""
         columns = [h.column for h in hierarchies]
-        for name in self.weights:
+        represented = {} if isinstance(self.represent, str) else self.represent
+        for what, name in [("weight", n) for n in self.weights] + [("representative", n) for n in represented]:
             if name not in columns:
                 raise InputError(
-                    "unknown-column", "a weight is given for a column that is not a quasi-identifier", column=name,
+                    "unknown-column", f"a {what} is given for a column that is not a quasi-identifier", column=name,
                     hint=suggest(name, columns),
                 )  # fmt: skip
         axes = tuple(Axis.of(h) for h in hierarchies)

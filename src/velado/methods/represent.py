@@ -65,17 +65,21 @@ REPRESENTATIVES: dict[str, Callable[[Spread, np.ndarray], np.ndarray] | None] = 
 }
 
 
-def labels_of(classes: Classes, axes: Sequence[Axis], represent: str) -> tuple[tuple[Cover, ...], np.ndarray]:
+def labels_of(
+    classes: Classes, axes: Sequence[Axis], represent: Callable[[str], str]
+) -> tuple[tuple[Cover, ...], np.ndarray]:
     """Per column the labels of the classes with what they stand for, and the label of each class."""
     covers, labels = [], np.empty((classes.count, len(axes)), dtype=np.int64)
     for j, axis in enumerate(axes):
         low, high = reach(axis, classes.frequency.codes[:, j], classes.class_of, classes.count)
         if not axis.ordered:
             cover, labels[:, j] = _in_tree(axis, low, high)
-        elif REPRESENTATIVES[represent] is None or _is_order(axis):
+        elif not centred(axis, represent(axis.hierarchy.column)):
             cover, labels[:, j] = _intervals(axis, low, high)
         else:
-            cover, labels[:, j] = _centres(axis, low, high, Spread.of(classes, axis, j), represent)
+            cover, labels[:, j] = _centres(
+                axis, low, high, Spread.of(classes, axis, j), represent(axis.hierarchy.column)
+            )
         covers.append(cover)
     return tuple(covers), labels
 
@@ -89,8 +93,10 @@ def reach(axis: Axis, codes: np.ndarray, group_of: np.ndarray, groups: int) -> t
     return low, high
 
 
-def _is_order(axis: Axis) -> bool:
-    return axis.hierarchy.scale is not None and axis.hierarchy.scale.kind == "order"
+def centred(axis: Axis, represent: str) -> bool:
+    """Whether one value stands for a class: numbers and dates have modes, means and medians, categories have none."""
+    scale = axis.hierarchy.scale
+    return axis.ordered and scale is not None and scale.kind != "order" and REPRESENTATIVES[represent] is not None
 
 
 def _in_tree(axis: Axis, low: np.ndarray, high: np.ndarray) -> tuple[Cover, np.ndarray]:

@@ -10,14 +10,11 @@ from typing import Any, ClassVar
 from velado.errors import Note
 from velado.operations.treatment import Replacing, Treatment
 from velado.parameters import Parameter, check
-from velado.tables import Counts, Table
+from velado.tables import ColumnType, Counts, Table
 from velado.values import Text
 
 OPEN = ("quasi-identifier", "sensitive", "insensitive")
 """Roles of columns whose values an error may show."""
-
-EXACT = ("DATE", "TINYINT", "SMALLINT", "INTEGER", "BIGINT")
-"""Types of which every value is written in one way: what a model counts before must be what is read back."""
 
 
 @dataclass(frozen=True)
@@ -99,22 +96,23 @@ class OnValues(Operation):
 
     def treat(self, table: Table, given: Given) -> Treatment:
         """Map the values that occur."""
-        return self.treated(table.count([given.column]), given, table.types[given.column])
+        return self.treated(table.count([given.column]), given, table.type_of(given.column))
 
-    def treated(self, counts: Counts, given: Given, kind: str = "VARCHAR") -> Replacing:
+    def treated(self, counts: Counts, given: Given, kind: ColumnType = ColumnType.TEXT) -> Replacing:
         """The treatment of values that were counted already."""
         values = counts.dictionaries[0]
         present = [v for v in values if v is not None]
         became: dict[Text, Text] = dict(zip(present, self.labels(present, given), strict=True))
-        typed = self.keeps_type(kind) and (given.role != "sensitive" or kind in EXACT)
+        # What a model counts before must be what is read back.
+        typed = self.keeps_type(kind) and (given.role != "sensitive" or kind.exact)
         return Replacing.of(given, self, counts, [became.get(v) for v in values], typed)
 
     def labels(self, values: Sequence[str], given: Given) -> Sequence[str]:
         """What becomes of each of some different values."""
         raise AssertionError("every operation on values defines its labels")
 
-    def keeps_type(self, kind: str) -> bool:
-        """Whether the labels of a column of the engine's type ``kind`` are of that type."""
+    def keeps_type(self, kind: ColumnType) -> bool:
+        """Whether the labels of a column of the type ``kind`` are of that type."""
         return False
 
 

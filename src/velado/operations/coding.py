@@ -8,8 +8,9 @@ from typing import ClassVar
 
 from velado.errors import InputError
 from velado.operations.base import Given, OnValues
-from velado.operations.numbers import Style, exact, numeric, parse
+from velado.operations.numbers import Style, exact, parse
 from velado.parameters import FLAG, Choice, Number
+from velado.tables import ColumnType
 
 LABEL = Choice("show >HIGH and <LOW in the place of the limits themselves", FLAG)
 
@@ -38,10 +39,10 @@ class Coding(OnValues):
                 coded.append(value)
         return coded
 
-    def keeps_type(self, kind: str) -> bool:
+    def keeps_type(self, kind: ColumnType) -> bool:
         """Limits are numbers, labels are not. A limit with decimals does not fit a column of whole numbers."""
         whole = all(x is None or float(x).is_integer() for x in self.limits())
-        return numeric(kind) and not self.label and (whole or "INT" not in kind)
+        return kind.numeric and not self.label and (whole or kind is not ColumnType.INTEGER)
 
 
 @dataclass(frozen=True)

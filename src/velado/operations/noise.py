@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 
 from velado.errors import Note
 from velado.operations.base import Given, Operation
-from velado.operations.numbers import MOST_DECIMALS, Style, numeric, parse
+from velado.operations.numbers import MOST_DECIMALS, Style, parse
 from velado.operations.treatment import Adding, Replacing, Treatment
 from velado.parameters import Choice, Number
-from velado.tables import Noise, Table
+from velado.tables import ColumnType, Noise, Table
 
 SMALL: dict[str, Callable[[float], float]] = {
     "laplace": lambda x: 1 - math.exp(-x),
@@ -80,8 +80,8 @@ class AddNoise(Operation):
         style = Style.of(present, numbers)
         decimals = style.decimals if self.decimals is None else int(self.decimals)
         plain = dict(zip(present, (format(n, "f") for n in numbers), strict=True))
-        kind = table.types[given.column]
-        typed = numeric(kind) and (decimals == 0 or "INT" not in kind)
+        kind = table.type_of(given.column)
+        typed = kind.numeric and (decimals == 0 or kind is not ColumnType.INTEGER)
         read = Replacing.of(given, self, counts, [None if v is None else plain[v] for v in values], typed)
         seed = secrets.token_hex(SECRET_BYTES) if self.seed is None else str(self.seed)
         noise = Noise(read.translation, self.distribution, self.scale, seed, decimals, style.comma)

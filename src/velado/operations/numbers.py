@@ -11,7 +11,6 @@ from velado.numbers import column_notation, notation_of
 from velado.operations.base import Given
 from velado.parameters import LARGEST
 
-NUMERIC = ("INT", "DECIMAL", "DOUBLE", "FLOAT")
 MOST_DECIMALS = 9
 
 
@@ -50,8 +49,3 @@ def parse(values: Sequence[str], given: Given) -> list[Decimal]:
             "not-a-number", f"{len(wrong):,} number(s) are too large", column=given.column, values=given.shown(wrong)
         )
     return numbers
-
-
-def numeric(kind: str) -> bool:
-    """Whether an engine's type is one of numbers."""
-    return any(word in kind for word in NUMERIC)

@@ -8,8 +8,9 @@ from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from typing import ClassVar
 
 from velado.operations.base import Given, OnValues
-from velado.operations.numbers import Style, exact, numeric, parse
+from velado.operations.numbers import Style, exact, parse
 from velado.parameters import Number
+from velado.tables import ColumnType
 
 DIGITS = 400
 """As many as the largest number has in the smallest steps."""
@@ -36,6 +37,6 @@ class Round(OnValues):
             context.prec = DIGITS
             return [style.text((n / step).quantize(Decimal(1), ROUND_HALF_EVEN) * step) for n in numbers]
 
-    def keeps_type(self, kind: str) -> bool:
+    def keeps_type(self, kind: ColumnType) -> bool:
         """Multiples of a broken step do not fit a column of whole numbers."""
-        return numeric(kind) and (float(self.to).is_integer() or "INT" not in kind)
+        return kind.numeric and (float(self.to).is_integer() or kind is not ColumnType.INTEGER)

@@ -17,7 +17,7 @@ from velado.operations.base import Given
 from velado.operations.keys import KeyedOnValues, derived, read_key
 from velado.operations.treatment import Replacing, Treatment
 from velado.parameters import ColumnName, KeyPlace, Span
-from velado.tables import Counts, Table
+from velado.tables import ColumnType, Counts, Table
 from velado.values import Text
 
 MOST_DAYS = 36_525
@@ -72,7 +72,7 @@ class Shift(KeyedOnValues):
 
     def treat(self, table: Table, given: Given) -> Treatment:
         """Shift the dates, each with the value of the other column that it stands beside."""
-        kind = table.types[given.column]
+        kind = table.type_of(given.column)
         if self.by is None:
             return super().treat(table, given)
         if self.by not in table.header:
@@ -103,9 +103,9 @@ class Shift(KeyedOnValues):
         """Shift all dates by the same number of days."""
         return self._shifted(values, [""] * len(values), given)
 
-    def keeps_type(self, kind: str) -> bool:
+    def keeps_type(self, kind: ColumnType) -> bool:
         """Dates stay dates; of times there are many ways to write one."""
-        return kind == "DATE"
+        return kind is ColumnType.DATE
 
     def _shifted(self, values: Sequence[str], others: Sequence[str], given: Given) -> list[str]:
         format = given.format or ISO

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from velado.tables import Counts, Noise, Recoded, Translation
+from velado.tables import Counts, Noise, Plan, Translation
 from velado.values import ROOT, Text
 
 CERTAIN = 1e-12
@@ -29,9 +29,9 @@ class Treatment:
         """The column."""
         return self.given.column
 
-    def tell(self, recoded: Recoded) -> Recoded:
+    def planned(self, plan: Plan) -> Plan:
         """What an engine does, with this column."""
-        raise AssertionError("every treatment tells what an engine does")
+        raise AssertionError("every treatment says what an engine does")
 
     def problem(self, written: Mapping[Text, int], complete: bool) -> str | None:
         """What is wrong with the values of a release and how often they occur; ``complete``: no record is lacking."""
@@ -50,9 +50,9 @@ class Treatment:
 class Starring(Treatment):
     """Every cell shows ``*``."""
 
-    def tell(self, recoded: Recoded) -> Recoded:
+    def planned(self, plan: Plan) -> Plan:
         """Set the column to ``*``."""
-        return replace(recoded, starred=(*recoded.starred, self.column))
+        return replace(plan, starred=(*plan.starred, self.column))
 
     def problem(self, written: Mapping[Text, int], complete: bool) -> str | None:
         """Only ``*`` may be there."""
@@ -67,9 +67,9 @@ class Starring(Treatment):
 class LeavingOut(Treatment):
     """The column is not there."""
 
-    def tell(self, recoded: Recoded) -> Recoded:
+    def planned(self, plan: Plan) -> Plan:
         """Leave the column out."""
-        return replace(recoded, dropped=(*recoded.dropped, self.column))
+        return replace(plan, dropped=(*plan.dropped, self.column))
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,10 @@ class Replacing(Treatment):
             records[label] += int(n)
         return cls(given, operation, translation, records)
 
-    def tell(self, recoded: Recoded) -> Recoded:
+    def planned(self, plan: Plan) -> Plan:
         """Replace the values."""
-        known = tuple(k for k in recoded.known if k[0] != self.column)
-        return replace(recoded, replaced=(*recoded.replaced, self.translation), known=known)
+        known = tuple(k for k in plan.known if k[0] != self.column)
+        return replace(plan, replaced=(*plan.replaced, self.translation), known=known)
 
     def problem(self, written: Mapping[Text, int], complete: bool) -> str | None:
         """Only what values become may be there; all of it, as often as in the table, if no record is lacking."""
@@ -136,9 +136,9 @@ class Adding(Treatment):
     records: Mapping[Text, int] = field(default_factory=dict)
     still: float = 0.0
 
-    def tell(self, recoded: Recoded) -> Recoded:
+    def planned(self, plan: Plan) -> Plan:
         """Add the noise."""
-        return replace(recoded, noise=(*recoded.noise, self.noise))
+        return replace(plan, noise=(*plan.noise, self.noise))
 
     def problem(self, written: Mapping[Text, int], complete: bool) -> str | None:
         """Numbers and missing values as many as there were, and not all numbers the same as they were."""

@@ -16,12 +16,11 @@ from velado.errors import InputError, shown, suggest
 from velado.hierarchies import Hierarchy
 from velado.methods import Lattice, Method, method_from
 from velado.models import PrivacyModel, check_crisp, model_from
+from velado.project.output import OUTPUT_KEYS, Output, output_from
 from velado.project.yaml_file import read_yaml
 from velado.schema import REST, Column
 from velado.tables import Source
-from velado.tables.contract import ORDERS
 from velado.tables.files import path_of
-from velado.tables.source import FORMATS, check_path
 from velado.twins import TWINS
 
 VERSION = 1
@@ -37,50 +36,6 @@ COLUMN_KEYS = ("role", "type", "hierarchy", "format", "missing", "operation", "a
 ANONYMIZATIONS = ("models", "light")
 PLAIN = (int, float, bytes, list, tuple, set, date)
 """What a project file may hold that is neither text, mapping nor table."""
-OUTPUT_KEYS = ("path", "delimiter", "order", "suppressed", "guard", "recoding")
-
-
-@dataclass(frozen=True)
-class Output:
-    """Where the release goes.
-
-    ``order``: shuffle (default), keep, or sorted (reproducible byte for byte). ``suppressed``: drop (default)
-    or star (the record stays as a row of ``*``). ``guard``: protect spreadsheets from texts that look like formulas.
-    ``recoding``: also save the recoding.
-    """
-
-    path: Path | None = None
-    delimiter: str | None = None
-    order: str = "shuffle"
-    suppressed: str = "drop"
-    guard: bool = True
-    recoding: Path | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("path", "recoding"):
-            if getattr(self, name) is not None:
-                check_path(getattr(self, name))
-                object.__setattr__(self, name, path_of(getattr(self, name), f"output: '{name}'"))
-        for what, value, known in (
-            ("order", self.order, ORDERS),
-            ("suppressed", self.suppressed, ("drop", "star")),
-            ("guard", self.guard, (True, False)),
-        ):
-            if value not in known:
-                raise InputError(
-                    "bad-output",
-                    f"output: {what} must be one of {', '.join(str(k).lower() for k in known)}, got {value!r}",
-                )
-        delimiter = self.delimiter
-        if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n'):
-            raise InputError("bad-output", f"output: delimiter must be one character and no quote, got {delimiter!r}")
-        if self.path is not None and self.path.is_dir():
-            raise InputError("unwritable-output", "the output path is a directory", file=self.path)
-        if self.path is not None and self.path.suffix.lower() not in FORMATS:
-            raise InputError(
-                "unknown-format", f"output: unknown suffix '{self.path.suffix}'", file=self.path,
-                hint="Choose one of: " + " ".join(FORMATS),
-            )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -138,6 +93,11 @@ class Project:
     def light(self) -> bool:
         """Whether only operations are applied."""
         return self.anonymization == "light"
+
+    @classmethod
+    def of(cls, project: Project | str | Path) -> Project:
+        """A project, or the one of a project file."""
+        return project if isinstance(project, Project) else cls.load(project)
 
     @classmethod
     def load(cls, path: str | Path) -> Project:
@@ -204,7 +164,7 @@ class Project:
             columns=tuple(_column(column, spec, light, attributes, twins) for column, spec in columns),
             models=tuple(_one(spec, "models", model_from) for spec in _list(data.get("models") or (), "models")),
             method=_one(data["method"], "method", method_from) if data.get("method") else Lattice(),
-            output=_output(data.get("output") or {}, folder),
+            output=output_from(_mapping(_as_path(data.get("output") or {}), "the output", OUTPUT_KEYS), folder),
             rest=data.get("rest"),
             person=data.get("person"),
             household=data.get("household"),
@@ -418,9 +378,5 @@ def _column(name: Any, spec: Any, light: bool, attributes: Mapping[str, Any], tw
     return Column(name, **options)
 
 
-def _output(data: Any, folder: Path) -> Output:
-    options = dict(_mapping({"path": data} if isinstance(data, str) else data, "the output", OUTPUT_KEYS))
-    for key in ("path", "recoding"):
-        if options.get(key) is not None:
-            options[key] = path_of(options[key], f"output: '{key}'", folder)
-    return Output(**options)
+def _as_path(data: Any) -> Any:
+    return {"path": data} if isinstance(data, str) else data

@@ -18,10 +18,10 @@ from velado.frequency import Classes, FrequencyTable, Sensitive, distinct_rows
 from velado.hierarchies import Cover, Hierarchy, build
 from velado.questions.evaluate import read_pair, without_suppressed
 from velado.release.count import sensitive_column
-from velado.release.read_back import UNGUARDED, readable, showing
+from velado.release.read_back import readable, showing
 from velado.schema import Column, Schema
-from velado.tables import Counts, Table, unknown_column
-from velado.tables.contract import Recoded, Selection, Translation
+from velado.tables import ColumnType, Counts, Plan, Selection, Session, Table, Translation, unknown_column
+from velado.tables.formats.formulas import unguarded
 from velado.values import ROOT, Text
 
 
@@ -47,6 +47,7 @@ class Adversary:
     match: Mapping[str, str]
     identity: str | None
     attacker: Attacker
+    session: Session
 
     # The release
 
@@ -55,7 +56,7 @@ class Adversary:
         """The original and the release, if the original is known."""
         if "original" not in self.tables:
             return None
-        return read_pair(self.tables["original"], self.release, self.schema, (), self.folder)
+        return read_pair(self.tables["original"], self.release, self.schema, (), self.folder, session=self.session)
 
     @cached_property
     def classes(self) -> Classes:
@@ -65,7 +66,7 @@ class Adversary:
         table = self.tables["release"]
         quasi, sensitive = self.columns("release")
         counted = [readable(table.count([*quasi, *s])) for s in ([[s] for s in sensitive] or [[]])]
-        counted, _ = without_suppressed(counted, quasi, table.source.name)
+        counted, _ = without_suppressed(counted, quasi, table.name)
         labels = [sorted({v for c in counted for v in c.dictionaries[j]}, key=_missing_last) for j in range(len(quasi))]
         hierarchies = [flat(name, x) for name, x in zip(quasi, labels, strict=True)]
         attributes = [self._attribute(s, c) for s, c in zip(sensitive, counted, strict=False)]
@@ -88,7 +89,7 @@ class Adversary:
         """Quasi-identifiers and sensitive columns, which the table must have, in the order of the release."""
         for one in dict.fromkeys(("release", name)):
             table = self.tables[one]
-            self.schema.fitted(table.header, "insensitive", table.source.name)
+            self.schema.fitted(table.header, "insensitive", table.name)
         known = self.schema.fitted(self.tables["release"].header, "insensitive")
         return known.names("quasi-identifier"), known.names("sensitive")
 
@@ -126,7 +127,7 @@ class Adversary:
         """The external table's rows and the classes that fit them."""
         classes = self.classes
         counts = self._external()
-        file = self.tables["external"].source.name
+        file = self.tables["external"].name
         if not counts.counts.sum():
             raise InputError("no-rows", "the table has a header but no rows", file=file)
         hierarchies = [flat(n, d) for n, d in zip(counts.names, counts.dictionaries, strict=True)]
@@ -134,7 +135,7 @@ class Adversary:
         covers = []
         for h, shown in zip(external.hierarchies, classes.frequency.hierarchies, strict=True):
             tree = self.tree(h.column, h.leaves)
-            labels = [None if x is None else UNGUARDED.sub("", x) for x in shown.leaves]
+            labels = [unguarded(x) for x in shown.leaves]
             covers.append(related(h.column, labels, h.leaves, tree, file, ignorant=True))
         return Links.between(classes, external, covers)
 
@@ -153,7 +154,7 @@ class Adversary:
         for name, column in zip(names, theirs, strict=True):
             if column not in table.header:
                 raise unknown_column(
-                    column, table.header, theirs, table.source.name, "the external table has no such column",
+                    column, table.header, theirs, table.name, "the external table has no such column",
                     f"Say which column it is: --match {name}=COLUMN.",
                 )  # fmt: skip
         return replace(table.count(theirs), names=names)
@@ -165,11 +166,11 @@ class Adversary:
         original = self.tables["original"]
         if self.identity not in original.header:
             wanted = (self.identity, *self.pair.columns)
-            raise unknown_column(self.identity, original.header, wanted, original.source.name)
+            raise unknown_column(self.identity, original.header, wanted, original.name)
         theirs = self._external(self.identity)
         ours = original.count([self.identity, *self.pair.columns])
-        there = _people(theirs, self.tables["external"].source.name)
-        here = _people(ours, original.source.name)
+        there = _people(theirs, self.tables["external"].name)
+        here = _people(ours, original.name)
         both = [name for name in there if name in here]
         if self.pair.class_of is not None:
             rows = np.flatnonzero(self.pair.class_of >= 0)
@@ -195,9 +196,9 @@ class Adversary:
         counted = [readable(read(table, [*quasi, *sensitive])) for table in tables]
         for table, counts in zip(tables, counted, strict=True):
             if not counts.counts.sum():
-                raise InputError("empty-release", "the release has no records", file=table.source.name)
+                raise InputError("empty-release", "the release has no records", file=table.name)
         release, other = side_by_side(counted, quasi)
-        file = tables[1].source.name
+        file = tables[1].name
         trees, covers = [], []
         for j, column in enumerate(quasi):
             tree = self.tree(column, other.labels[j] if name == "original" else ())
@@ -234,11 +235,11 @@ def _in_order(table: Table, columns: Sequence[str]) -> Counts:
     """One combination per row, in the order of the table, cells as the text that `Table.count` gives."""
     translations = []
     for name in columns:
-        if table.types[name] != "VARCHAR":
+        if table.type_of(name) is not ColumnType.TEXT:
             (values,) = table.count([name]).dictionaries
             translations.append(Translation(name, values, np.arange(len(values)), values))
     dropped = tuple(c for c in table.header if c not in columns)
-    rows = table.fetch(Recoded(tuple(translations), Selection(), dropped=dropped))
+    rows = table.fetch(Plan(tuple(translations), Selection(), dropped=dropped))
     kept = [c for c in table.header if c not in dropped]
     dictionaries, codes = [], []
     for name in columns:

@@ -23,11 +23,12 @@ from velado.attacks import (
     skewness,
 )
 from velado.errors import InputError, suggest
-from velado.project.document import Project
+from velado.progress import Progress
+from velado.project import Project
 from velado.questions.adversary import Adversary
 from velado.questions.evaluate import described
 from velado.questions.fuzzify import in_words
-from velado.tables import open_table
+from velado.tables import Session, open_table
 
 NEEDED = {
     "sensitive": "a sensitive column (--sensitive)",
@@ -56,6 +57,7 @@ def attack(
     confidence: float = 1.0,
     factor: float = 2.0,
     seed: int = 0,
+    progress: Progress | None = None,
 ) -> tuple[Attack, ...]:
     """What an adversary can do with a release; every attack for which the tables are there, or ``only`` those named.
 
@@ -73,14 +75,15 @@ def attack(
     >>> found.succeeded, found.exposed[0].labels, found.exposed[0].value, found.prevented_by[0].model
     (True, {'age': '<50'}, 'flu', 'distinct-diversity')
     """
-    if project is not None and not isinstance(project, Project):
-        project = Project.load(project)
+    project = None if project is None else Project.of(project)
+    follow = (progress or Progress()).through(open=1, attack=9)
+    session = Session(follow("open"))
     schema, folder, _ = described(quasi_identifiers, sensitive, hierarchies, project)
     if project is not None:
         original = project.source if original is None else original
         release = project.released() if release is None else release
         if project.method.fuzzy:
-            schema = in_words(project, schema, original, release)
+            schema = in_words(project, schema, original, release, session)
     if release is None:
         raise InputError("no-table", "name the release to attack")
     attacker = Attacker(know, confidence, factor, seed)
@@ -89,12 +92,17 @@ def attack(
     wanted = _wanted(only, {name for name, table in given.items() if table is not None}, schema)
     with ExitStack() as stack:
         tables = {
-            name: stack.enter_context(open_table(table, folder))
+            name: stack.enter_context(open_table(table, folder, session))
             for name, table in (("release", release), *given.items())
             if table is not None
         }
-        adversary = Adversary(tables, schema, folder, release, dict(match or {}), identity, attacker)
-        found = [a for name in wanted for a in RUN[name](adversary)]
+        adversary = Adversary(tables, schema, folder, release, dict(match or {}), identity, attacker, session)
+        step, found = follow("attack"), list[Attack]()
+        for i, name in enumerate(wanted):
+            step.at(i, len(wanted))
+            for result in RUN[name](adversary):
+                step.check()
+                found.append(result)
     lacking = [name for name in only or () if name not in {a.name for a in found}]
     if lacking:
         raise _needs(lacking[0])

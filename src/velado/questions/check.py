@@ -9,10 +9,11 @@ from typing import Any
 
 from velado.errors import InputError
 from velado.evaluation import Check, check_frequency
+from velado.progress import Progress
 from velado.release.count import count_table
 from velado.release.people import Membership, checked_person, different
 from velado.schema import Column, Schema
-from velado.tables import open_table
+from velado.tables import Session, open_table
 
 
 def check(
@@ -24,6 +25,7 @@ def check(
     trees: Mapping[str, Any] | None = None,
     person: str | None = None,
     twins: str = "fold",
+    progress: Progress | None = None,
 ) -> Check:
     """All privacy measures of a table, read from anywhere the engines read.
 
@@ -49,11 +51,14 @@ def check(
             raise InputError("not-sensitive", "a tree is given for a column that is not sensitive", column=name)
     columns = [Column(c, "quasi-identifier") for c in quasi_identifiers]
     columns += [Column(c, "sensitive", hierarchy=(trees or {}).get(c), twins=twins) for c in sensitive]
-    with open_table(data) as table:
-        schema = Schema(columns).fitted(table.header, "insensitive", table.source.name)
+    follow = (progress or Progress()).through(open=1, count=6, measure=3)
+    with open_table(data, session=Session(follow("open"))) as table:
+        follow("count")
+        schema = Schema(columns).fitted(table.header, "insensitive", table.name)
         frequency = count_table(table, schema, folder=Path())
         who = None if person is None else checked_person(table, person)
         members = None if who is None else Membership.of(table, frequency, who)
+    follow("measure")
     people = None if members is None else different(members.rows, members.people, frequency.rows)
     folded = {
         s.column: {"values": len(s.twins.groups), "spellings": s.twins.spellings}

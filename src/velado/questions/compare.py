@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,14 +16,15 @@ from velado.evaluation.comparison import CONDITIONS, STRONGER, Balance, check_co
 from velado.evaluation.comparison import balance as choose
 from velado.frequency import FrequencyTable
 from velado.hierarchies import Cover
-from velado.methods import Method, Progress, method_from, silent
+from velado.methods import Method, method_from
 from velado.models import KAnonymity, PrivacyModel
-from velado.project.document import Project
-from velado.release.count import count_table
-from velado.release.modelled import check_described, check_size
+from velado.progress import Progress
+from velado.project import Project
+from velado.release.count import check_size, count_table
+from velado.release.fit import check_described
 from velado.release.people import Membership, person_column, with_shares
 from velado.schema import Schema
-from velado.tables import open_table
+from velado.tables import Session, open_table
 
 GRID = (*STRONGER, "suppression", "method")
 DEFAULT_K = tuple(range(2, 21))
@@ -43,7 +44,7 @@ def compare(
     grid: Mapping[str, Sequence[Any]],
     *,
     measures: Sequence[str] = ("ks",),
-    progress: Progress = silent,
+    progress: Progress | None = None,
 ) -> Comparison:
     """Search and evaluate every combination of the grid's values; the table is read and counted once.
 
@@ -58,11 +59,11 @@ def compare(
     >>> [(s.parameters, s.levels, s.evaluation.suppressed) for s in comparison.settings]
     [({'k': 2}, {'age': 1}, 0), ({'k': 3}, {'age': 2}, 0)]
     """
-    if not isinstance(project, Project):
-        project = Project.load(project)
+    project = Project.of(project)
     variants = _variants(project, grid)
-    frequency, members = _counted(project, variants, progress)
-    return _compared(frequency, members, variants, grid, measures, progress)
+    follow = (progress or Progress()).through(open=1, count=2, compare=10)
+    frequency, members = _counted(project, variants, follow)
+    return _compared(frequency, members, variants, grid, measures, follow("compare"))
 
 
 def balance(
@@ -70,31 +71,31 @@ def balance(
     conditions: Mapping[str, float],
     grid: Mapping[str, Sequence[Any]] | None = None,
     *,
-    progress: Progress = silent,
+    progress: Progress | None = None,
 ) -> Balance:
     """The strongest setting of the grid (default k = 2 … 20) whose release meets all utility conditions.
 
     ``conditions`` are names of `CONDITIONS` with their limits, for instance ``{"loss": 0.2}`` or ``{"ks": 0.95}``.
     """
     check_conditions(conditions)
-    if not isinstance(project, Project):
-        project = Project.load(project)
+    project = Project.of(project)
     grid = grid or {"k": DEFAULT_K}
     variants = _variants(project, grid)
-    frequency, members = _counted(project, variants, progress)
+    follow = (progress or Progress()).through(open=1, count=2, compare=10)
+    frequency, members = _counted(project, variants, follow)
     if "ks" in conditions:
         check_numeric(Cover.at_level(h, min(1, h.height)) for h in frequency.hierarchies)
     measures = [m for m in (CONDITIONS[name].measure for name in conditions) if m is not None]
-    return choose(_compared(frequency, members, variants, grid, measures, progress), conditions)
+    return choose(_compared(frequency, members, variants, grid, measures, follow("compare")), conditions)
 
 
 def _counted(
-    project: Project, variants: Sequence[Variant], progress: Progress
+    project: Project, variants: Sequence[Variant], follow: Callable[[str], Progress]
 ) -> tuple[FrequencyTable, Membership | None]:
-    with open_table(project.source, project.folder) as table:
-        schema = Schema(project.columns).fitted(table.header, project.rest, table.source.name)
+    with open_table(project.source, project.folder, Session(follow("open"))) as table:
+        schema = Schema(project.columns).fitted(table.header, project.rest, table.name)
         check_described(project, schema)
-        progress(0.0, "counting")
+        follow("count")
         person = person_column(project, table)
         frequency = count_table(table, schema, variants[0].models, project.folder)
         members = None if person is None else Membership.of(table, frequency, person)
@@ -111,12 +112,14 @@ def _compared(
 ) -> Comparison:
     """All variants, one thread per core: the kernels let go of Python's lock."""
     settings: list[Setting] = []
+    # Settings run side by side, so none of them says how far the whole is; all of them hear of a cancel.
+    apart = progress.part(0, 0)
     with ThreadPoolExecutor(min(len(variants), os.cpu_count() or 1)) as pool:
-        running = [pool.submit(_setting, frequency, members, variant, tuple(measures)) for variant in variants]
+        running = [pool.submit(_setting, frequency, members, variant, tuple(measures), apart) for variant in variants]
         try:
             for i, future in enumerate(running):
-                progress(i / len(running), f"setting {i + 1} of {len(running)}")
                 settings.append(future.result())
+                progress.at(i + 1, len(running))
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
@@ -124,11 +127,15 @@ def _compared(
 
 
 def _setting(
-    frequency: FrequencyTable, members: Membership | None, variant: Variant, measures: tuple[str, ...]
+    frequency: FrequencyTable,
+    members: Membership | None,
+    variant: Variant,
+    measures: tuple[str, ...],
+    progress: Progress,
 ) -> Setting:
     try:
         check_size(frequency, variant.models)
-        found = variant.method.search(frequency, variant.models)
+        found = variant.method.search(frequency, variant.models, progress)
     except NoSolution as error:
         return Setting(variant.parameters, reason=error.message)
     pair = Pair.of(found.classes, found.kept, found.covers, found.labels, fuzzy=found.fuzzy)

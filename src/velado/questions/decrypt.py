@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from velado.errors import InputError
 from velado.operations import decrypted, read_key
-from velado.project.document import Output
-from velado.tables import Recoded, Selection, Source, Table, Target, Translation, open_table, unknown_column
-from velado.tables.publication.publish import published
+from velado.progress import Progress
+from velado.project import Output
+from velado.tables import Plan, Selection, Session, Table, Translation, open_stage, open_table, unknown_column
 from velado.values import ROOT
 
 
@@ -32,7 +32,12 @@ class Decrypted:
 
 
 def decrypt(
-    data: Any, columns: Sequence[str] | Mapping[str, str], key: str, *, output: str | Path | None = None
+    data: Any,
+    columns: Sequence[str] | Mapping[str, str],
+    key: str,
+    *,
+    output: str | Path | None = None,
+    progress: Progress | None = None,
 ) -> Decrypted:
     """Restore columns that ``operation: encrypt`` made; nothing is written unless every token opens.
 
@@ -43,27 +48,32 @@ def decrypt(
     if not attributes:
         raise InputError("no-column", "name the column to restore", hint="--column NAME")
     secret = read_key(key)
-    target = Output(Path(output)) if output is not None else Output()
-    with open_table(data) as table:
+    # Texts of the release carry their guarding apostrophes already.
+    target = Output(None if output is None else Path(output), order="keep", guard=False)
+    follow = (progress or Progress()).through(open=1, decrypt=4, write=4, publish=1)
+    session = Session(follow("open"), scratch=target.scratch)
+    with open_table(data, session=session) as table:
         _check(table, attributes, target.path)
+        follow("decrypt")
         translations = tuple(_restored(table, name, attribute, secret) for name, attribute in attributes.items())
-        recoded = Recoded((), Selection(), replaced=translations)
+        plan = Plan((), Selection(), replaced=translations)
         counts = {t.column: sum(k not in (None, ROOT) for k in t.keys) for t in translations}
-        if target.path is None:
-            return Decrypted(table.rows(), counts, table=table.fetch(recoded))
-        delimiter = "\t" if target.path.suffix.lower() in (".tsv", ".tab") else ","
-        delimiter = table.dialect.delimiter if table.dialect and delimiter == "," else delimiter
-        with published([target.path], private=[target.path]) as temporary:
-            # Texts of the release carry their guarding apostrophes already.
-            table.write(recoded, Target(temporary[0], delimiter, "keep", guard=False))
-        return Decrypted(table.rows(), counts, target.path)
+        sink = target.sink(None if table.dialect is None else table.dialect.delimiter)
+        with open_stage([replace(sink, evidence=False, private=True)], session) as stage:
+            follow("write")
+            table.write(plan, stage.slots[0])
+            table.check_unchanged()
+            rows = table.rows()
+            follow("publish")
+            (published,) = stage.publish()
+        return Decrypted(rows, counts, published.path, published.table)
 
 
 def _check(table: Table, columns: Mapping[str, str], output: Path | None) -> None:
     for name in columns:
         if name not in table.header:
-            raise unknown_column(name, table.header, tuple(columns), table.source.name)
-    read = Source.of(table.source).path
+            raise unknown_column(name, table.header, tuple(columns), table.name)
+    read = table.source.path
     if output is not None and read is not None and output.resolve() == read.resolve():
         raise InputError("output-is-input", "the output would replace the input", file=output)
 

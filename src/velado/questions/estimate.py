@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from velado.progress import Progress
 from velado.project import Project
 from velado.release.memory import Estimate, estimate_table
 from velado.schema import Schema
-from velado.tables import open_table
+from velado.tables import Session, open_table
 
 __all__ = ["Estimate", "estimate"]
 
 
-def estimate(project: Project | str | Path) -> Estimate:
+def estimate(project: Project | str | Path, progress: Progress | None = None) -> Estimate:
     """Estimate the run of a project without running it."""
-    if not isinstance(project, Project):
-        project = Project.load(project)
+    project = Project.of(project)
     project.check_modelled()
-    with open_table(project.source, project.folder) as table:
-        schema = Schema(project.columns).fitted(table.header, project.rest, table.source.name)
+    follow = (progress or Progress()).through(open=1, count=3)
+    with open_table(project.source, project.folder, Session(follow("open"))) as table:
+        follow("count")
+        schema = Schema(project.columns).fitted(table.header, project.rest, table.name)
         return estimate_table(project, table, schema)

@@ -17,9 +17,11 @@ from velado.methods import Method
 from velado.models import PrivacyModel
 from velado.numbers import parse_all
 from velado.parameters import Number
+from velado.progress import Progress
 from velado.project.document import ROWS, Project
 from velado.release.count import count_table, ordered
 from velado.release.people import checked_person, count_people, with_shares
+from velado.release.plan import in_own_types
 from velado.release.read_back import (
     contents_of,
     contents_of_pair,
@@ -30,7 +32,7 @@ from velado.release.read_back import (
     without,
 )
 from velado.schema import Column, Schema
-from velado.tables import Counts, Table, open_table, unknown_column
+from velado.tables import Counts, Session, Table, open_table, unknown_column
 from velado.values import ROOT
 
 
@@ -52,6 +54,7 @@ def evaluate(
     queries: int = 1000,
     seed: int = 0,
     twins: str = "fold",
+    progress: Progress | None = None,
 ) -> Evaluation:
     """All measures of utility and risk of a release, before and after.
 
@@ -71,8 +74,7 @@ def evaluate(
     >>> evaluation.risk.highest, evaluation.aggregates["age"].after.mean_lower
     (0.5, 40.0)
     """
-    if project is not None and not isinstance(project, Project):
-        project = Project.load(project)
+    project = None if project is None else Project.of(project)
     schema, folder, models = described(quasi_identifiers, sensitive, hierarchies, project, twins)
     if project is not None:
         original = project.source if original is None else original
@@ -83,21 +85,24 @@ def evaluate(
     for name in measures or ():
         if name not in MEASURES:
             raise InputError("unknown-measure", f"there is no measure '{name}'", hint=suggest(name, MEASURES))
-    with open_table(original, folder) as table:
+    follow = (progress or Progress()).through(open=1, count=4, measure=8)
+    session = Session(follow("open"))
+    with open_table(original, folder, session) as table:
+        counting = follow("count")
         method, unit = (project.method, project.unit) if project is not None else (None, person)
         known = None if unit in (None, ROWS) else checked_person(table, unit)
-        pair = read_pair(table, release, schema, models, folder, method, known)
+        pair = read_pair(table, release, schema, models, folder, method, known, replace(session, progress=counting))
         wanted = Wanted(tuple(MEASURES if measures is None else measures), l, queries, seed)
         if measures is not None and {"ks", "aggregates"} & set(measures):
             check_numeric(pair.covers)
         if target is not None:
             wanted = replace(wanted, outcome=_outcome(table, pair, target))
         if population is not None:
-            wanted = replace(wanted, population=_population(population, schema, folder))
+            wanted = replace(wanted, population=_population(population, schema, folder, session))
         wanted = replace(wanted, fraction=fraction)
         if weights is not None:
             wanted = replace(wanted, people=_people(table, pair, weights))
-    return evaluate_pair(pair, models, judge(pair, models), wanted)
+    return evaluate_pair(pair, models, judge(pair, models), wanted, follow("measure"))
 
 
 def _check_numbers(queries: Any, seed: Any, fraction: Any) -> None:
@@ -153,18 +158,20 @@ def read_pair(
     folder: Path | None = None,
     method: Method | None = None,
     person: str | None = None,
+    session: Session | None = None,
 ) -> Pair:
     """Count the original and the release and match them.
 
     Released values that may stand for others do not say for which: then the ``method`` that made them is asked again, and
     what it gives must be what was released.
     """
-    known = Schema(schema.values()).fitted(table.header, "insensitive", table.source.name)
+    session = session or Session()
+    known = Schema(schema.values()).fitted(table.header, "insensitive", table.name)
     frequency = count_table(table, known, models, folder)
-    with open_table(release, folder) as written:
+    with open_table(release, folder, session) as written:
         check_header(written, [*frequency.columns, *(s.column for s in frequency.sensitive)])
         counted = [readable(c, frequency.sensitive) for c in count_release(written, frequency)]
-        name = written.source.name
+        name = written.name
     complete = [h.column for j, h in enumerate(frequency.hierarchies) if not _has_missing(frequency, j)]
     counted, starred = without_suppressed(counted, frequency.columns, name, complete)
     try:
@@ -178,26 +185,29 @@ def read_pair(
         ) from None  # fmt: skip
     if method is not None and method.representative:
         frequency = with_shares(table, frequency, person)
-        pair = _made_again(frequency, released, models, method, starred, name)
+        pair = _made_again(table, frequency, released, models, method, starred, name, session.progress)
     else:
         pair = Pair.between(frequency, released, starred, name)
     return count_people(table, pair, person)
 
 
 def _made_again(
+    table: Table,
     frequency: FrequencyTable,
     released: FrequencyTable,
     models: Sequence[PrivacyModel],
     method: Method,
     starred: int,
     file: str,
+    progress: Progress,
 ) -> Pair:
     """The pair of a release that its method makes again, the same class for class."""
     try:
-        found = method.search(frequency, models)
+        found = method.search(frequency, models, progress)
     except NoSolution:
         found = None
     if found is not None:
+        found, _ = in_own_types(found, [table.field(cover.column) for cover in found.covers])
         pair = Pair.of(found.classes, found.kept, found.covers, found.labels, starred, found.fuzzy)
         if contents_of_pair(pair) == contents_of(released):
             return pair
@@ -216,7 +226,7 @@ def check_header(table: Table, columns: Sequence[str], what: str = "release") ->
     """A table has all these columns."""
     for name in columns:
         if name not in table.header:
-            raise unknown_column(name, table.header, columns, table.source.name, f"the {what} has no such column")
+            raise unknown_column(name, table.header, columns, table.name, f"the {what} has no such column")
 
 
 def without_suppressed(
@@ -265,10 +275,10 @@ def _outcome(table: Table, pair: Pair, target: str) -> Outcome:
     return Outcome(target, labels, rows, together.values.astype(np.int64), together.value_counts)
 
 
-def _population(population: Any, schema: Schema, folder: Path) -> FrequencyTable:
+def _population(population: Any, schema: Schema, folder: Path, session: Session) -> FrequencyTable:
     quasi = Schema(c for c in schema.values() if c.role == "quasi-identifier")
-    with open_table(population, folder) as table:
-        return count_table(table, quasi.fitted(table.header, "insensitive", table.source.name), folder=folder)
+    with open_table(population, folder, session) as table:
+        return count_table(table, quasi.fitted(table.header, "insensitive", table.name), folder=folder)
 
 
 def _people(table: Table, pair: Pair, weights: str) -> np.ndarray:

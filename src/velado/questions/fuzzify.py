@@ -11,13 +11,14 @@ from velado.evaluation import Evaluation, Pair, Wanted, evaluate, judge
 from velado.evaluation.evaluation import finite
 from velado.hierarchies import Hierarchy
 from velado.hierarchies.scale import Scale
-from velado.methods import Found, Fuzzy, Progress, silent
+from velado.methods import Found, Fuzzy
 from velado.models import PrivacyModel
-from velado.project.document import Project
+from velado.progress import Progress
+from velado.project import Project
 from velado.questions.evaluate import described, read_pair
 from velado.release.count import count_table
 from velado.schema import Schema
-from velado.tables import open_table
+from velado.tables import Session, open_table
 from velado.values import ROOT
 
 
@@ -73,7 +74,7 @@ def fuzzify(
     *,
     method: Fuzzy | None = None,
     models: Sequence[PrivacyModel] = (),
-    progress: Progress = silent,
+    progress: Progress | None = None,
 ) -> Fuzzification:
     """Partition the quasi-identifiers of a table into fuzzy sets and measure; nothing is released.
 
@@ -87,20 +88,23 @@ def fuzzify(
     (3, 3, ('low', 'high'))
     """
     schema, folder, _ = described(quasi_identifiers, sensitive, None, None)
-    with open_table(data) as table:
-        progress(0.0, "counting")
-        frequency = count_table(table, schema.fitted(table.header, "insensitive", table.source.name), models, folder)
-    return Fuzzification.of((method or Fuzzy(sets=3)).search(frequency, models, progress), models)
+    follow = (progress or Progress()).through(open=1, count=2, partition=6, measure=2)
+    with open_table(data, session=Session(follow("open"))) as table:
+        follow("count")
+        frequency = count_table(table, schema.fitted(table.header, "insensitive", table.name), models, folder)
+    found = (method or Fuzzy(sets=3)).search(frequency, models, follow("partition"))
+    follow("measure")
+    return Fuzzification.of(found, models)
 
 
-def in_words(project: Project, schema: Schema, original: Any, release: Any) -> Schema:
+def in_words(project: Project, schema: Schema, original: Any, release: Any, session: Session) -> Schema:
     """The columns of a fuzzy release with their labels as hierarchies: every value belongs under one label.
 
     So an adversary is taken to know where the sets lie. Labels of joint sets, and degrees of membership, may occur in
     several places of a column; then there is no such hierarchy.
     """
-    with open_table(original, project.folder) as table:
-        pair = read_pair(table, release, schema, project.models, project.folder, project.method)
+    with open_table(original, project.folder, session) as table:
+        pair = read_pair(table, release, schema, project.models, project.folder, project.method, session=session)
     changed = []
     for cover in pair.covers:
         labels = cover.label_of_leaf

@@ -6,17 +6,19 @@ from pathlib import Path
 
 from velado.errors import InputError, suggest
 from velado.hierarchies import Hierarchy
+from velado.progress import Progress
 from velado.project import Project
 from velado.release.count import column_hierarchy, values_of
 from velado.schema import Schema
-from velado.tables import open_table
+from velado.tables import Session, open_table
 
 
-def project_hierarchy(project: Project | str | Path, column: str) -> Hierarchy:
+def project_hierarchy(project: Project | str | Path, column: str, progress: Progress | None = None) -> Hierarchy:
     """The hierarchy of one column of a project, built from its data and checked."""
-    if not isinstance(project, Project):
-        project = Project.load(project)
-    with open_table(project.source, project.folder) as table:
+    project = Project.of(project)
+    follow = (progress or Progress()).through(open=1, count=3)
+    with open_table(project.source, project.folder, Session(follow("open"))) as table:
+        follow("count")
         schema = Schema(project.columns)
         if column not in schema:
             raise InputError(
@@ -24,5 +26,5 @@ def project_hierarchy(project: Project | str | Path, column: str) -> Hierarchy:
             )
         if schema[column].role == "identifier":
             raise InputError("identifier", "identifiers are not generalized and not shown", column=column)
-        Schema([schema[column]]).fitted(table.header, "insensitive", table.source.name)
+        Schema([schema[column]]).fitted(table.header, "insensitive", table.name)
         return column_hierarchy(schema[column], values_of([table.count([column])], column), project.folder)

@@ -14,7 +14,8 @@ import numpy as np
 from velado.errors import InputError, Note
 from velado.hierarchies.build import build
 from velado.numbers import CODE, notation_of, parse_all
-from velado.tables import Header, Table, open_table
+from velado.progress import Progress
+from velado.tables import Header, Session, Table, open_table
 from velado.tables.formats.csv import MISSING_MARKERS
 from velado.tables.header import no_header
 from velado.twins import Twins
@@ -98,20 +99,25 @@ class Inspection:
         return shown
 
 
-def inspect_table(data: Any) -> Inspection:
+def inspect_table(data: Any, progress: Progress | None = None) -> Inspection:
     """Inspect a file or a pandas, Polars or Arrow table."""
-    with open_table(data) as table:
+    follow = (progress or Progress()).through(open=1, inspect=6, combine=3)
+    with open_table(data, session=Session(follow("open"))) as table:
+        looking = follow("inspect")
         rows = table.rows()
         if not rows:
-            raise InputError("no-rows", "the table has a header but no rows", file=table.source.name)
-        columns = tuple(_column(name, amount, rows) for name, amount in table.amounts(table.header))
+            raise InputError("no-rows", "the table has a header but no rows", file=table.name)
+        columns = []
+        for name, amount in table.amounts(table.header):
+            columns.append(_column(name, amount, rows))
+            looking.at(len(columns), len(table.header))
         dialect = {}
         if table.dialect is not None:
             d = table.dialect
             dialect = {"delimiter": d.delimiter, "quote": d.quote, "encoding": d.encoding}
         combined = _combined(columns)
-        found = _combinations(table, combined)
-        return Inspection(table.source.name, rows, columns, found, dialect, tuple(combined), _notes(table.header))
+        found = _combinations(table, combined, follow("combine"))
+        return Inspection(table.name, rows, tuple(columns), found, dialect, tuple(combined), _notes(table.header))
 
 
 def _notes(header: Header) -> tuple[Note, ...]:
@@ -226,7 +232,9 @@ def _combined(columns: Sequence[ColumnInspection]) -> list[str]:
     return [c.name for c in columns if c.name in chosen]
 
 
-def _combinations(table: Table, names: Sequence[str], best: int = 5) -> tuple[tuple[tuple[str, ...], int], ...]:
+def _combinations(
+    table: Table, names: Sequence[str], progress: Progress, best: int = 5
+) -> tuple[tuple[tuple[str, ...], int], ...]:
     if len(names) < 2:
         return ()
     counts = table.count(names)
@@ -235,6 +243,7 @@ def _combinations(table: Table, names: Sequence[str], best: int = 5) -> tuple[tu
     for size in (2, 3):
         ranked = []
         for chosen in itertools.combinations(range(len(names)), size):
+            progress.check()
             keys = np.zeros(len(counts.counts), dtype=np.int64)
             for i in chosen:
                 keys = keys * radix[i] + counts.codes[i]

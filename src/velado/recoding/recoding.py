@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,8 @@ import numpy as np
 from velado.errors import InputError
 from velado.frequency import Classes, FrequencyTable, Portions, Sensitive
 from velado.hierarchies import Cover
-from velado.tables import Dealing, Recoded, Selection, Table, Translation, open_table
+from velado.progress import Progress
+from velado.tables import ColumnType, Dealing, Field, Plan, Selection, Session, Table, Translation, open_table
 from velado.values import Text
 
 VERSION = 1
@@ -34,6 +35,12 @@ class ColumnRecoding:
     values: tuple[Text, ...]
     codes: np.ndarray
     labels: tuple[Text, ...]
+
+    def of_type(self, field: Field) -> bool:
+        """Whether every label is a value of a column of this type."""
+        values = set(self.values)
+        own = all(x is None or x in values or field.canonical(x) == x for x in self.labels)
+        return own and field.type is not ColumnType.TEXT and not self.level
 
 
 @dataclass(frozen=True)
@@ -106,18 +113,23 @@ class Recoding:
         """Level of each quasi-identifier of a full-domain recoding."""
         return {c.name: c.level for c in self.columns if c.level is not None}
 
-    def recoded(self, suppressed: str = "drop", sensitive: Sequence[Sensitive] = ()) -> Recoded:
-        """The recoding as an engine applies it; ``sensitive`` columns pass unless their record is starred."""
+    def plan(
+        self, suppressed: str = "drop", sensitive: Sequence[Sensitive] = (), typed: Collection[str] = ()
+    ) -> Plan:
+        """The recoding as an engine applies it; ``sensitive`` columns pass unless their record is starred.
+
+        Labels of ``typed`` columns are values of the column's own type.
+        """
         known = {s.column: tuple(s.number) for s in sensitive}
-        return Recoded(
-            tuple(Translation(c.name, c.values, c.codes, c.labels) for c in self.columns),
+        return Plan(
+            tuple(Translation(c.name, c.values, c.codes, c.labels, typed=c.name in typed) for c in self.columns),
             Selection(self.kept, suppressed == "star", self.shown, self.dealing),
             self.identifiers,
             self.dropped,
             tuple(known.items()),
         )
 
-    def apply(self, rows: Any) -> Applied:
+    def apply(self, rows: Any, progress: Progress | None = None) -> Applied:
         """Recode new rows: a path, or a pandas, Polars or Arrow table (returned in kind).
 
         >>> import pyarrow as pa
@@ -130,7 +142,9 @@ class Recoding:
         (['30-39'], 1, {'age': ['99']})
         """
         self._check_general()
-        table = open_table(rows)
+        progress = (progress or Progress()).part(0, 1, "apply")
+        progress.at(0)
+        table = open_table(rows, session=Session(progress))
         try:
             lacking = [c.name for c in self.columns if c.name not in table.header]
             if lacking:
@@ -141,10 +155,11 @@ class Recoding:
 
     def _apply(self, table: Table, given: Any) -> Applied:
         had = {*(c.name for c in self.columns), *self.identifiers, *self.passed}
-        recoded = replace(self.recoded(), dropped=tuple(name for name in table.header if name not in had))
-        result = table.fetch(recoded)
+        typed = [c.name for c in self.columns if c.of_type(table.field(c.name))]
+        plan = replace(self.plan(typed=typed), dropped=tuple(name for name in table.header if name not in had))
+        result = table.fetch(plan)
         kept, total = result.num_rows, table.rows()
-        unseen = table.unseen(recoded)
+        unseen = table.unseen(plan)
         module = type(given).__module__.split(".")[0]
         if module == "pandas":
             result = result.to_pandas()
@@ -186,8 +201,12 @@ class Recoding:
 
     def save(self, path: str | Path) -> None:
         """Write to a JSON file. It lists the original values of the quasi-identifiers: keep it private."""
+        Path(path).write_text(self.text(), encoding="utf-8")
+
+    def text(self) -> str:
+        """What `save` writes."""
         self._check_general()
-        Path(path).write_text(json.dumps(self.as_dict(), ensure_ascii=False), encoding="utf-8")
+        return json.dumps(self.as_dict(), ensure_ascii=False)
 
     @classmethod
     def load(cls, path: str | Path) -> Recoding:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from velado.errors import InputError
 from velado.hierarchies import Hierarchy
-from velado.methods import Found, Progress
+from velado.methods import Found
 from velado.methods.base import release_of
+from velado.progress import Progress
 from velado.project.document import Project
-from velado.release.count import column_hierarchy
-from velado.release.modelled import Counted
+from velado.release.count import Counted, column_hierarchy
+from velado.release.search import search
 from velado.schema import Column
 from velado.tables import Table
 from velado.values import Text
@@ -46,7 +47,7 @@ def align(counted: Mapping[str, Counted], shared: Shared, progress: Progress) ->
     follow another is optimal for the levels it was given, which proves nothing about all tables together.
     Local recodings have no levels and stay as they are.
     """
-    found = {name: c.search(progress) for name, c in counted.items()}
+    found = {name: search(c, progress.of(i, len(counted))) for i, (name, c) in enumerate(counted.items())}
     while True:
         wanted = _highest(counted, found, shared)
         behind = [name for name, floors in wanted.items() if _levels(counted[name], found[name], floors) != floors]
@@ -100,11 +101,11 @@ def _search_from(counted: Counted, floors: Mapping[str, int], progress: Progress
     frequency, models = counted.frequency, counted.project.models
     lowest = [floors.get(name, 0) for name in frequency.columns]
     coarse = [Coarsened.of(h, x) for h, x in zip(frequency.hierarchies, lowest, strict=True)]
-    found = replace(counted, frequency=replace(frequency, hierarchies=tuple(coarse))).search(progress)
+    found = search(replace(counted, frequency=replace(frequency, hierarchies=tuple(coarse))), progress)
     assert found.levels is not None
 
     def whole(levels: Sequence[int]) -> tuple[int, ...]:
         return tuple(x + y for x, y in zip(levels, lowest, strict=True))
 
-    search = replace(found.search, proven_optimal=False, gap=None)
-    return release_of(frequency, models, whole(found.levels), search, minimal=tuple(map(whole, found.minimal)))
+    followed = replace(found.search, proven_optimal=False, gap=None)
+    return release_of(frequency, models, whole(found.levels), followed, minimal=tuple(map(whole, found.minimal)))

@@ -1,28 +1,64 @@
-"""From a table and its schema to the frequency table."""
+"""Second step: from a table and its schema to the frequency table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from velado.errors import InputError
+from velado.errors import InputError, NoSolution
 from velado.frequency import FrequencyTable, Sensitive
 from velado.hierarchies import Hierarchy, build
 from velado.hierarchies.build import missing_values
 from velado.hierarchies.calendar import date_scale, parse_dates
 from velado.hierarchies.labels import numbers_of
 from velado.hierarchies.scale import Scale
-from velado.models import PrivacyModel
+from velado.models import PrivacyModel, smallest_class
 from velado.models.base import OnSensitive
 from velado.numbers import COMMA, POINT, Notation, column_notation, notation_of, parse_all
-from velado.release.treatments import as_released
+from velado.operations import Treatment
+from velado.progress import Progress
+from velado.project import Project
+from velado.release.fit import Fitted
+from velado.release.people import with_shares
+from velado.release.treatments import as_released, treatments
 from velado.schema import Column, Schema
 from velado.tables import Counts, Table
 from velado.twins import twins_of
 from velado.values import Text
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A table that was counted, and what becomes of its columns under operations."""
+
+    fitted: Fitted
+    treatments: tuple[Treatment, ...]
+    frequency: FrequencyTable
+
+    @property
+    def project(self) -> Project:
+        """What was asked for."""
+        return self.fitted.project
+
+    @property
+    def person(self) -> str | None:
+        """The column whose values are the people."""
+        return self.fitted.person
+
+
+def count(fitted: Fitted, progress: Progress) -> Counted:
+    """Count the combinations of quasi-identifier values, with people shared out over their rows."""
+    project, table, schema = fitted.project, fitted.table, fitted.schema
+    treated = treatments(table, schema, project.folder)
+    progress.at(0.2)
+    frequency = count_table(table, schema, project.models, project.folder)
+    progress.at(0.8)
+    frequency = with_shares(table, frequency, fitted.person)
+    check_size(frequency, project.models)
+    return Counted(fitted, treated, frequency)
 
 
 def count_table(
@@ -68,7 +104,7 @@ def count_columns(
 
 def no_rows(table: Table) -> InputError:
     """The error for a table without records."""
-    return InputError("no-rows", "the table has a header but no rows", file=table.source.name)
+    return InputError("no-rows", "the table has a header but no rows", file=table.name)
 
 
 def _attributes(schema: Schema, models: Sequence[PrivacyModel]) -> list[tuple[str, ...]]:
@@ -198,3 +234,33 @@ def ordered(values: Sequence[Text]) -> list[Text]:
     present = [v for v in values if v is not None]
     notation = notation_of(present)
     return _missing_last(sorted(present) if notation is None else _by_number(present, notation), values)
+
+
+def _size(frequency: FrequencyTable) -> tuple[int, str]:
+    """How many people there are, or records if every record is a person."""
+    people = frequency.people
+    if people is None:
+        return frequency.records, "records"
+    return int(-(-frequency.value_counts[frequency.values == people.first].sum() // people.unit)), "people"
+
+
+def check_size(frequency: FrequencyTable, models: Sequence[PrivacyModel]) -> None:
+    """Say at once what no recoding can reach."""
+    needed, (there, what) = smallest_class(models), _size(frequency)
+    if needed > there:
+        raise NoSolution(
+            "table-too-small", f"the models need classes of {needed} {what}, but the table has only {there}",
+            hint=f"Require at most {there}, or take a larger table.",
+        )  # fmt: skip
+    known = {s.column: s.width for s in frequency.sensitive}
+    for model in models:
+        column = model.sensitive_column
+        wanted = getattr(model, "l", None)
+        if column is None or wanted is None:
+            continue
+        present = known.get(column, 0)
+        if column in known and wanted > present:
+            raise NoSolution(
+                "too-few-sensitive-values", f"{model.name} wants {wanted:g} different values, but the column has only {present}",
+                column=column, hint=f"Require at most {present}.",
+            )  # fmt: skip

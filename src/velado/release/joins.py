@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from velado.errors import InputError
-from velado.release.publishing import Prepared
+from velado.release.plan import Planned
 from velado.release.verify import column_records, failed
 from velado.schema import Column
-from velado.tables import open_table
+from velado.tables import Slot, Stage
 from velado.values import ROOT, Text
 
 
@@ -34,7 +34,7 @@ class Key:
 
     table: str
     column: Column
-    prepared: Prepared
+    plan: Planned
 
     @property
     def name(self) -> str:
@@ -43,7 +43,7 @@ class Key:
 
     def planned(self) -> dict[Text, Text]:
         """Value → what it becomes, for the values of the table that may be published; empty where nothing is left."""
-        labels = self.prepared.labels_of(self.name)
+        labels = self.plan.labels_of(self.name)
         return {} if labels is None else {v: x for v, x in labels.items() if v is not None}
 
 
@@ -66,14 +66,14 @@ def check_plans(keys: Sequence[Key], attribute: str, joinable: bool) -> None:
         )  # fmt: skip
 
 
-def verify_joins(keys: Sequence[Key], written: Mapping[str, Any], attribute: str) -> list[Joined]:
+def verify_joins(keys: Sequence[Key], stage: Stage, slots: Mapping[str, Slot], attribute: str) -> list[Joined]:
     """Keys that match in the originals, among published records, match in what was written, and no others do."""
     shown: dict[str, set[Text]] = {}
     before: dict[str, set[Text]] = {}
     for key in keys:
-        source, guarded = written[key.table]
-        with open_table(source) as table:
-            labels = set(column_records(table, key.name, guarded))
+        slot = slots[key.table]
+        with stage.read_back(slot) as table:
+            labels = set(column_records(table, key.name, slot.sink.guarded))
         # Generalized values match if their groups do; tokens match if the values behind them do.
         plain = {label: value for value, label in key.planned().items()}
         behind = {label: label if key.column.operation is None else value for label, value in plain.items()}

@@ -19,15 +19,17 @@ from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError
-from velado.evaluation import Evaluation
 from velado.methods import Search
 from velado.operations import Treatment
 from velado.project.document import Project
 from velado.recoding import Recoding
-from velado.release.result import LIGHT
+from velado.release.measure import Measured
+from velado.release.plan import Planned
 from velado.release.treatments import described
-from velado.tables import Source
+from velado.tables import Evidence, Slot, Source
 
+LIGHT = "every operation was applied to every record; no privacy model was checked"
+"""What is known of a light release."""
 PACKAGES = ("velado", "numpy", "numba", "duckdb", "pyarrow")
 
 
@@ -38,10 +40,9 @@ class Manifests:
     public: dict[str, Any]
     private: dict[str, Any]
 
-    def write(self, public: Path, private: Path) -> None:
-        """Write both."""
-        public.write_text(_text(self.public), encoding="utf-8")
-        private.write_text(_text(self.private), encoding="utf-8")
+    def evidence(self, recoding: Recoding | None = None) -> Evidence:
+        """What is published beside the release; the recoding where it is to be saved."""
+        return Evidence(_text(self.public), _text(self.private), None if recoding is None else recoding.text())
 
 
 @dataclass(frozen=True)
@@ -54,12 +55,15 @@ class Made:
     output_digest: str | None
     rows: int
 
+    @classmethod
+    def of(cls, planned: Planned, slot: Slot) -> Made:
+        """What was made of a plan in a slot."""
+        return cls(planned.project, planned.treatments, planned.table.fingerprint(), slot.digest(), planned.rows)
 
-def manifests_of(
-    made: Made, search: Search, recoding: Recoding | None, public: Evaluation, whole: Evaluation
-) -> Manifests:
+
+def manifests_of(made: Made, search: Search, recoding: Recoding | None, measured: Measured) -> Manifests:
     """The manifests of a verified release; without a recoding those of one made part by part, too large to keep it."""
-    project = made.project
+    project, public, whole = made.project, measured.public, measured.whole
     levels = {} if recoding is None else recoding.levels
     shown = {
         **_head(made),
@@ -86,16 +90,6 @@ def light_manifests(made: Made) -> Manifests:
         "output": _output(made),
     }
     return Manifests(shown, _private(made, {}))
-
-
-def manifest_path(release: Path) -> Path:
-    """Where the public manifest of a release is."""
-    return release.with_name(release.name + ".manifest.json")
-
-
-def private_path(release: Path) -> Path:
-    """Where the private manifest of a release is."""
-    return release.with_name(release.name + ".private.json")
 
 
 def keyed(key: str, digest: str | None) -> str | None:

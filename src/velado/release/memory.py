@@ -9,8 +9,9 @@ from typing import Any
 from velado.models import smallest_class
 from velado.parameters import bytes_of
 from velado.project import Project
+from velado.release.fit import Fitted
 from velado.schema import Schema
-from velado.tables import Table
+from velado.tables import MEMORY, Table
 from velado.tables.files import free_memory
 
 ROW, COLUMN = 60, 40
@@ -53,7 +54,7 @@ def estimate_table(project: Project, table: Table, schema: Schema) -> Estimate:
     limit = bytes_of(getattr(project.method, "memory", None)) or free_memory() // 2
     k = smallest_class(project.models)
     levels = math.log2(rows / k) + 1 if rows >= k else None
-    size = table.source.path.stat().st_size if table.source.path is not None else None
+    size = table.size()
     return Estimate(
         rows=rows,
         distinct=distinct,
@@ -64,3 +65,15 @@ def estimate_table(project: Project, table: Table, schema: Schema) -> Estimate:
         thesis_levels=levels,
         thesis_size=None if size is None or levels is None else round(size * levels),
     )
+
+
+def too_large(fitted: Fitted) -> Estimate | None:
+    """The estimate of a table that is too large for the memory that its method may use; if it is not, the engine gets more."""
+    project, table = fitted.project, fitted.table
+    if project.output.path is None or "memory" not in project.method.parameters:
+        return None
+    expected = estimate_table(project, table, fitted.schema)
+    if expected.how != "in memory":
+        return expected
+    table.limit(max(MEMORY, (expected.memory - expected.needed) // 2))
+    return None

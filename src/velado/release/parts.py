@@ -9,8 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,26 +16,36 @@ from velado.errors import InputError
 from velado.evaluation import Pair
 from velado.evaluation.merging import Merged
 from velado.frequency import Classes, FrequencyTable, Sensitive
-from velado.hierarchies import Hierarchy
-from velado.methods import Mondrian, Progress, Search
-from velado.methods.base import no_solution, silent
+from velado.hierarchies import Cover, Hierarchy
+from velado.methods import Mondrian, Search
+from velado.methods.axes import Axis
+from velado.methods.base import no_solution
 from velado.methods.cutting import Cutter, Marginal
 from velado.methods.represent import labels_of
+from velado.models import PrivacyModel
 from velado.models.base import OnSensitive
-from velado.operations import Treatment
-from velado.project.document import Project
-from velado.release.count import count_columns
-from velado.release.manifest import manifests_of
+from velado.progress import Progress
+from velado.release.count import check_size, count_columns
+from velado.release.fit import Fitted
+from velado.release.manifest import Made, manifests_of
+from velado.release.measure import Measured
 from velado.release.memory import Estimate
-from velado.release.modelled import check_size
-from velado.release.publishing import Prepared, digest_of
-from velado.release.result import Release
-from velado.release.treatments import told
-from velado.release.verify import Expected, twins_notes, verify
-from velado.schema import Schema
-from velado.tables import DuckDBTable, Translation
-from velado.tables.duckdb.append import Appender
-from velado.tables.duckdb.split import EncodedTable, Part
+from velado.release.plan import Planned
+from velado.release.result import Release, release_in_parts
+from velado.release.treatments import treated_plan, treatments
+from velado.release.verify import Expected, verify_written
+from velado.tables import (
+    ColumnType,
+    Field,
+    Part,
+    PartMarginal,
+    Plan,
+    Session,
+    Slot,
+    Split,
+    Translation,
+    open_stage,
+)
 
 ENGINE_SHARE = 0.4
 """Share of the memory that the engine may use while parts are solved."""
@@ -55,177 +63,175 @@ class Axes:
     cutter: Cutter
 
 
-@dataclass(frozen=True)
-class InParts(Prepared):
-    """A release that is made part by part."""
-
-    schema: Schema
-    estimate: Estimate
-
-    @classmethod
-    def of(
-        cls,
-        project: Project,
-        table: DuckDBTable,
-        treatments: tuple[Treatment, ...],
-        schema: Schema,
-        estimate: Estimate,
-        person: str | None,
-    ) -> InParts:
-        """Refuse what cannot be done in parts."""
-        if person is not None:
-            raise _impossible("counting people who have several rows")
-        done = told(treatments)
-        if done.replaced or done.noise:
-            raise _impossible("operations other than suppress and drop")
-        if any(isinstance(m, OnSensitive) and m.strict for m in project.models):
-            raise _impossible("models with 'strict: true'")
-        if project.method.divides:
-            raise _impossible("'relaxed: true'")
-        if project.output.order == "keep":
-            raise _impossible("'order: keep'")
-        if project.output.recoding is not None:
-            raise _impossible("saving the recoding")
-        return cls(project, table, treatments, schema, estimate)
-
-    def on_disk(self, temporary: Sequence[Path], progress: Progress) -> Any:
-        """Cut, solve and append part by part; verify what was written."""
-        began = time.perf_counter()
-        project, output = self.project, self.project.output
-        memory = max(ENGINE_LEAST, round(self.estimate.memory * ENGINE_SHARE))
-        self.table.limit(memory)
-        progress(0.0, "counting columns")
-        axes = self._axes()
-        done = told(self.treatments)
-        written = self.target(temporary[-1])
-        guarded = output.guard and written.kind() == "csv"
-        merged = Merged()
-        encoded = self._encoded(axes, done.dropped, done.starred, progress)
-        try:
-            with Appender(temporary[-1], written.delimiter or ",", output.order) as target:
-                for part, frequency in self._solvable(encoded, axes, progress):
-                    for batch in self._solved(encoded, axes, part, frequency, merged, guarded):
-                        target.append(batch)
-        finally:
-            encoded.close()
+def run_in_parts(fitted: Fitted, expected: Estimate, session: Session, progress: Progress) -> Release:
+    """Cut, solve and append part by part; verify what was written, and publish it."""
+    began = time.perf_counter()
+    follow = progress.through(open=1, fit=1, count=3, split=3, solve=10, verify=4, publish=1)
+    project, table = fitted.project, fitted.table
+    treated = treatments(table, fitted.schema, project.folder)
+    plan = treated_plan(treated)
+    check_possible(fitted, plan)
+    memory = max(ENGINE_LEAST, round(expected.memory * ENGINE_SHARE))
+    table.limit(memory)
+    follow("count")
+    axes = _axes(fitted)
+    planned = Planned(fitted, treated, plan, int(axes.leaf_records[0].sum()))
+    most, merged = _most_rows(expected), Merged()
+    with open_stage([planned.sink], session) as stage:
+        (slot,) = stage.slots
+        follow("split")
+        with _split(planned, axes, slot) as split:
+            solving = follow("solve")
+            for part, frequency in _solvable(split, axes, most, project.models, solving):
+                _solve(split, axes, part, frequency, merged, fitted)
+            split.finish()
+        table.check_unchanged()
         search = Search(0, 0, False, None, time.perf_counter() - began, "greedy cuts, in parts")
-        self.table.check_unchanged()
-        progress(0.0, "verifying what was written")
-        # What is counted is each class with each of its sensitive values.
-        counted = sum(times * min(size, self._values(axes)) for size, times in merged.sizes.items())
-        expected = Expected(
-            header=[name for name in self.table.header if name not in done.dropped],
-            treatments=self.treatments,
-            original=self._empty(axes),
-            models=project.models,
-            released=merged.kept,
-            guarded=guarded,
-            passes=max(1, -(-counted // self._rows())),
-            memory=memory,
-        )
-        verified = verify(written, expected)
+        verified = verify_written(stage, slot, _expected(planned, axes, slot, merged, most), memory, follow("verify"))
         evaluation = merged.evaluation(project.models, verified.verdicts, verified.sizes)
-        made = self.made(evaluation.rows, digest_of(temporary[-1]))
         # Nobody is suppressed here: everybody may know what the owner knows.
-        manifests = manifests_of(made, search, None, evaluation, evaluation)
-        manifests.write(temporary[0], temporary[1])
-        return Release(
-            project.name, None, evaluation, evaluation, search, manifests.public, None, output.path, self.paths[0],
-            notes=(*self.notes(verified), *twins_notes(verified.twins)),
-            private_manifest=manifests.private, private_path=self.paths[1],
-        )  # fmt: skip
+        measured = Measured(evaluation, evaluation)
+        manifests = manifests_of(Made.of(planned, slot), search, None, measured)
+        follow("publish")
+        (published,) = stage.publish([manifests.evidence()])
+    return release_in_parts(planned, search, verified, measured, manifests, published)
 
-    def _rows(self) -> int:
-        """Distinct rows that a part may have."""
-        share = (1 - ENGINE_SHARE) * self.estimate.memory
-        return max(1000, int(share * self.estimate.distinct / max(self.estimate.needed, 1)))
 
-    @staticmethod
-    def _values(axes: Axes) -> int:
-        """The most different values that a sensitive column has."""
-        return max((s.width for s in axes.sensitive), default=1)
+def check_possible(fitted: Fitted, plan: Plan) -> None:
+    """Refuse what cannot be done in parts."""
+    project = fitted.project
+    if fitted.person is not None:
+        raise _impossible("counting people who have several rows")
+    if plan.replaced or plan.noise:
+        raise _impossible("operations other than suppress and drop")
+    if any(isinstance(m, OnSensitive) and m.strict for m in project.models):
+        raise _impossible("models with 'strict: true'")
+    if project.method.divides:
+        raise _impossible("'relaxed: true'")
+    if project.output.order == "keep":
+        raise _impossible("'order: keep'")
+    if project.output.recoding is not None:
+        raise _impossible("saving the recoding")
 
-    def _axes(self) -> Axes:
-        """Count every column by itself."""
-        hierarchies, sensitive, leaf_records = count_columns(self.table, self.schema, self.project.folder)
-        records = int(leaf_records[0].sum())
-        method = self.project.method
-        assert isinstance(method, Mondrian)
-        check_size(
-            FrequencyTable(hierarchies, np.zeros((1, len(hierarchies)), np.int32), np.array([records]), sensitive),
-            self.project.models,
-        )
-        cutter = method.cutter(hierarchies, records, self.project.models, sensitive)
-        return Axes(hierarchies, sensitive, leaf_records, cutter)
 
-    def _encoded(self, axes: Axes, dropped: Sequence[str], starred: Sequence[str], progress: Progress) -> EncodedTable:
-        progress(0.0, "encoding")
-        places = []
-        for axis in axes.cutter.axes:
-            place = np.empty(len(axis.order), dtype=np.int64)
-            place[axis.order] = np.arange(len(axis.order))
-            places.append(Translation(axis.hierarchy.column, axis.hierarchy.leaves, place, ()))
-        coded = [Translation(s.column, tuple(s.number), np.array([*s.number.values()]), ()) for s in axes.sensitive]
-        return EncodedTable(self.table, places, coded, dropped, starred)
+def _expected(planned: Planned, axes: Axes, slot: Slot, merged: Merged, most: int) -> Expected:
+    """What the release must hold; it is counted in as many passes as memory needs."""
+    # What is counted is each class with each of its sensitive values.
+    values = max((s.width for s in axes.sensitive), default=1)
+    counted = sum(times * min(size, values) for size, times in merged.sizes.items())
+    columns = len(axes.hierarchies)
+    return Expected(
+        header=planned.header,
+        treatments=planned.treatments,
+        # The description of the table without its rows: what verification needs of the original.
+        original=FrequencyTable(
+            axes.hierarchies, np.zeros((0, columns), np.int32), np.zeros(0, np.int64), axes.sensitive
+        ),
+        models=planned.project.models,
+        released=merged.kept,
+        guarded=slot.sink.guarded,
+        passes=max(1, -(-counted // most)),
+    )
 
-    def _solvable(self, encoded: EncodedTable, axes: Axes, progress: Progress) -> Iterator[tuple[Part, FrequencyTable]]:
-        """The parts that fit, in order; larger ones are cut by the engine."""
-        cutter, most = axes.cutter, self._rows()
-        open_parts = [encoded.whole()]
-        users = {open_parts[0].table: 1}
-        done = 0
-        while open_parts:
-            part = open_parts.pop()
-            marginals = [_marginal(axes, j, *m) for j, m in enumerate(encoded.marginals(part))]
-            records = int(marginals[0].records.sum())
-            if not done and part.table_records == records and not cutter.satisfied(marginals):
-                raise no_solution(_whole(axes, marginals), self.project.models, 0.0)
-            cut = cutter.cut(marginals) if records > most else None
-            if cut is None:
-                yield part, _counted(encoded, axes, part)
-                done += records
-                progress(done / encoded.records, "solving parts")
-                new = []
-            else:
-                j, ranges = cut
-                ends = np.concatenate([[0], cutter.axes[j].ends])
-                new = [_within(part, j, int(ends[a]), int(ends[b + 1]) - 1) for a, b in ranges]
-                sizes = [
-                    int(marginals[j].records[(marginals[j].ranks >= a) & (marginals[j].ranks <= b)].sum())
-                    for a, b in ranges
-                ]
-                new = [encoded.own_table(p, n) for p, n in zip(new, sizes, strict=True)]
-            for p in new:
-                users[p.table] = users.get(p.table, 0) + 1
-            users[part.table] -= 1
-            if not users[part.table]:
-                encoded.drop(part.table)
-            open_parts += reversed(new)
 
-    def _solved(
-        self, encoded: EncodedTable, axes: Axes, part: Part, frequency: FrequencyTable, merged: Merged, guard: bool
-    ) -> Iterator[Any]:
-        """Cut a part in memory, add it to the evaluation and give its records."""
-        cutter, method = axes.cutter, self.project.method
-        assert isinstance(method, Mondrian)
-        class_of = cutter.partition(frequency, silent)
-        classes = Classes.from_ids(frequency, class_of, int(class_of.max()) + 1)
-        covers, labels = labels_of(classes, cutter.axes, method.represent)
-        pair = Pair.of(classes, np.ones(classes.count, dtype=bool), covers, labels)
-        merged.add(replace(pair, whole=axes.leaf_records))
-        places = np.empty(frequency.codes.shape, dtype=np.int64)
-        for j, axis in enumerate(cutter.axes):
-            place = np.empty(len(axis.order), dtype=np.int64)
-            place[axis.order] = np.arange(len(axis.order))
-            places[:, j] = place[frequency.codes[:, j]]
-        texts = [cover.labels for cover in covers]
-        yield from encoded.batches(part, places, labels[classes.class_of], texts, self.project.output.order, guard)
+def _most_rows(expected: Estimate) -> int:
+    """Distinct rows that a part may have."""
+    share = (1 - ENGINE_SHARE) * expected.memory
+    return max(1000, int(share * expected.distinct / max(expected.needed, 1)))
 
-    def _empty(self, axes: Axes) -> FrequencyTable:
-        """The description of the table without its rows: what verification needs of the original."""
-        return FrequencyTable(
-            axes.hierarchies, np.zeros((0, len(axes.hierarchies)), np.int32), np.zeros(0, np.int64), axes.sensitive
-        )
+
+def _axes(fitted: Fitted) -> Axes:
+    """Count every column by itself."""
+    project = fitted.project
+    hierarchies, sensitive, leaf_records = count_columns(fitted.table, fitted.schema, project.folder)
+    records = int(leaf_records[0].sum())
+    method = project.method
+    assert isinstance(method, Mondrian)
+    check_size(
+        FrequencyTable(hierarchies, np.zeros((1, len(hierarchies)), np.int32), np.array([records]), sensitive),
+        project.models,
+    )
+    cutter = method.cutter(hierarchies, records, project.models, sensitive)
+    return Axes(hierarchies, sensitive, leaf_records, cutter)
+
+
+def _places(axis: Axis) -> np.ndarray:
+    """The place of each leaf in the order of a column."""
+    place = np.empty(len(axis.order), dtype=np.int64)
+    place[axis.order] = np.arange(len(axis.order))
+    return place
+
+
+def _split(planned: Planned, axes: Axes, slot: Slot) -> Split:
+    """The table with recoded columns as places, sensitive ones as codes."""
+    method, table = planned.project.method, planned.table
+    assert isinstance(method, Mondrian)
+    places = []
+    for axis in axes.cutter.axes:
+        h = axis.hierarchy
+        # Among missing values some class may show *, which no type but text can hold.
+        typed = method.centred(axis) and None not in h.leaves and table.type_of(h.column) is not ColumnType.TEXT
+        places.append(Translation(h.column, h.leaves, _places(axis), (), typed=typed))
+    coded = [Translation(s.column, tuple(s.number), np.array([*s.number.values()]), ()) for s in axes.sensitive]
+    return table.split(places, coded, planned.plan, slot)
+
+
+def _solvable(
+    split: Split, axes: Axes, most: int, models: Sequence[PrivacyModel], progress: Progress
+) -> Iterator[tuple[Part, FrequencyTable]]:
+    """The parts that fit, in order; larger ones are cut by the engine."""
+    cutter = axes.cutter
+    open_parts = [split.whole()]
+    users = {open_parts[0].within: 1}
+    done = 0
+    while open_parts:
+        part = open_parts.pop()
+        marginals = [_marginal(axes, j, m) for j, m in enumerate(split.marginals(part))]
+        records = int(marginals[0].records.sum())
+        if not done and part.within_records == records and not cutter.satisfied(marginals):
+            raise no_solution(_whole(axes, marginals), models, 0.0)
+        cut = cutter.cut(marginals) if records > most else None
+        new: list[Part] = []
+        if cut is None:
+            yield part, _counted(split, axes, part)
+            done += records
+            progress.at(done, split.records)
+        else:
+            j, ranges = cut
+            ends = np.concatenate([[0], cutter.axes[j].ends])
+            new = [_within(part, j, int(ends[a]), int(ends[b + 1]) - 1) for a, b in ranges]
+            sizes = [
+                int(marginals[j].records[(marginals[j].ranks >= a) & (marginals[j].ranks <= b)].sum())
+                for a, b in ranges
+            ]
+            new = [split.own(p, n) for p, n in zip(new, sizes, strict=True)]
+        for p in new:
+            users[p.within] = users.get(p.within, 0) + 1
+        users[part.within] -= 1
+        if not users[part.within]:
+            split.drop(part)
+        open_parts += reversed(new)
+
+
+def _solve(split: Split, axes: Axes, part: Part, frequency: FrequencyTable, merged: Merged, fitted: Fitted) -> None:
+    """Cut a part in memory, add it to the evaluation and write its records."""
+    cutter, method = axes.cutter, fitted.project.method
+    assert isinstance(method, Mondrian)
+    class_of = cutter.partition(frequency, Progress())
+    classes = Classes.from_ids(frequency, class_of, int(class_of.max()) + 1)
+    covers, labels = labels_of(classes, cutter.axes, method.represented)
+    covers = tuple(_canonical(cover, fitted.table.field(cover.column)) for cover in covers)
+    pair = Pair.of(classes, np.ones(classes.count, dtype=bool), covers, labels)
+    merged.add(replace(pair, whole=axes.leaf_records))
+    places = np.empty(frequency.codes.shape, dtype=np.int64)
+    for j, axis in enumerate(cutter.axes):
+        places[:, j] = _places(axis)[frequency.codes[:, j]]
+    split.write(part, places, labels[classes.class_of], [cover.labels for cover in covers])
+
+
+def _canonical(cover: Cover, field: Field) -> Cover:
+    """Labels that are values of the column's type, as that writes them."""
+    return replace(cover, labels=tuple(x if x is None else field.canonical(x) or x for x in cover.labels))
 
 
 def _within(part: Part, j: int, low: int, high: int) -> Part:
@@ -234,10 +240,9 @@ def _within(part: Part, j: int, low: int, high: int) -> Part:
     return replace(part, low=tuple(lows), high=tuple(highs))
 
 
-def _marginal(
-    axes: Axes, j: int, places: np.ndarray, attributes: np.ndarray, codes: np.ndarray, counts: np.ndarray
-) -> Marginal:
+def _marginal(axes: Axes, j: int, found: PartMarginal) -> Marginal:
     """Counts by place as counts by rank."""
+    places, attributes, codes, counts = found.places, found.attributes, found.codes, found.counts
     axis = axes.cutter.axes[j]
     ranks, number = np.unique(axis.rank[axis.order[places]], return_inverse=True)
     domain = sum(s.width for s in axes.sensitive)
@@ -250,14 +255,15 @@ def _marginal(
     return Marginal(ranks, records, histograms)
 
 
-def _counted(encoded: EncodedTable, axes: Axes, part: Part) -> FrequencyTable:
+def _counted(split: Split, axes: Axes, part: Part) -> FrequencyTable:
     """The frequency table of a part."""
-    tables, values = [], []
-    counted = encoded.count(part)
-    for places, codes, _ in counted:
-        tables.append(np.array([a.order[places[:, j]] for j, a in enumerate(axes.cutter.axes)], dtype=np.int32))
-        values.append(codes)
-    return FrequencyTable.of_codes(axes.hierarchies, tables, [c for _, _, c in counted], values, axes.sensitive)
+    counted = split.count(part)
+    tables = [
+        np.array([a.order[c.places[:, j]] for j, a in enumerate(axes.cutter.axes)], dtype=np.int32) for c in counted
+    ]
+    return FrequencyTable.of_codes(
+        axes.hierarchies, tables, [c.counts for c in counted], [c.codes for c in counted], axes.sensitive
+    )
 
 
 def _whole(axes: Axes, marginals: Sequence[Marginal]) -> FrequencyTable:

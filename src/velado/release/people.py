@@ -37,7 +37,7 @@ def person_column(project: Project, table: Table) -> str | None:
     if repeated and len(repeated) == len(identifiers):
         raise InputError(
             "repeated-identifier", "values of this identifier stand in several rows: does a person have several rows?",
-            file=table.source.name, column=repeated[0],
+            file=table.name, column=repeated[0],
             hint=f"Write 'person: {repeated[0]}' (or household: COLUMN) if its rows belong to one person, so that k counts "
             "people; or 'person: rows' if every row is a person.",
         )  # fmt: skip
@@ -49,11 +49,11 @@ def checked_person(table: Table, column: str) -> str | None:
     if column not in table.header:
         raise InputError(
             "unknown-column", "the table has no such column, and it is to say which rows belong to one person",
-            file=table.source.name, column=column,
+            file=table.name, column=column,
         )  # fmt: skip
     if table.lacks(column):
         raise InputError(
-            "missing-values", "a row does not say to whom it belongs", file=table.source.name, column=column,
+            "missing-values", "a row does not say to whom it belongs", file=table.name, column=column,
             hint="Give every row its person, or write 'person: rows'.",
         )  # fmt: skip
     return column if table.repeats(column) else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,12 +12,11 @@ from velado.evaluation import Pair
 from velado.frequency import Classes, FrequencyTable, Sensitive
 from velado.hierarchies import Hierarchy
 from velado.tables import Counts, Table
-from velado.tables.duckdb.table import GUARDED
+from velado.tables.formats.formulas import unguarded
 from velado.values import Text
 
 Contents = Counter[tuple[tuple[Text, ...], int]]
 """Records by labels and code of a sensitive value; under the code −1 all with these labels."""
-UNGUARDED = re.compile("^'(?='*" + GUARDED.removeprefix("^'*") + ")")
 
 
 def count_release(table: Table, original: FrequencyTable, lot: tuple[int, int] = (0, 1)) -> list[Counts]:
@@ -72,14 +70,11 @@ def readable(counts: Counts, known: Sequence[Sensitive] | None = None) -> Counts
     With ``known`` only from values of these columns that the original does not have.
     """
 
-    def plain(value: Text) -> Text:
-        return value if value is None else UNGUARDED.sub("", value)
-
     dictionaries = []
     for name, dictionary in zip(counts.names, counts.dictionaries, strict=True):
         labels = {v for s in known or () if s.column == name for v in s.number}
         if known is None or labels:
-            dictionary = tuple(v if v in labels else plain(v) for v in dictionary)
+            dictionary = tuple(v if v in labels else unguarded(v) for v in dictionary)
         dictionaries.append(dictionary)
     return replace(counts, dictionaries=tuple(dictionaries))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,14 @@ from velado.errors import Note
 from velado.evaluation import Evaluation
 from velado.evaluation.evaluation import finite
 from velado.methods import Found, Search
+from velado.operations import Treatment
 from velado.recoding import Recoding
-
-LIGHT = "every operation was applied to every record; no privacy model was checked"
-"""What is known of a light release."""
+from velado.release.manifest import LIGHT, Manifests
+from velado.release.measure import Measured
+from velado.release.plan import Planned
+from velado.release.treatments import described
+from velado.release.verify import Verified, twins_notes
+from velado.tables import Published
 
 
 @dataclass(frozen=True)
@@ -136,3 +141,70 @@ class Releases:
             "tables": {name: release.as_dict() for name, release in self.tables.items()},
             "joined": [j.as_dict() for j in self.joined],
         }
+
+
+def release_of(
+    planned: Planned, verified: Verified, measured: Measured, manifests: Manifests, published: Published
+) -> Release:
+    """The result of a run that is published."""
+    assert planned.found is not None
+    return Release(
+        planned.project.name,
+        planned.recoding,
+        measured.whole,
+        measured.public,
+        planned.found.search,
+        found=planned.found,
+        notes=(*notes_of(planned.treatments), *twins_notes(verified.twins)),
+        **_where(manifests, published),
+    )
+
+
+def release_in_parts(
+    planned: Planned,
+    search: Search,
+    verified: Verified,
+    measured: Measured,
+    manifests: Manifests,
+    published: Published,
+) -> Release:
+    """The result of a run that was made part by part: neither its recoding nor its classes are kept."""
+    return Release(
+        planned.project.name,
+        None,
+        measured.whole,
+        measured.public,
+        search,
+        found=None,
+        notes=(*notes_of(planned.treatments), *twins_notes(verified.twins)),
+        **_where(manifests, published),
+    )
+
+
+def light_release(planned: Planned, manifests: Manifests, published: Published) -> LightRelease:
+    """The result of a run that applied operations only."""
+    treated = {t.column for t in planned.treatments}
+    return LightRelease(
+        planned.project.name,
+        planned.rows,
+        described(planned.treatments, planned.project.folder),
+        tuple(name for name in planned.header if name not in treated),
+        notes=notes_of(planned.treatments),
+        **_where(manifests, published),
+    )
+
+
+def notes_of(treatments: Sequence[Treatment]) -> tuple[Note, ...]:
+    """What a user should know of the operations."""
+    return tuple(note for t in treatments for note in t.operation.notes(t.column))
+
+
+def _where(manifests: Manifests, published: Published) -> dict[str, Any]:
+    return {
+        "manifest": manifests.public,
+        "private_manifest": manifests.private,
+        "output": published.path,
+        "manifest_path": published.manifest,
+        "private_path": published.private_manifest,
+        "table": published.table,
+    }

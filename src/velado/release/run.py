@@ -1,4 +1,4 @@
-"""Run a project: read, count, search, recode, write, verify, evaluate."""
+"""The way of a run: open, fit, count, search, plan, write, verify, measure, publish."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from velado.methods import Lattice, Method, Progress, silent
+from velado.methods import Lattice, Method
 from velado.models import PrivacyModel
-from velado.project.document import Output, Project
-from velado.release.light import Light
-from velado.release.memory import estimate_table
-from velado.release.modelled import Counted, check_described
-from velado.release.parts import InParts
-from velado.release.people import person_column
-from velado.release.publishing import Prepared, check_paths
-from velado.release.result import Release
+from velado.progress import Progress
+from velado.project import Output, Project
+from velado.release.count import count
+from velado.release.fit import Fitted, check_ready, fit
+from velado.release.manifest import Made, light_manifests, manifests_of
+from velado.release.measure import measure
+from velado.release.memory import too_large
+from velado.release.parts import run_in_parts
+from velado.release.plan import plan_models, plan_operations
+from velado.release.result import LightRelease, Release, Releases, light_release, release_of
+from velado.release.search import search
 from velado.release.several import run_tables
-from velado.release.treatments import check_ready, treatments
-from velado.schema import Column, Schema
-from velado.tables import DuckDBTable, open_table
-from velado.tables.duckdb.table import MEMORY
-from velado.tables.publication.publish import published
+from velado.release.verify import verify
+from velado.release.write import write
+from velado.schema import Column
+from velado.tables import Session, open_stage, open_table
 
 
 def anonymize(
@@ -34,7 +36,7 @@ def anonymize(
     rest: str | None = None,
     person: str | None = None,
     household: str | None = None,
-    progress: Progress = silent,
+    progress: Progress | None = None,
 ) -> Release:
     """Anonymize a file or a pandas, Polars or Arrow table.
 
@@ -49,46 +51,53 @@ def anonymize(
     """
     written = output if isinstance(output, Output) else Output(path=None if output is None else Path(output))
     project = Project(data, tuple(columns), tuple(models), method or Lattice(), written, rest, person, household)
-    return run(project, progress)
+    release = run(project, progress)
+    assert isinstance(release, Release)
+    return release
 
 
-def run(project: Project | str | Path, progress: Progress = silent) -> Any:
+def run(project: Project | str | Path, progress: Progress | None = None) -> Release | LightRelease | Releases:
     """Run a project or a project file; nothing is written unless the release is verified.
 
     Returns a `Release`; for ``anonymization: light`` a `LightRelease`; for several tables `Releases`.
     """
-    if not isinstance(project, Project):
-        project = Project.load(project)
+    project = Project.of(project)
+    progress = progress or Progress()
+    check_ready(project.tables or {"": project})
     if project.tables:
         return run_tables(project, progress)
-    check_paths({"": project})
-    check_ready(project)
-    beside = None if project.output.path is None else project.output.path.parent
-    with open_table(project.source, project.folder, beside) as table:
+    follow = progress.through(open=1, fit=1, count=3, search=10, write=4, verify=3, measure=2, publish=1)
+    session = Session(follow("open"), scratch=project.output.scratch)
+    with open_table(project.source, project.folder, session) as table:
+        fitted = fit(project, table, follow("fit"))
         if project.light:
-            prepared: Prepared = Light.of(project, table, progress)
-        else:
-            prepared = _in_parts(project, table) or _in_memory(project, table, progress)
-        if project.output.path is None:
-            return prepared.in_memory(progress)
-        with published(prepared.paths, prepared.private) as temporary:
-            return prepared.on_disk(temporary, progress)
+            return _run_light(fitted, session, progress)
+        if expected := too_large(fitted):
+            return run_in_parts(fitted, expected, session, progress)
+        counted = count(fitted, follow("count"))
+        found = search(counted, follow("search"))
+        planned = plan_models(counted, found)
+        with open_stage([planned.sink], session) as stage:
+            (slot,) = stage.slots
+            write(planned, slot, follow("write"))
+            verified = verify(planned, stage, slot, follow("verify"))
+            measured = measure(planned, verified, follow("measure"))
+            manifests = manifests_of(Made.of(planned, slot), found.search, planned.recoding, measured)
+            follow("publish")
+            (published,) = stage.publish([manifests.evidence(planned.saved_recoding)])
+            return release_of(planned, verified, measured, manifests, published)
 
 
-def _in_memory(project: Project, table: DuckDBTable, progress: Progress) -> Prepared:
-    counted = Counted.of(project, table, progress)
-    return counted.prepared(counted.search(progress))
-
-
-def _in_parts(project: Project, table: DuckDBTable) -> Prepared | None:
-    """The release of a table that is too large for the memory that its method may use; if it is not, the engine gets more."""
-    if project.output.path is None or "memory" not in project.method.parameters:
-        return None
-    schema = Schema(project.columns).fitted(table.header, project.rest, table.source.name)
-    check_described(project, schema)
-    person = person_column(project, table)
-    expected = estimate_table(project, table, schema)
-    if expected.how == "in memory":
-        table.limit(max(MEMORY, (expected.memory - expected.needed) // 2))
-        return None
-    return InParts.of(project, table, treatments(table, schema, project.folder), schema, expected, person)
+def _run_light(fitted: Fitted, session: Session, progress: Progress) -> LightRelease:
+    """Only the operations of the columns, and no model."""
+    follow = progress.through(fit=1, treat=4, write=3, verify=3, publish=1)
+    follow("treat")
+    planned = plan_operations(fitted)
+    with open_stage([planned.sink], session) as stage:
+        (slot,) = stage.slots
+        write(planned, slot, follow("write"))
+        verify(planned, stage, slot, follow("verify"))
+        manifests = light_manifests(Made.of(planned, slot))
+        follow("publish")
+        (published,) = stage.publish([manifests.evidence()])
+        return light_release(planned, manifests, published)

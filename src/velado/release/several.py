@@ -2,70 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from pathlib import Path
-from typing import Any
 
 from velado.errors import InputError
-from velado.methods import Progress
+from velado.progress import Progress
+from velado.project import Project
 from velado.project.attributes import shared_columns
-from velado.project.document import Project
 from velado.release.align import Shared, align, with_shared_hierarchies
-from velado.release.joins import Joined, Key, check_plans, verify_joins
-from velado.release.light import Light
-from velado.release.modelled import Counted
-from velado.release.publishing import Prepared, check_paths
-from velado.release.result import Releases
-from velado.release.treatments import check_ready
-from velado.tables import DuckDBTable, open_table
-from velado.tables.publication.publish import published
+from velado.release.count import count
+from velado.release.fit import fit
+from velado.release.joins import Key, check_plans, verify_joins
+from velado.release.manifest import Made, light_manifests, manifests_of
+from velado.release.measure import measure
+from velado.release.plan import Planned, plan_models, plan_operations
+from velado.release.result import LightRelease, Release, Releases, light_release, release_of
+from velado.release.verify import verify
+from velado.release.write import write
+from velado.tables import Session, Table, open_stage, open_table
 
 
 def run_tables(project: Project, progress: Progress) -> Releases:
-    """Prepare every table, write and verify every release and how they match, then publish them all."""
-    projects = project.tables
-    in_memory = _in_memory(projects)
-    check_paths(projects)
-    for described in projects.values():
-        check_ready(described)
+    """Every step for every table: write and verify all releases and how they match, then publish them at once."""
+    projects, names = project.tables, list(project.tables)
+    _check_sinks(projects)
     shared = shared_columns(projects)
+    follow = progress.through(open=1, fit=1, count=3, search=10, write=4, verify=3, measure=2, publish=1)
     with ExitStack() as stack:
+        session = Session(follow("open"))
         tables = {
-            name: stack.enter_context(open_table(p.source, p.folder, p.output.path and p.output.path.parent))
+            name: stack.enter_context(open_table(p.source, p.folder, Session(session.progress, scratch=p.output.scratch)))
             for name, p in projects.items()
         }
-        prepared = _prepared(project, tables, shared, progress)
-        keys = {a: [Key(table, c, prepared[table]) for table, c in places] for a, places in shared.items()}
+        planned = _planned(project, tables, shared, follow)
+        keys = {a: [Key(table, c, planned[table]) for table, c in places] for a, places in shared.items()}
         for attribute, places in keys.items():
             check_plans(places, attribute, attribute in project.joinable)
-        if in_memory:
-            releases = {name: p.in_memory(progress) for name, p in prepared.items()}
-            written = {name: (release.table, False) for name, release in releases.items()}
-            return Releases(project.name, releases, _joined(project, keys, written))
-        paths = [path for p in prepared.values() for path in p.paths]
-        private = [path for p in prepared.values() for path in p.private]
-        with published(paths, private) as temporary:
-            left = iter(temporary)
-            places_of = {name: [next(left) for _ in p.paths] for name, p in prepared.items()}
-            releases = {name: p.on_disk(places_of[name], progress) for name, p in prepared.items()}
-            sources = {name: _written(p, places_of[name][-1]) for name, p in prepared.items()}
-            return Releases(project.name, releases, _joined(project, keys, sources))
+        with open_stage([planned[name].sink for name in names], session) as stage:
+            slots = dict(zip(names, stage.slots, strict=True))
+            step = follow("write")
+            for i, name in enumerate(names):
+                write(planned[name], slots[name], step.of(i, len(names)))
+            step = follow("verify")
+            verified = {n: verify(planned[n], stage, slots[n], step.of(i, len(names))) for i, n in enumerate(names)}
+            joined = tuple(
+                j for attribute in project.joinable for j in verify_joins(keys[attribute], stage, slots, attribute)
+            )
+            step = follow("measure")
+            measured = {
+                n: measure(planned[n], verified[n], step.of(i, len(names)))
+                for i, n in enumerate(names)
+                if planned[n].found is not None
+            }
+            manifests = {}
+            for name, p in planned.items():
+                made = Made.of(p, slots[name])
+                manifests[name] = (
+                    light_manifests(made)
+                    if p.found is None
+                    else manifests_of(made, p.found.search, p.recoding, measured[name])
+                )
+            follow("publish")
+            published = stage.publish([manifests[n].evidence(planned[n].saved_recoding) for n in names])
+        releases: dict[str, Release | LightRelease] = {}
+        for name, place in zip(names, published, strict=True):
+            p = planned[name]
+            releases[name] = (
+                light_release(p, manifests[name], place)
+                if p.found is None
+                else release_of(p, verified[name], measured[name], manifests[name], place)
+            )
+        return Releases(project.name, releases, joined)
 
 
-def _in_memory(projects: Mapping[str, Project]) -> bool:
-    """Whether no table has an output path; an error if only some have."""
+def _check_sinks(projects: Mapping[str, Project]) -> None:
+    """All tables have an output path, or none has."""
     lacking = [name for name, p in projects.items() if p.output.path is None]
     if lacking and len(lacking) < len(projects):
         raise InputError(
             "no-output", f"the table '{lacking[0]}' says no output path", hint="output: {path: release.csv}"
         )
-    return bool(lacking)
 
 
-def _prepared(
-    project: Project, tables: Mapping[str, DuckDBTable], shared: Shared, progress: Progress
-) -> dict[str, Prepared]:
+def _planned(
+    project: Project, tables: Mapping[str, Table], shared: Shared, follow: Callable[[str], Progress]
+) -> dict[str, Planned]:
     """Every table ready to be written; quasi-identifiers that tables share at the same level."""
     projects = project.tables
     modelled = [name for name, p in projects.items() if not p.light]
@@ -74,24 +95,17 @@ def _prepared(
         for a, places in shared.items()
     }
     recoded = {a: places for a, places in recoded.items() if places}
+    step = follow("fit")
     columns = with_shared_hierarchies(projects, tables, recoded)
-    counted = {name: Counted.of(projects[name], tables[name], progress, columns[name]) for name in modelled}
-    found = align(counted, recoded, progress)
+    fitted = {name: fit(p, tables[name], step, columns[name]) for name, p in projects.items()}
+    step = follow("count")
+    counted = {name: count(fitted[name], step.of(i, len(modelled))) for i, name in enumerate(modelled)}
+    found = align(counted, recoded, follow("search"))
     for attribute, places in recoded.items():
         if attribute in project.joinable and any(found[table].levels is None for table, _ in places):
             raise InputError(
                 "not-joinable", f"'{attribute}' is to be joinable, but the method recodes it class by class",
                 column=places[0][1].name, hint="Use a method with levels, such as lattice.",
             )  # fmt: skip
-    ready = {name: c.prepared(found[name]) for name, c in counted.items()}
-    return {name: ready.get(name) or Light.of(p, tables[name], progress) for name, p in projects.items()}
-
-
-def _joined(project: Project, keys: Mapping[str, list[Key]], written: Mapping[str, Any]) -> tuple[Joined, ...]:
-    return tuple(j for attribute in project.joinable for j in verify_joins(keys[attribute], written, attribute))
-
-
-def _written(prepared: Prepared, path: Path) -> tuple[Any, bool]:
-    """A release as it is read back, and whether its texts are guarded."""
-    source = prepared.target(path)
-    return source, prepared.project.output.guard and source.kind() in ("csv", "xlsx")
+    ready = {name: plan_models(c, found[name]) for name, c in counted.items()}
+    return {name: ready.get(name) or plan_operations(fitted[name]) for name in projects}

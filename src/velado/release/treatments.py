@@ -11,55 +11,15 @@ from velado.errors import InputError
 from velado.operations import Given, Treatment
 from velado.project.document import Project
 from velado.schema import Column, Schema
-from velado.tables import Counts, Recoded, Selection, Table
+from velado.tables import Counts, Plan, Selection, Table
 from velado.values import Text
 
 
-def check_ready(project: Project) -> None:
-    """Keys and substitution tables are there; called before anything is read."""
+def operations_ready(project: Project) -> None:
+    """Keys and substitution tables are there."""
     for column in project.columns:
         if column.operation is not None:
             column.operation.ready(_given(column, project.columns, project.folder))
-
-
-def check_operations(project: Project, schema: Schema) -> None:
-    """Operations go with roles: what a model judges must be what is published, and identifiers never leave."""
-    for column in schema.values():
-        operation = column.operation
-        if not column.role and not project.light:
-            raise InputError(
-                "column-without-role", "the column has an operation but no role, and models need roles",
-                column=column.name, hint="Choose one of: identifier, quasi-identifier, sensitive, insensitive.",
-            )  # fmt: skip
-        if project.light and column.hierarchy is not None:
-            raise InputError(
-                "light-project", "'anonymization: light' generalizes nothing, and the column has a hierarchy",
-                column=column.name, hint="Leave out the hierarchy, or leave out 'anonymization: light'.",
-            )  # fmt: skip
-        if operation is None:
-            continue
-        if column.role == "identifier" and not operation.takes_identifiers:
-            raise InputError(
-                "bad-operation", f"{operation} leaves too much of an identifier", column=column.name,
-                hint="Suppress, drop, pseudonymize, encrypt, substitute or mask it, or give the column another role.",
-            )  # fmt: skip
-        if operation.follows_rows and project.output.order == "keep":
-            raise InputError(
-                "fixed-seed", f"with a named seed and 'order: keep' anybody who guesses the seed takes the {operation} off",
-                column=column.name, hint="Leave the 'seed' out, or let the rows be shuffled or sorted.",
-            )  # fmt: skip
-        if project.light:
-            continue
-        if column.role == "quasi-identifier":
-            raise InputError(
-                "bad-operation", f"quasi-identifiers are recoded by the method; {operation} cannot be applied as well",
-                column=column.name, hint="Leave the operation out and describe a hierarchy.",
-            )  # fmt: skip
-        if column.role == "sensitive" and operation.per_record:
-            raise InputError(
-                "bad-operation", f"{operation} changes equal values differently: no model could be judged on the column",
-                column=column.name, hint="Round or code the column, or call it insensitive.",
-            )  # fmt: skip
 
 
 def treatments(table: Table, schema: Schema, folder: Path) -> tuple[Treatment, ...]:
@@ -78,12 +38,12 @@ def treatments(table: Table, schema: Schema, folder: Path) -> tuple[Treatment, .
     return tuple(treated)
 
 
-def told(treated: Iterable[Treatment], recoded: Recoded | None = None) -> Recoded:
+def treated_plan(treated: Iterable[Treatment], plan: Plan | None = None) -> Plan:
     """What an engine does to treated columns, beside what it does to others."""
-    recoded = recoded or Recoded((), Selection())
+    plan = plan or Plan((), Selection())
     for treatment in treated:
-        recoded = treatment.tell(recoded)
-    return recoded
+        plan = treatment.planned(plan)
+    return plan
 
 
 def as_released(table: Table, schema: Schema, folder: Path | None) -> Any:

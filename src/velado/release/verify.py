@@ -1,4 +1,4 @@
-"""Verification of a release from what was written.
+"""Sixth step: verification of a release from what was written.
 
 The output is read back and counted anew; nothing of the search is trusted.
 """
@@ -7,19 +7,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from velado.errors import InputError, Note, VerificationError
+from velado.evaluation import Pair
 from velado.frequency import Classes, FrequencyTable
-from velado.models import PrivacyModel, Verdict
+from velado.models import PrivacyModel, Verdict, all_verdicts, crisp_models
 from velado.models.base import Judging
 from velado.operations import Treatment
-from velado.release.read_back import Contents, contents_of, count_release, readable, release_frequency, showing, without
-from velado.tables import Counts, Source, Table, open_table
+from velado.progress import Progress
+from velado.release.people import count_people, shown_people
+from velado.release.plan import Planned
+from velado.release.read_back import (
+    Contents,
+    contents_of,
+    contents_of_pair,
+    count_release,
+    readable,
+    release_frequency,
+    showing,
+    without,
+)
+from velado.tables import Counts, Slot, Stage, Table
 from velado.twins import Twins
 from velado.values import ROOT, Text
 
@@ -29,8 +40,7 @@ class Expected:
     """What a release must hold: its columns, how many records, how many suppressed ones as rows of ``*``.
 
     ``original`` gives the distribution of the whole input; ``guarded``: texts that look like formulas carry an
-    apostrophe. Classes are counted in several ``passes`` where they do not all fit in memory, and the
-    engine uses no more than ``memory`` bytes. ``contents`` are those of the classes, where more than the models depends on
+    apostrophe. Classes are counted in several ``passes`` where they do not all fit in memory. ``contents`` are those of the classes, where more than the models depends on
     them; ``sizes`` says how many classes of each size there must be, where that is known; ``people`` how many different ones of
     the column ``person`` each class has by its labels, where people have several rows.
     """
@@ -47,32 +57,57 @@ class Expected:
     sizes: Counter[int] | None = None
     people: Mapping[tuple[Text, ...], int] | None = None
     person: str | None = None
-    memory: int | None = None
 
 
 @dataclass(frozen=True)
 class Verified:
-    """What reading a release back gave: the verdicts, how many classes of each size there are, the spelling twins by column."""
+    """What reading a release back gave: the verdicts, how many classes of each size there are, the spelling twins by column.
 
-    verdicts: list[Verdict]
-    sizes: Counter[int]
-    twins: dict[str, Twins]
+    ``pair`` is the original and what became of it, in the classes that were found.
+    """
+
+    verdicts: list[Verdict] = field(default_factory=list)
+    sizes: Counter[int] = field(default_factory=Counter)
+    twins: dict[str, Twins] = field(default_factory=dict)
+    pair: Pair | None = None
 
 
-def verify(written: Any, expected: Expected) -> Verified:
-    """Check a written table against every model, or raise `VerificationError`."""
+def verify(planned: Planned, stage: Stage, slot: Slot, progress: Progress) -> Verified:
+    """Read a release back and check it against every model and operation, or raise `VerificationError`."""
+    if planned.found is None:
+        return verify_operations(planned, stage, slot)
+    found, models, guarded = planned.found, planned.project.models, slot.sink.guarded
+    fuzzy = None if found.fuzzy is None else found.fuzzy.classes
+    pair = Pair.of(found.classes, found.kept, found.covers, found.labels, planned.starred, found.fuzzy)
+    pair = count_people(planned.table, pair, planned.fitted.person)
+    expected = Expected(
+        header=planned.header,
+        treatments=planned.treatments,
+        original=found.classes.frequency,
+        models=models if fuzzy is None else crisp_models(models),
+        released=planned.rows - planned.suppressed,
+        starred=planned.starred,
+        guarded=guarded,
+        # Memberships are not written: fuzzy models are judged on those of the records whose classes were verified.
+        contents=None if fuzzy is None and pair.people is None else contents_of_pair(pair),
+        people=shown_people(pair),
+        person=planned.fitted.person,
+        sizes=Counter(pair.shown_sizes.tolist()),
+    )
+    verified = verify_written(stage, slot, expected, planned.table.memory, progress)
+    return replace(verified, verdicts=all_verdicts(models, verified.verdicts, fuzzy), pair=pair)
+
+
+def verify_written(stage: Stage, slot: Slot, expected: Expected, memory: int, progress: Progress) -> Verified:
+    """Judge what was written, with no more memory than so many bytes."""
     try:
-        with open_table(
-            written, beside=Path(written.path).parent if isinstance(written, Source) and written.path else None
-        ) as table:
-            if expected.memory is not None:
-                table.limit(expected.memory)
-            return _judged(table, expected)
+        with stage.read_back(slot, memory) as table:
+            return _judged(table, expected, progress)
     except InputError as error:
         raise failed(f"it cannot be read back ({error.code})") from None
 
 
-def _judged(table: Table, expected: Expected) -> Verified:
+def _judged(table: Table, expected: Expected, progress: Progress) -> Verified:
     if list(table.header) != list(expected.header):
         raise failed("its columns are not the expected ones")
     if expected.starred and table.filled(ROOT) < expected.starred:
@@ -84,6 +119,7 @@ def _judged(table: Table, expected: Expected) -> Verified:
     sizes: Counter[int] = Counter()
     spelled: dict[str, set[Text]] = {s.column: set() for s in expected.original.sensitive}
     for number in range(expected.passes):
+        progress.at(number, expected.passes)
         counted = count_release(table, expected.original, (number, expected.passes))
         if expected.guarded:
             counted = [readable(c) for c in counted]
@@ -135,20 +171,19 @@ def twins_notes(twins: Mapping[str, Twins]) -> tuple[Note, ...]:
     )
 
 
-def verify_operations(
-    written: Any, header: Sequence[str], rows: int, treatments: Sequence[Treatment], guarded: bool
-) -> None:
-    """Check that a written table has these columns and records, and that every operation was applied."""
+def verify_operations(planned: Planned, stage: Stage, slot: Slot) -> Verified:
+    """Check that a written table has its columns and records, and that every operation was applied."""
     try:
-        with open_table(written) as table:
-            if list(table.header) != list(header):
+        with stage.read_back(slot) as table:
+            if list(table.header) != planned.header:
                 raise failed("its columns are not the expected ones")
-            if table.rows() != rows:
-                raise failed(f"it holds {table.rows()} records instead of {rows}")
-            for treatment in treatments:
-                _check_treated(table, treatment, complete=True, guarded=guarded)
+            if table.rows() != planned.rows:
+                raise failed(f"it holds {table.rows()} records instead of {planned.rows}")
+            for treatment in planned.treatments:
+                _check_treated(table, treatment, complete=True, guarded=slot.sink.guarded)
     except InputError as error:
         raise failed(f"it cannot be read back ({error.code})") from None
+    return Verified()
 
 
 def _check_treated(table: Table, treatment: Treatment, complete: bool, guarded: bool, starred: int = 0) -> None:

@@ -209,8 +209,8 @@ def _read(
     with open_table(project.source, project.folder) as table:
         digest = table.fingerprint()
         if digest is not None and not made_from(private, "input", digest):
-            raise _stale("the input has changed since the release was made", Path(table.source.name))
-        schema = Schema(project.columns).fitted(table.header, project.rest, table.source.name)
+            raise _stale("the input has changed since the release was made", Path(table.name))
+        schema = Schema(project.columns).fitted(table.header, project.rest, table.name)
         judged = Schema(c for c in project.columns if c.role in ("quasi-identifier", "sensitive"))
         written = project.released()
         if written.delimiter is None and table.dialect is not None and release.suffix.lower() not in (".tsv", ".tab"):

@@ -1,22 +1,59 @@
-"""Engines read, count, recode and write tables where the data live."""
+"""Where tables live: engines count, recode and write them there."""
 
-from velado.tables.contract import Counts, Dealing, Noise, Recoded, Selection, Table, Target, Translation
-from velado.tables.duckdb.table import DuckDBTable, open_table
+from velado.tables.contract import (
+    Capability,
+    Engine,
+    Evidence,
+    Identity,
+    Part,
+    PartCount,
+    PartMarginal,
+    Published,
+    Slot,
+    Split,
+    Stage,
+    Table,
+)
+from velado.tables.counts import Counts
 from velado.tables.header import Header, unknown_column
+from velado.tables.plan import Dealing, Noise, Plan, Selection, Translation
+from velado.tables.registry import ENGINES, engine_of, open_stage, open_table
+from velado.tables.session import MEMORY, Session
+from velado.tables.sink import ORDERS, Sink, delimiter_of
 from velado.tables.source import Source
+from velado.tables.types import ColumnType, Field
 
 __all__ = [
+    "ENGINES",
+    "MEMORY",
+    "ORDERS",
+    "Capability",
+    "ColumnType",
     "Counts",
     "Dealing",
-    "DuckDBTable",
+    "Engine",
+    "Evidence",
+    "Field",
     "Header",
+    "Identity",
     "Noise",
-    "Recoded",
+    "Part",
+    "PartCount",
+    "PartMarginal",
+    "Plan",
+    "Published",
     "Selection",
+    "Session",
+    "Sink",
+    "Slot",
     "Source",
+    "Split",
+    "Stage",
     "Table",
-    "Target",
     "Translation",
+    "delimiter_of",
+    "engine_of",
+    "open_stage",
     "open_table",
     "unknown_column",
 ]

@@ -1,179 +1,351 @@
-"""The verbs that every engine has, and what goes in and out of them.
+"""What every engine does, and nothing else: open tables, count, recode and write them where they live, publish at once.
 
-An engine knows nothing of privacy: it counts combinations of values, replaces values by others
-according to tables, keeps the rows whose replaced values are on a list, and writes.
+An engine knows nothing of privacy. Above this room the only tables are `Table`, and nobody knows where they live.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
-from typing import Any, Protocol
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from velado.errors import InputError
+from velado.tables.counts import Counts
+from velado.tables.formats.csv import Dialect
 from velado.tables.header import Header
+from velado.tables.plan import Plan, Translation
+from velado.tables.session import Session
+from velado.tables.sink import Sink
+from velado.tables.source import Source
+from velado.tables.types import ColumnType, Field
 from velado.values import Text
 
-ORDERS = ("shuffle", "keep", "sorted")
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
-@dataclass(frozen=True)
-class Counts:
-    """What an engine's GROUP BY returns: per column a dictionary and codes into it, and counts."""
+class Capability(Enum):
+    """What not every engine can do. What is not declared raises `engine-cannot`."""
 
-    names: tuple[str, ...]
-    dictionaries: tuple[tuple[Text, ...], ...]
-    codes: tuple[np.ndarray, ...]
-    counts: np.ndarray
-
-    def encoded(self, name: str, encode: Callable[[Sequence[Text]], np.ndarray]) -> np.ndarray:
-        """Codes of a column in another dictionary."""
-        i = self.names.index(name)
-        if not len(self.dictionaries[i]):
-            return np.zeros(len(self.counts), dtype=np.int32)
-        return encode(self.dictionaries[i])[self.codes[i]]
+    ORDERED = "keep the order of the rows"
+    SPLIT = "cut a table that is larger than memory"
+    ROW_NOISE = "add noise that a seed and the place of the row fix"
+    ATOMIC_MANY = "publish several tables at one moment"
+    INTERRUPT = "stop in the middle of a statement"
 
 
-@dataclass(frozen=True)
-class Translation:
-    """Replace the values of a column: ``labels[codes[i]]`` for ``keys[i]``. Keys may contain None (missing).
+class Identity(ABC):
+    """Which table was read, so that a change during a run is noticed."""
 
-    With ``by`` the label also depends on another column: on its value ``others[i]``. ``typed``: the labels are values
-    of the column's own type and are written as such.
+    @abstractmethod
+    def check(self) -> None:
+        """Raise `source-changed` if the source is not what it was when it was opened."""
+
+    @abstractmethod
+    def digest(self) -> str:
+        """What tells the input from every other: SHA-256 of its bytes, or the name of a snapshot."""
+
+
+class Table(ABC):
+    """A table where it lives: one consistent snapshot for the whole run.
+
+    ``dialect`` says how a text table is written.
     """
 
-    column: str
-    keys: tuple[Text, ...]
-    codes: np.ndarray
-    labels: tuple[Text, ...]
-    by: str | None = None
-    others: tuple[Text, ...] = ()
-    typed: bool = False
-
-
-@dataclass(frozen=True)
-class Noise:
-    """Add a random number to each cell of a column, drawn from a stream that the seed and the number of the row fix.
-
-    ``numbers`` gives the number that each text of the column denotes. The sums have ``decimals`` decimals.
-    """
-
-    numbers: Translation
-    distribution: str
-    scale: float
-    seed: str = field(repr=False)
-    decimals: int = 0
-    comma: bool = False
+    source: Source
+    header: Header
+    columns: tuple[Field, ...]
+    dialect: Dialect | None = None
+    memory: int
 
     @property
-    def column(self) -> str:
-        """The column."""
-        return self.numbers.column
+    def name(self) -> str:
+        """What messages call it."""
+        return self.source.name
 
+    def field(self, column: str) -> Field:
+        """A column and its type."""
+        return self.columns[self.header.index(column)]
 
-@dataclass(frozen=True)
-class Dealing:
-    """Rows of one combination are dealt out at random: a kept combination takes the ones numbered ``first … last``.
+    def type_of(self, column: str) -> ColumnType:
+        """The type of a column."""
+        return self.field(column).type
 
-    ``first`` and ``last`` count from 1 and tell combinations apart that are listed more than once. With ``by`` a
-    combination also has a value of that column, ``codes[i]`` as that translation numbers them.
-    """
-
-    first: np.ndarray
-    last: np.ndarray
-    by: Translation | None = None
-    codes: np.ndarray | None = None
-
-
-@dataclass(frozen=True)
-class Selection:
-    """The combinations of translated codes whose rows are kept, one column per translation; None keeps all.
-
-    Other rows are dropped, or with ``star`` kept with ``*`` in every column. ``shown`` gives the labels of each
-    combination, codes into those of the translations; without it a code is its own label. ``dealing`` shares the rows of
-    one combination out.
-    """
-
-    kept: np.ndarray | None = None
-    star: bool = False
-    shown: np.ndarray | None = None
-    dealing: Dealing | None = None
-
-
-@dataclass(frozen=True)
-class Target:
-    """Where and how a table is written."""
-
-    path: Path
-    delimiter: str = ","
-    order: str = "shuffle"
-    guard: bool = True
-
-
-@dataclass(frozen=True)
-class Recoded:
-    """What becomes of a table: translations, a selection, columns set to ``*``, columns left out.
-
-    ``known`` lists all values of columns that stay as they are: an engine may store such columns compactly.
-    ``replaced`` are translations, and ``noise`` sums, that the selection does not look at.
-    """
-
-    translations: tuple[Translation, ...]
-    selection: Selection
-    starred: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = ()
-    known: tuple[tuple[str, tuple[Text, ...]], ...] = ()
-    replaced: tuple[Translation, ...] = ()
-    noise: tuple[Noise, ...] = ()
-
-
-class Table(Protocol):
-    """A table where it lives."""
-
-    source: Any
-    header: Header
-    types: dict[str, str]
-
-    def rows(self) -> int:
-        """Number of rows."""
-
-    def count(self, columns: Sequence[str], lot: tuple[int, int] = (0, 1), by: Sequence[str] = ()) -> Counts:
-        """How often each combination of the columns' values (as text) occurs; in lot i of n, by a hash of columns."""
-
-    def lacks(self, column: str) -> bool:
-        """Whether a row has no value in the column."""
-
-    def repeats(self, column: str) -> bool:
-        """Whether a value of the column stands in several rows, or a row has none."""
-
-    def shares(self, columns: Sequence[str], person: str) -> tuple[Counts, int]:
-        """The people of each combination, each person shared out evenly over their rows; counted in so many units."""
-
-    def members(self, columns: Sequence[str], person: str) -> tuple[Counts, np.ndarray]:
-        """Each combination with each person in it: counts of rows, and a number that stands for the person."""
-
-    def distinct(self, columns: Sequence[str]) -> int:
-        """About how many combinations of the columns' values there are."""
-
-    def filled(self, value: str) -> int:
-        """How many rows show the value in every column."""
-
-    def unseen(self, recoded: Recoded) -> dict[str, list[str]]:
-        """Per translated column, up to five values that its translation does not know."""
-
-    def write(self, recoded: Recoded, target: Target) -> None:
-        """Write the recoded table."""
-
-    def fetch(self, recoded: Recoded, order: str = "keep") -> Any:
-        """The recoded table as an Arrow table."""
+    @abstractmethod
+    def identity(self) -> Identity | None:
+        """Which table this is; None for tables in memory."""
 
     def check_unchanged(self) -> None:
         """Raise if the source is not what it was when it was opened."""
+        identity = self.identity()
+        if identity is not None:
+            identity.check()
 
     def fingerprint(self) -> str | None:
-        """SHA-256 of the input as it was read, where it has bytes of its own."""
+        """What tells the input from every other, where it has an identity."""
+        identity = self.identity()
+        return None if identity is None else identity.digest()
 
+    @abstractmethod
+    def size(self) -> int | None:
+        """Bytes of the table where it lives, if that is known."""
+
+    @abstractmethod
+    def rows(self) -> int:
+        """Number of rows."""
+
+    @abstractmethod
+    def distinct(self, columns: Sequence[str]) -> int:
+        """About how many combinations of the columns' values there are."""
+
+    @abstractmethod
+    def count(self, columns: Sequence[str], lot: tuple[int, int] = (0, 1), by: Sequence[str] = ()) -> Counts:
+        """How often each combination of the columns' values (canonical texts, bytewise) occurs.
+
+        Of ``lot`` (i, n) only the combinations whose hash of the columns ``by`` is i modulo n.
+        """
+
+    @abstractmethod
+    def amounts(self, columns: Sequence[str]) -> Iterator[tuple[str, dict[Text, int]]]:
+        """How often each value of each column occurs, column by column."""
+
+    @abstractmethod
+    def lacks(self, column: str) -> bool:
+        """Whether a row has no value in the column."""
+
+    @abstractmethod
+    def repeats(self, column: str) -> bool:
+        """Whether a value of the column stands in several rows, or a row has none."""
+
+    @abstractmethod
+    def shares(self, columns: Sequence[str], person: str) -> tuple[Counts, int]:
+        """The people of each combination, each person shared out evenly over their rows; counted in so many units."""
+
+    @abstractmethod
+    def members(self, columns: Sequence[str], person: str) -> tuple[Counts, np.ndarray]:
+        """Each combination with each person in it: counts of rows, and a number that stands for the person."""
+
+    @abstractmethod
+    def filled(self, value: str) -> int:
+        """How many rows show the value in every column."""
+
+    @abstractmethod
+    def unseen(self, plan: Plan) -> dict[str, list[str]]:
+        """Per translated column, up to five values that its translation does not know."""
+
+    @abstractmethod
+    def write(self, plan: Plan, into: Slot) -> None:
+        """Write what the plan makes of the table into a slot of a stage."""
+
+    @abstractmethod
+    def fetch(self, plan: Plan, order: str = "keep") -> pa.Table:
+        """What the plan makes of the table, in memory."""
+
+    @abstractmethod
+    def page(
+        self, offset: int, limit: int, sort: str | None = None, where: Mapping[str, Text] | None = None
+    ) -> pa.Table:
+        """Some rows to look at, all cells as texts: sorted by a column, and only those with given values."""
+
+    @abstractmethod
+    def split(self, places: Sequence[Translation], coded: Sequence[Translation], plan: Plan, into: Slot) -> Split:
+        """The table in parts, for tables larger than memory: recoded columns as places in an order, others as codes."""
+
+    @abstractmethod
+    def limit(self, memory: int) -> None:
+        """Use no more memory than this many bytes."""
+
+    @abstractmethod
+    def interrupt(self) -> None:
+        """End the statement that is running, from another thread."""
+
+    @abstractmethod
     def close(self) -> None:
         """Let go of all resources."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+@dataclass(frozen=True)
+class Part:
+    """Ranges of places, both ends included; ``within`` names where the engine keeps its records."""
+
+    low: tuple[int, ...]
+    high: tuple[int, ...]
+    within: str
+    within_records: int
+
+
+@dataclass(frozen=True)
+class PartCount:
+    """The distinct rows of a part: places, codes of one coded column, and how many records."""
+
+    places: np.ndarray
+    codes: np.ndarray
+    counts: np.ndarray
+
+
+@dataclass(frozen=True)
+class PartMarginal:
+    """How the records of a part lie on one column: places, which coded column, its codes, how many records."""
+
+    places: np.ndarray
+    attributes: np.ndarray
+    codes: np.ndarray
+    counts: np.ndarray
+
+
+class Split(ABC):
+    """A copy of a table where it lives, counted and written part by part. Leaving it lets go of the copy.
+
+    What is written is complete when `finish` was called.
+    """
+
+    records: int
+
+    @abstractmethod
+    def whole(self) -> Part:
+        """All records."""
+
+    @abstractmethod
+    def marginals(self, part: Part) -> list[PartMarginal]:
+        """Per recoded column how the records of a part lie on it, from one pass over them."""
+
+    @abstractmethod
+    def count(self, part: Part) -> list[PartCount]:
+        """The distinct rows of a part, once per coded column (once alone without any)."""
+
+    @abstractmethod
+    def own(self, part: Part, records: int) -> Part:
+        """A part of so many records, kept apart where that makes work on it faster."""
+
+    @abstractmethod
+    def drop(self, part: Part) -> None:
+        """No open part lies within what holds this one."""
+
+    @abstractmethod
+    def write(self, part: Part, rows: np.ndarray, shown: np.ndarray, labels: Sequence[Sequence[Text]]) -> None:
+        """Append the records of a part: ``rows`` are its distinct rows as places, ``shown`` their labels, codes into
+        ``labels`` of each column."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """All parts are written."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the copy."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+@dataclass
+class Slot:
+    """The place of a sink in a stage: a file under a temporary name, or a table in memory."""
+
+    sink: Sink
+    path: Path | None = None
+    table: pa.Table | None = None
+    fields: tuple[Field, ...] = ()
+
+    def digest(self) -> str | None:
+        """SHA-256 of what was written; None for a table in memory."""
+        import hashlib
+
+        if self.path is None:
+            return None
+        with open(self.path, "rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is published beside a table: the manifests and the recoding, as texts."""
+
+    manifest: str
+    private_manifest: str
+    recoding: str | None = None
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """By what they are called in `Sink.files`."""
+        found = {"manifest": self.manifest, "private manifest": self.private_manifest}
+        return {**found, **({} if self.recoding is None else {"recoding": self.recoding})}
+
+
+@dataclass(frozen=True)
+class Published:
+    """A table that is there now: its files, or the table in memory."""
+
+    path: Path | None = None
+    manifest: Path | None = None
+    private_manifest: Path | None = None
+    table: pa.Table | None = None
+
+
+class Stage(ABC):
+    """Tables that are written and read back before anybody else sees them. Leaving without publishing discards them."""
+
+    slots: tuple[Slot, ...]
+
+    @abstractmethod
+    def read_back(self, slot: Slot, memory: int | None = None) -> Table:
+        """What was written into a slot, opened anew."""
+
+    @abstractmethod
+    def publish(self, evidence: Sequence[Evidence | None] = ()) -> list[Published]:
+        """All tables with their evidence appear at one moment, or none does."""
+
+    @abstractmethod
+    def discard(self) -> None:
+        """Remove everything that was not published."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.discard()
+
+
+@dataclass(frozen=True)
+class Engine(ABC):
+    """Opens tables and stages of one kind of place."""
+
+    name: str = field(init=False, default="")
+    capabilities: frozenset[Capability] = field(init=False, default=frozenset())
+
+    @abstractmethod
+    def open(self, source: Source, session: Session) -> Table:
+        """Open a table."""
+
+    @abstractmethod
+    def stage(self, sinks: Sequence[Sink], session: Session) -> Stage:
+        """A stage with a slot for each sink."""
+
+    def require(self, capability: Capability) -> None:
+        """Raise `engine-cannot` for what the engine does not declare."""
+        if capability not in self.capabilities:
+            raise InputError(
+                "engine-cannot", f"the engine {self.name} cannot {capability.value}",
+                hint="Export the table to Parquet, or leave that out.",
+            )  # fmt: skip

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from velado.errors import InputError
+from velado.tables.contract import Identity
 
 TICK = 0.02
 """Seconds within which a file may change twice without its times telling."""
 
 
 @dataclass(frozen=True)
-class Identity:
+class FileIdentity(Identity):
     """A file as it was when it was opened: where it lies on the disk, its size, and when it was last changed.
 
     The time of change (``ctime``) is set by the system: nobody can turn it back as they can the time of modification.
@@ -25,7 +26,7 @@ class Identity:
     state: tuple[int, ...]
 
     @classmethod
-    def of(cls, path: Path) -> Identity:
+    def of(cls, path: Path) -> FileIdentity:
         """The identity of a file now."""
         found = os.stat(path)
         while 0 <= (age := time.time() - max(found.st_mtime, found.st_ctime)) < TICK:

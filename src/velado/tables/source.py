@@ -11,6 +11,7 @@ from typing import Any
 
 from velado.errors import InputError, shown, suggest
 from velado.tables.files import check_regular, path_of
+from velado.tables.types import Field
 
 FORMATS = {
     ".csv": "csv",
@@ -28,6 +29,11 @@ ADDRESS = re.compile(r"(^|[/\\])[a-z][a-z0-9+.-]+:/|[^:@/\\]{2,}:[^@]*@|[?&;](pa
 OPTIONS = ("path", "format", "delimiter", "quote", "encoding", "missing", "sheet", "header")
 
 
+def format_of(path: Path) -> str:
+    """csv, parquet, xlsx or arrow, by the suffix."""
+    return FORMATS.get(path.suffix.lower(), "csv")
+
+
 def check_path(path: Path | None) -> None:
     """Refuse an address where a path belongs, before anything repeats it: it may hold a password."""
     if path is not None and ADDRESS.search(str(path)) and not os.path.lexists(path):
@@ -41,7 +47,8 @@ def check_path(path: Path | None) -> None:
 class Source:
     """A file and its reading options; what is None is found out from the file.
 
-    ``missing`` lists the texts that stand for a missing value (default: only the empty text).
+    ``missing`` lists the texts that stand for a missing value (default: only the empty text). ``fields`` are the columns
+    where they are known, for formats that do not tell dates from times, or whole numbers from others.
     """
 
     path: Path | None = None
@@ -52,6 +59,7 @@ class Source:
     missing: tuple[str, ...] | None = None
     sheet: str | None = None
     data: Any = field(default=None, compare=False)
+    fields: tuple[Field, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         check_path(self.path)
@@ -110,7 +118,7 @@ class Source:
                     hint="Choose one of: " + ", ".join(dict.fromkeys(FORMATS.values())),
                 )  # fmt: skip
             return self.format
-        return FORMATS.get(self.path.suffix.lower(), "csv")
+        return format_of(self.path)
 
     def check_file(self) -> Path:
         """The path of a file that exists, is a file and is not empty."""

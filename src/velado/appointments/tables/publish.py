@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,21 +10,28 @@ import numpy as np
 
 from velado.appointments.problem import Assignment
 from velado.appointments.tables.people import People
-from velado.appointments.tables.rows import Rows, delimiter_of, write_rows
+from velado.appointments.tables.rows import Rows, write_rows
 from velado.appointments.tables.slots import Slots
 from velado.appointments.tables.units import Units
 from velado.appointments.vectors import AnonymityVector
 from velado.errors import InputError
+from velado.progress import Progress
+from velado.project import Output
 from velado.release.verify import failed
-from velado.tables import Header, Source
-from velado.tables.publication.publish import published
+from velado.tables import Header, Session, Slot, Stage, open_stage
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 def give_out(
-    people: People, slots: Slots, units: Units, assignment: Assignment, seed: int, output: Path | None
+    people: People,
+    slots: Slots,
+    units: Units,
+    assignment: Assignment,
+    seed: int,
+    output: Path | None,
+    progress: Progress | None = None,
 ) -> pa.Table | None:
     """Publish the people's table with the slots' columns, in the order of the people; in memory without a path."""
     slot = units.slots_of_people(assignment, seed)
@@ -33,18 +41,21 @@ def give_out(
     if output is None:
         _verify(Rows(table, people.rows.name, Header(table.column_names)), people, slots, slot, assignment)
         return table
-    delimiter = delimiter_of(output, people.rows.delimiter)
-    with published([output]) as temporary:
-        write_rows(table, temporary[0], delimiter)
-        text = Source(path=temporary[0]).kind() == "csv"
-        source = Source(path=temporary[0], delimiter=delimiter, quote='"', encoding="utf-8") if text else temporary[0]
-        _verify(_read_back(source, output.parent), people, slots, slot, assignment)
+    where = Output(output, order="keep")
+    sink = replace(where.sink(people.rows.delimiter), evidence=False)
+    session = Session(progress or Progress(), scratch=where.scratch)
+    with open_stage([sink], session) as stage:
+        (place,) = stage.slots
+        write_rows(table, place, session)
+        _verify(_read_back(stage, place), people, slots, slot, assignment)
+        stage.publish()
     return None
 
 
-def _read_back(source: Source | Path, beside: Path) -> Rows:
+def _read_back(stage: Stage, slot: Slot) -> Rows:
     try:
-        return Rows.read(source, beside)
+        with stage.read_back(slot) as table:
+            return Rows.of(table)
     except InputError as error:
         raise failed(f"it cannot be read back ({error.code})") from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +11,8 @@ import numpy as np
 
 from velado.errors import InputError
 from velado.frequency.table import distinct_rows
-from velado.project.document import Output
-from velado.tables import Header, Recoded, Selection, Target, open_table, unknown_column
-from velado.tables.publication.publish import published
+from velado.project import Output
+from velado.tables import Header, Plan, Selection, Session, Slot, Table, open_stage, open_table, unknown_column
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,11 +28,16 @@ class Rows:
     delimiter: str | None = None
 
     @classmethod
-    def read(cls, source: Any, beside: Path | None = None) -> Rows:
+    def read(cls, source: Any, session: Session | None = None) -> Rows:
         """All rows of anything that the engines read."""
-        with open_table(source, beside=beside) as table:
-            delimiter = None if table.dialect is None else table.dialect.delimiter
-            return cls(table.fetch(Recoded((), Selection()), "keep"), table.source.name, table.header, delimiter)
+        with open_table(source, session=session) as table:
+            return cls.of(table)
+
+    @classmethod
+    def of(cls, table: Table) -> Rows:
+        """All rows of a table that is open."""
+        delimiter = None if table.dialect is None else table.dialect.delimiter
+        return cls(table.fetch(Plan((), Selection()), "keep"), table.name, table.header, delimiter)
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -66,20 +70,17 @@ class Rows:
         return codes.astype(np.int64), len(rows)
 
 
-def delimiter_of(path: Path, usual: str | None = None) -> str:
-    """The delimiter of a text table to be written."""
-    return "\t" if path.suffix.lower() in (".tsv", ".tab") else usual or ","
-
-
-def write_rows(table: Any, path: Path, delimiter: str) -> None:
-    """Write a table in memory, in its order and in the format of the suffix."""
-    with open_table(table, beside=path.parent) as opened:
-        opened.write(Recoded((), Selection()), Target(path, delimiter, "keep"))
+def write_rows(table: Any, slot: Slot, session: Session) -> None:
+    """Write a table in memory, in its order."""
+    with open_table(table, session=session) as opened:
+        opened.write(Plan((), Selection()), slot)
 
 
 def save_table(table: Any, path: str | Path) -> None:
     """Write a table in memory to a file in the format of its suffix; it appears only when it is complete."""
-    output = Output(Path(path))
-    assert output.path is not None
-    with published([output.path]) as temporary:
-        write_rows(table, temporary[0], delimiter_of(output.path))
+    output = Output(Path(path), order="keep")
+    sink = replace(output.sink(), evidence=False)
+    session = Session(scratch=output.scratch)
+    with open_stage([sink], session) as stage:
+        write_rows(table, stage.slots[0], session)
+        stage.publish()

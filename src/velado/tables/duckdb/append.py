@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError
-from velado.tables import Source
+from velado.tables.duckdb.dialect import file_literal
 from velado.tables.duckdb.errors import translated
-from velado.tables.duckdb.opening import file_literal, literal
-from velado.tables.duckdb.table import IN_PLACE
+from velado.tables.source import format_of
+from velado.tables.sql.dialect import literal
+
+IN_PLACE = "USE_TMP_FILE false"
+"""A file that is there already is for the user only; a new one would be for everybody."""
 
 
 class Appender:
-    """A file to which Arrow batches are appended; sorted at the end if rows must be in a fixed order."""
+    """A file to which Arrow batches are appended; sorted at the end if rows must be in a fixed order.
+
+    ``texts``: it takes nothing but texts.
+    """
 
     def __init__(self, path: Path, delimiter: str, order: str) -> None:
         self._path, self._delimiter, self._sorted = path, delimiter, order == "sorted"
-        self._kind = Source(path=path).kind()
+        self._kind = format_of(path)
+        self.texts = self._kind == "csv"
         if self._kind == "xlsx" or (self._kind == "arrow" and self._sorted):
             raise InputError("not-in-parts", "this format cannot take a table of this size in this order", file=path)
         self._unsorted = path.with_name(path.name + ".unsorted.parquet") if self._sorted else path
@@ -42,20 +49,22 @@ class Appender:
             return pyarrow.csv.CSVWriter(str(self._path), schema, write_options=options)
         return pa.ipc.new_file(str(self._path), schema)
 
-    def __enter__(self) -> Appender:
-        return self
+    def finish(self) -> None:
+        """All batches are there."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+        if self._sorted:
+            self._sort()
 
-    def __exit__(self, kind: Any, *_: Any) -> None:
-        try:
-            if self._writer is not None:
-                # After an error, such as a full disk, it can have the same one again.
-                with nullcontext() if kind is None else suppress(OSError):
-                    self._writer.close()
-            if kind is None and self._sorted:
-                self._sort()
-        finally:
-            if self._sorted:
-                self._unsorted.unlink(missing_ok=True)
+    def close(self) -> None:
+        """Let go of what is not finished."""
+        if self._writer is not None:
+            # After an error, such as a full disk, it can have the same one again.
+            with suppress(OSError):
+                self._writer.close()
+        if self._sorted:
+            self._unsorted.unlink(missing_ok=True)
 
     def _sort(self) -> None:
         """Sort on disk."""

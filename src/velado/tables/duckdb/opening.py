@@ -1,24 +1,22 @@
-"""Open files and tables in memory for DuckDB.
-
-Inside the engine columns are called c0, c1, …: DuckDB's names are not case-sensitive and could clash with
-those of its own queries. Missing values are NULL, however the source writes them.
-"""
+"""Open files and tables in memory for DuckDB."""
 
 from __future__ import annotations
 
-import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError, unwritable
+from velado.tables.duckdb.dialect import file_literal
 from velado.tables.duckdb.types import readable
 from velado.tables.formats.arrow import read_arrow
 from velado.tables.formats.csv import Dialect, check_header, sniff, wrong_encoding
 from velado.tables.formats.csv_fields import check_fields
 from velado.tables.formats.xlsx import read_xlsx
 from velado.tables.source import Source
+from velado.tables.sql.dialect import literal
+from velado.tables.sql.table import inner_names
 
 LARGEST_LINE = 10_000_000
 
@@ -37,26 +35,6 @@ class Opened:
     text: Path | None = None
 
 
-def file_literal(path: Path | str) -> str:
-    """The path of one file in SQL: DuckDB takes ``[1]``, ``*`` and ``?`` for patterns, which may match other files."""
-    return literal(as_pattern(Path(path).absolute()))
-
-
-def as_pattern(path: Path | str) -> str:
-    """The pattern that only this path matches."""
-    return re.sub(r"[\[*?]", r"[\g<0>]", str(path))
-
-
-def literal(text: str) -> str:
-    """A text in SQL."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def inner_names(count: int) -> list[str]:
-    """The names of columns inside the engine."""
-    return [f"c{i}" for i in range(count)]
-
-
 def open_source(source: Source, folder: Any) -> Opened:
     """Open a source; ``folder`` is for temporary files."""
     kind = source.kind()
@@ -66,7 +44,7 @@ def open_source(source: Source, folder: Any) -> Opened:
     if kind == "parquet":
         return _parquet(path)
     if kind == "xlsx":
-        table, header = read_xlsx(path, source.sheet)
+        table, header = read_xlsx(path, source.sheet, source.fields)
         check_header(header, path)
         return Opened(header, table=table.rename_columns(inner_names(len(header))))
     if kind == "arrow":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError
+from velado.tables.sql.dialect import SqlDialect
 
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
            "UHUGEINT", "BOOLEAN", "DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")  # fmt: skip
@@ -26,16 +28,14 @@ def read_as(kind: str, name: str, file: Path | str) -> str:
     raise unsupported(kind, name, file)
 
 
-def cell(column: str, kind: str, now: str, markers: str) -> str:
+def cell(sql: SqlDialect, column: str, kind: str, now: str, markers: Sequence[str]) -> str:
     """A column in SQL as it is read: markers are missing values, −0.0 is 0.0, there is one NaN.
 
     A damaged file may hold numbers of more digits than its type has, which the engine passes on.
     """
     if now == "VARCHAR":
-        text = column if kind == "VARCHAR" else f"CAST({column} AS VARCHAR)"
-        if not markers:
-            return text if text == column else f"{text} AS {column}"
-        return f"CASE WHEN {text} IN ({markers}) THEN NULL ELSE {text} END AS {column}"
+        text = sql.missing_as(column if kind == "VARCHAR" else sql.text(column), markers)
+        return text if text == column else f"{text} AS {column}"
     if now in FLOATS:
         return f"CASE WHEN {column} = 0 THEN 0 WHEN isnan({column}) THEN 'nan' ELSE {column} END AS {column}"
     if now.startswith("DECIMAL("):

@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from velado.errors import InputError
 from velado.tables.files import free_memory
 from velado.tables.publication.private import PrivateFolder
+from velado.tables.types import ColumnType, Field
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MOST_ROWS = 1_048_575
 LONGEST_CELL = 32_767
@@ -32,10 +37,17 @@ CHUNK = 1 << 20
 OVERLAP = 300
 """Bytes of a chunk that are looked at again with the next one: a cell may lie across both."""
 LARGEST_EXACT = 2**53
+EARLIEST = "1900-03-01"
+"""The first day on which all spreadsheets agree."""
+DAY, MOMENT = "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss.000"
 
 
-def read_xlsx(path: Path, sheet: str | None) -> Any:
-    """A sheet as an Arrow table, all cells as text."""
+def read_xlsx(path: Path, sheet: str | None, fields: Sequence[Field] = ()) -> tuple[pa.Table, list[str]]:
+    """A sheet as an Arrow table, and its header.
+
+    A column all of whose cells are numbers, dates or truths has that type; every other is text. A sheet does not tell whole
+    numbers from others, or days from times: whole numbers are INTEGER and midnights are DATE, unless ``fields`` say more.
+    """
     import fastexcel
     import pyarrow as pa
 
@@ -48,7 +60,15 @@ def read_xlsx(path: Path, sheet: str | None) -> Any:
                 "unknown-sheet", f"the workbook has no sheet '{sheet}'", file=path, values=book.sheet_names,
                 hint="Name one of these sheets.",
             )  # fmt: skip
-        loaded = book.load_sheet(name, header_row=None, dtypes="string")
+        rows = pa.table(book.load_sheet(name, header_row=None, dtypes="string").to_arrow())
+        if rows.num_rows == 0:
+            raise InputError("empty-file", "the sheet is empty", file=path)
+        header = ["" if cell.as_py() is None else str(cell.as_py()) for cell in (c[0] for c in rows.columns)]
+        texts = rows.slice(1)
+        typed = texts
+        if texts.num_rows:
+            found = book.load_sheet(name, header_row=None, skip_rows=1, schema_sample_rows=None)
+            typed = pa.table(found.to_arrow())
     except fastexcel.FastExcelError:
         raise _not_readable(path) from None
     except BaseException as error:
@@ -56,13 +76,35 @@ def read_xlsx(path: Path, sheet: str | None) -> Any:
         if type(error).__name__ == "PanicException":
             raise _not_readable(path) from None
         raise
-    rows = pa.table(loaded.to_arrow())
-    if rows.num_rows == 0:
-        raise InputError("empty-file", "the sheet is empty", file=path)
-    header = [
-        "" if rows.column(i)[0].as_py() is None else str(rows.column(i)[0].as_py()) for i in range(rows.num_columns)
+    known = {field.name: field for field in fields}
+    columns = [
+        _typed(text, typed.column(i) if typed.shape == texts.shape else text, known.get(header[i]))
+        for i, text in enumerate(texts.columns)
     ]
-    return rows.slice(1).rename_columns([f"{i}" for i in range(len(header))]), header
+    return pa.Table.from_arrays(columns, [f"{i}" for i in range(len(header))]), header
+
+
+def _typed(texts: pa.ChunkedArray, cells: pa.ChunkedArray, field: Field | None) -> pa.ChunkedArray:
+    """A column in the type of its cells, if it has one and nothing is lost by it."""
+    import pyarrow as pa
+    import pyarrow.compute as compute
+
+    kind, wanted = cells.type, None if field is None else field.type
+    if wanted is ColumnType.TEXT or texts.null_count != cells.null_count or not len(texts):
+        return texts
+    if pa.types.is_boolean(kind) or pa.types.is_date(kind):
+        return cells
+    if pa.types.is_timestamp(kind):
+        midnight = compute.all(compute.equal(compute.floor_temporal(cells, unit="day"), cells)).as_py()
+        return cells.cast(pa.date32()) if midnight and wanted is not ColumnType.TIMESTAMP else cells
+    if pa.types.is_integer(kind):
+        kind = pa.float64() if wanted is ColumnType.FLOAT else pa.int64()
+        return cells.cast(kind)
+    if pa.types.is_floating(kind):
+        exact = compute.all(compute.less_equal(compute.abs(cells), float(LARGEST_EXACT))).as_py() is not False
+        whole = exact and compute.all(compute.equal(compute.floor(cells), cells)).as_py()
+        return cells.cast(pa.int64()) if whole and wanted is not ColumnType.FLOAT else cells
+    return texts
 
 
 @contextmanager
@@ -155,15 +197,16 @@ def whole_texts() -> type:
     return Whole
 
 
-def write_xlsx(path: Path, batches: Any, header: list[str]) -> None:
-    """Write record batches as one sheet; text stays text."""
+def write_xlsx(path: Path, batches: pa.RecordBatchReader, fields: Sequence[Field]) -> None:
+    """Write record batches as one sheet; text stays text, numbers, dates and truths are what they are."""
     with workbook(path, constant_memory=True) as book:
-        _write_sheet(book, batches, header)
+        _write_sheet(book, batches, [field.name for field in fields])
 
 
-def _write_sheet(book: Any, batches: Any, header: list[str]) -> None:
+def _write_sheet(book: Any, batches: pa.RecordBatchReader, header: list[str]) -> None:
     sheet = book.add_worksheet("release")
     bold = book.add_format({"bold": True})
+    day, moment = book.add_format({"num_format": DAY}), book.add_format({"num_format": MOMENT})
     for column, name in enumerate(header):
         _write_text(sheet, 0, column, name, name, bold)
     row = 0
@@ -180,11 +223,15 @@ def _write_sheet(book: Any, batches: Any, header: list[str]) -> None:
                     "empty-record", "a sheet cannot hold records without any value", hint="Write CSV or Parquet."
                 )
             for column, cell in enumerate(cells):
-                if cell is None:
-                    continue
-                if isinstance(cell, (int, float)) and not isinstance(cell, bool) and abs(cell) <= LARGEST_EXACT:
+                if isinstance(cell, str):
+                    _write_text(sheet, row, column, cell, header[column])
+                elif isinstance(cell, bool):
+                    sheet.write_boolean(row, column, cell)
+                elif isinstance(cell, (int, float)) and abs(cell) <= LARGEST_EXACT:
                     sheet.write_number(row, column, cell)
-                else:
+                elif isinstance(cell, date):
+                    sheet.write_datetime(row, column, cell, moment if isinstance(cell, datetime) else day)
+                elif cell is not None:
                     _write_text(sheet, row, column, str(cell), header[column])
 
 

@@ -25,9 +25,34 @@ latest: list[Path] = []
 """What this process published last."""
 
 
+class Publication:
+    """Private places for files, which get their names together."""
+
+    def __init__(self, paths: Sequence[Path], private: Collection[Path], stack: ExitStack) -> None:
+        self._paths, self._private = paths, private
+        self._folders: dict[Path, PrivateFolder] = {}
+        self.places: list[Path] = []
+        for path in paths:
+            parent = path.parent.resolve()
+            if parent not in self._folders:
+                self._folders[parent] = PrivateFolder(parent)
+                stack.callback(self._folders[parent].remove)
+            # The suffix tells the engine the format, so the name stays as it is.
+            self.places.append(self._folders[parent].folder(NEW) / path.name)
+            self.places[-1].touch(mode=PRIVATE)
+
+    def publish(self) -> None:
+        """All files get their names, or none does."""
+        modes = [
+            PRIVATE if path in self._private else _mode(path, self._folders[path.parent.resolve()])
+            for path in self._paths
+        ]
+        _publish(self.places, modes, self._paths)
+
+
 @contextmanager
-def published(paths: Sequence[Path], private: Collection[Path] = ()) -> Iterator[list[Path]]:
-    """Private places for files, which get their names together at the end, or none of them does.
+def publication(paths: Sequence[Path], private: Collection[Path] = ()) -> Iterator[Publication]:
+    """Private places for files, until they are published; else they are removed.
 
     Whatever happens, also to the process or the machine, the old files are all there or the new ones are: at once, or
     as soon as somebody publishes into one of their folders again. Of the paths those in ``private`` are for the user
@@ -37,25 +62,21 @@ def published(paths: Sequence[Path], private: Collection[Path] = ()) -> Iterator
         _check(path)
     try:
         with ExitStack() as stack:
-            folders: dict[Path, PrivateFolder] = {}
-            entries = []
-            for path in paths:
-                parent = path.parent.resolve()
-                if parent not in folders:
-                    folders[parent] = PrivateFolder(parent)
-                    stack.callback(folders[parent].remove)
-                # The suffix tells the engine the format, so the name stays as it is.
-                entries.append(folders[parent].folder(NEW) / path.name)
-                entries[-1].touch(mode=PRIVATE)
-            yield entries
-            modes = [PRIVATE if path in private else _mode(path, folders[path.parent.resolve()]) for path in paths]
-            _publish(entries, modes, paths)
+            yield Publication(paths, private, stack)
     except OSError as error:
         raise unwritable(error, paths[-1]) from None
     except InputError as error:
         if error.code == "disk-full" and error.file is None:
             error.file = str(paths[-1])
         raise
+
+
+@contextmanager
+def published(paths: Sequence[Path], private: Collection[Path] = ()) -> Iterator[list[Path]]:
+    """Private places for files, which get their names together at the end, or none of them does."""
+    with publication(paths, private) as files:
+        yield files.places
+        files.publish()
 
 
 def _check(path: Path) -> None:

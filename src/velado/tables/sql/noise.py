@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from velado.tables.contract import Noise
-from velado.tables.duckdb.opening import literal
-
-BITS = 52
-TINY = 2.0**-53
+from velado.tables.plan import Noise
+from velado.tables.sql.dialect import SqlDialect
 
 
-def noisy(noise: Noise, number: str, row: str) -> str:
+def noisy(sql: SqlDialect, noise: Noise, number: str, row: str) -> str:
     """The expression for ``number`` plus noise, as text with the noise's decimals; NULL stays NULL."""
-    total = f"CAST({number} AS DOUBLE) + {DRAWN[noise.distribution](noise, row)}"
-    shown = f"CAST(CAST({total} AS DECIMAL(38, {noise.decimals})) AS VARCHAR)"
+    total = f"{sql.number(number)} + {DRAWN[noise.distribution](sql, noise, row)}"
+    shown = sql.rounded(total, noise.decimals)
     return f"replace({shown}, '.', ',')" if noise.comma else shown
 
 
-def _uniform(noise: Noise, row: str, draw: int) -> str:
-    """Strictly between 0 and 1: 52 bits of a SHA-256."""
-    digest = f"sha256({literal(f'{noise.seed}|{noise.column}|{draw}|')} || {row})"
-    return f"(CAST('0x' || substr({digest}, 1, {BITS // 4}) AS UBIGINT) / {float(2**BITS)!r} + {TINY!r})"
+def _uniform(sql: SqlDialect, noise: Noise, row: str, draw: int) -> str:
+    return sql.uniform(f"{noise.seed}|{noise.column}|{draw}|", row)
 
 
-def _laplace(noise: Noise, row: str) -> str:
-    u = f"({_uniform(noise, row, 0)} - 0.5)"
+def _laplace(sql: SqlDialect, noise: Noise, row: str) -> str:
+    u = f"({_uniform(sql, noise, row, 0)} - 0.5)"
     return f"({-noise.scale!r} * sign({u}) * ln(1 - 2 * abs({u})))"
 
 
-def _normal(noise: Noise, row: str) -> str:
+def _normal(sql: SqlDialect, noise: Noise, row: str) -> str:
     """Box and Muller 1958."""
-    return f"({noise.scale!r} * sqrt(-2 * ln({_uniform(noise, row, 0)})) * cos(2 * pi() * {_uniform(noise, row, 1)}))"
+    radius = f"sqrt(-2 * ln({_uniform(sql, noise, row, 0)}))"
+    return f"({noise.scale!r} * {radius} * cos(2 * pi() * {_uniform(sql, noise, row, 1)}))"
 
 
 DRAWN = {"laplace": _laplace, "normal": _normal}

@@ -1,0 +1,77 @@
+"""Where a release goes, as the project file says it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from velado.errors import InputError
+from velado.tables import ORDERS, Sink, delimiter_of
+from velado.tables.files import path_of
+from velado.tables.source import FORMATS, check_path
+
+OUTPUT_KEYS = ("path", "delimiter", "order", "suppressed", "guard", "recoding")
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the release goes.
+
+    ``order``: shuffle (default), keep, or sorted (reproducible byte for byte). ``suppressed``: drop (default)
+    or star (the record stays as a row of ``*``). ``guard``: protect spreadsheets from texts that look like formulas.
+    ``recoding``: also save the recoding.
+    """
+
+    path: Path | None = None
+    delimiter: str | None = None
+    order: str = "shuffle"
+    suppressed: str = "drop"
+    guard: bool = True
+    recoding: Path | None = None
+
+    @property
+    def scratch(self) -> Path | None:
+        """Where temporary files are kept: beside the output."""
+        return None if self.path is None else self.path.parent
+
+    def sink(self, usual: str | None = None) -> Sink:
+        """Where and how an engine writes the release; ``usual`` is the delimiter of the input."""
+        delimiter = delimiter_of(self.path, self.delimiter, usual)
+        return Sink(self.path, delimiter, self.order, self.guard, self.recoding, evidence=True)
+
+    def __post_init__(self) -> None:
+        for name in ("path", "recoding"):
+            if getattr(self, name) is not None:
+                check_path(getattr(self, name))
+                object.__setattr__(self, name, path_of(getattr(self, name), f"output: '{name}'"))
+        for what, value, known in (
+            ("order", self.order, ORDERS),
+            ("suppressed", self.suppressed, ("drop", "star")),
+            ("guard", self.guard, (True, False)),
+        ):
+            if value not in known:
+                raise InputError(
+                    "bad-output",
+                    f"output: {what} must be one of {', '.join(str(k).lower() for k in known)}, got {value!r}",
+                )
+        delimiter = self.delimiter
+        if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n'):
+            raise InputError("bad-output", f"output: delimiter must be one character and no quote, got {delimiter!r}")
+        if self.path is not None and self.path.is_dir():
+            raise InputError("unwritable-output", "the output path is a directory", file=self.path)
+        if self.path is not None and self.path.suffix.lower() not in FORMATS:
+            raise InputError(
+                "unknown-format", f"output: unknown suffix '{self.path.suffix}'", file=self.path,
+                hint="Choose one of: " + " ".join(FORMATS),
+            )  # fmt: skip
+
+
+def output_from(options: Mapping[str, Any], folder: Path) -> Output:
+    """The output of a project file; paths are relative to its folder."""
+    found = dict(options)
+    for key in ("path", "recoding"):
+        if found.get(key) is not None:
+            found[key] = path_of(found[key], f"output: '{key}'", folder)
+    return Output(**found)

@@ -1,0 +1,157 @@
+"""First step: the description fits the table, and can be carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from velado.errors import InputError
+from velado.progress import Progress
+from velado.project import Project
+from velado.release.people import person_column
+from velado.release.treatments import operations_ready
+from velado.schema import Column, Schema
+from velado.tables import Source, Table
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A project and its open table. ``person`` is the column whose values are the people, None if every row is one."""
+
+    project: Project
+    table: Table
+    schema: Schema
+    person: str | None = None
+
+
+def fit(
+    project: Project, table: Table, progress: Progress, columns: Sequence[Column] | None = None
+) -> Fitted:
+    """Check the description against the table; ``columns`` take the place of the project's."""
+    schema = Schema(columns or project.columns).fitted(table.header, project.rest, table.name)
+    progress.check()
+    if project.light:
+        check_operations(project, schema)
+        return Fitted(project, table, schema)
+    check_described(project, schema)
+    person = person_column(project, table)
+    if person is not None and project.method.divides:
+        raise _not_dividable("people who have several rows cannot be counted with it")
+    return Fitted(project, table, schema, person)
+
+
+def check_ready(projects: Mapping[str, Project]) -> None:
+    """Called before anything is read: paths do not clash, keys and substitution tables are there."""
+    check_paths(projects)
+    for project in projects.values():
+        operations_ready(project)
+
+
+def check_paths(projects: Mapping[str, Project]) -> None:
+    """Nothing that is written may replace what is read, or another thing that is written."""
+    taken: dict[Path, str] = {}
+    for name, project in projects.items():
+        for what, path in _read(project).items():
+            if path is not None:
+                taken[path.resolve()] = f"{what} of the table '{name}'" if name else what
+    for project in projects.values():
+        output = project.output
+        for what, path in reversed(output.sink().files.items()):
+            if path.resolve() in taken:
+                raise InputError(
+                    "output-is-input",
+                    f"the {what} would replace {taken[path.resolve()]}",
+                    file=path,
+                    hint="Choose another path.",
+                )
+            taken[path.resolve()] = f"the {what}"
+
+
+def _read(project: Project) -> dict[str, Path | None]:
+    read = {"the input": Source.of(project.source, project.folder).path, "the project file": project.file}
+    for column in project.columns:
+        if isinstance(column.hierarchy, Mapping) and "file" in column.hierarchy:
+            read[f"the hierarchy of '{column.name}'"] = project.folder / str(column.hierarchy["file"])
+        if column.operation is not None:
+            files = column.operation.files(project.folder)
+            read |= {f"{what} of '{column.name}'": path for what, path in files.items()}
+    return read
+
+
+def check_described(project: Project, schema: Schema) -> None:
+    """There is something to protect, and a model that says how."""
+    project.check_modelled()
+    if not project.models:
+        raise InputError(
+            "no-models", "no privacy model is given: nothing would be protected", hint="For example k-anonymity."
+        )
+    if not schema.names("quasi-identifier"):
+        raise InputError(
+            "no-quasi-identifier", "no column has the role quasi-identifier: there is nothing to protect",
+            hint="Give that role to the columns that can be linked with outside knowledge.",
+        )  # fmt: skip
+    check_operations(project, schema)
+    if project.method.divides:
+        _check_dividable(project, schema)
+
+
+def _check_dividable(project: Project, schema: Schema) -> None:
+    """Records that are alike are dealt out by their one sensitive value, as it is in the source."""
+    sensitive = schema.names("sensitive")
+    problem = ""
+    if len(sensitive) > 1:
+        problem = "it works with one sensitive column at most: counts do not say which values belong to one person"
+    elif any(schema[name].operation for name in sensitive):
+        problem = "an operation on the sensitive column cannot be combined with it"
+    elif project.output.recoding is not None:
+        problem = "its recoding parts records that are alike, so it cannot be saved for others"
+    if problem:
+        raise _not_dividable(problem)
+
+
+def _not_dividable(problem: str) -> InputError:
+    return InputError(
+        "not-dividable", f"the method may part records with equal values ('relaxed: true'), and {problem}",
+        hint="Set 'relaxed: false', or leave that out.",
+    )  # fmt: skip
+
+
+def check_operations(project: Project, schema: Schema) -> None:
+    """Operations go with roles: what a model judges must be what is published, and identifiers never leave."""
+    for column in schema.values():
+        operation = column.operation
+        if not column.role and not project.light:
+            raise InputError(
+                "column-without-role", "the column has an operation but no role, and models need roles",
+                column=column.name, hint="Choose one of: identifier, quasi-identifier, sensitive, insensitive.",
+            )  # fmt: skip
+        if project.light and column.hierarchy is not None:
+            raise InputError(
+                "light-project", "'anonymization: light' generalizes nothing, and the column has a hierarchy",
+                column=column.name, hint="Leave out the hierarchy, or leave out 'anonymization: light'.",
+            )  # fmt: skip
+        if operation is None:
+            continue
+        if column.role == "identifier" and not operation.takes_identifiers:
+            raise InputError(
+                "bad-operation", f"{operation} leaves too much of an identifier", column=column.name,
+                hint="Suppress, drop, pseudonymize, encrypt, substitute or mask it, or give the column another role.",
+            )  # fmt: skip
+        if operation.follows_rows and project.output.order == "keep":
+            raise InputError(
+                "fixed-seed", f"with a named seed and 'order: keep' anybody who guesses the seed takes the {operation} off",
+                column=column.name, hint="Leave the 'seed' out, or let the rows be shuffled or sorted.",
+            )  # fmt: skip
+        if project.light:
+            continue
+        if column.role == "quasi-identifier":
+            raise InputError(
+                "bad-operation", f"quasi-identifiers are recoded by the method; {operation} cannot be applied as well",
+                column=column.name, hint="Leave the operation out and describe a hierarchy.",
+            )  # fmt: skip
+        if column.role == "sensitive" and operation.per_record:
+            raise InputError(
+                "bad-operation", f"{operation} changes equal values differently: no model could be judged on the column",
+                column=column.name, hint="Round or code the column, or call it insensitive.",
+            )  # fmt: skip

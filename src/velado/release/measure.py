@@ -1,0 +1,30 @@
+"""Seventh step: what a verified release costs and achieves, for everybody and for its owner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from velado.evaluation import Evaluation, evaluate, public, public_verdicts
+from velado.progress import Progress
+from velado.release.plan import Planned
+from velado.release.verify import Verified
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A release measured for everybody, and against the whole input."""
+
+    public: Evaluation
+    whole: Evaluation
+
+
+def measure(planned: Planned, verified: Verified, progress: Progress) -> Measured:
+    """Nothing that everybody may know depends on suppressed people but their number."""
+    pair, models = verified.pair, planned.project.models
+    assert pair is not None
+    whole = evaluate(pair, models, verified.verdicts)
+    progress.at(0.5)
+    if not pair.suppressed:
+        return Measured(whole, whole)
+    known = public_verdicts(models, verified.verdicts, pair.suppressed)
+    return Measured(evaluate(public(pair), models, known), whole)

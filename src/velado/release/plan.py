@@ -1,0 +1,142 @@
+"""Fourth step: what an engine will do to the table, from what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from velado.errors import InputError
+from velado.hierarchies import Cover
+from velado.methods import Found
+from velado.operations import Treatment
+from velado.project import Project
+from velado.recoding import Recoding
+from velado.release.count import Counted, no_rows
+from velado.release.fit import Fitted
+from velado.release.treatments import treated_plan, treatments
+from velado.tables import ColumnType, Field, Plan, Sink, Table
+from velado.values import Text
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A table about to be written. Without ``found`` only operations are applied, to ``rows`` records."""
+
+    fitted: Fitted
+    treatments: tuple[Treatment, ...]
+    plan: Plan
+    rows: int
+    found: Found | None = None
+    recoding: Recoding | None = None
+
+    @property
+    def project(self) -> Project:
+        """What was asked for."""
+        return self.fitted.project
+
+    @property
+    def table(self) -> Table:
+        """The table as it is."""
+        return self.fitted.table
+
+    @property
+    def sink(self) -> Sink:
+        """Where it goes; a text table is written as the input is."""
+        dialect = self.table.dialect
+        return self.project.output.sink(None if dialect is None else dialect.delimiter)
+
+    @property
+    def saved_recoding(self) -> Recoding | None:
+        """The recoding, if it is to be published."""
+        return self.recoding if self.project.output.recoding is not None else None
+
+    @property
+    def header(self) -> list[str]:
+        """The columns of the release."""
+        return [name for name in self.table.header if name not in self.plan.dropped]
+
+    @property
+    def suppressed(self) -> int:
+        """Records that are not released."""
+        return 0 if self.found is None else self.found.suppressed
+
+    @property
+    def starred(self) -> int:
+        """Suppressed records that stay as rows of ``*``."""
+        return self.suppressed if self.plan.selection.star else 0
+
+    def labels_of(self, column: str) -> dict[Text, Text] | None:
+        """What the values of a column become; None where that depends on the record, or nothing is left."""
+        for c in () if self.recoding is None else self.recoding.columns:
+            if c.name == column:
+                return None if c.level is None else {v: c.labels[x] for v, x in zip(c.values, c.codes, strict=True)}
+        values = self.table.count([column]).dictionaries[0]
+        treated = {t.column: t.becomes(values) for t in self.treatments if t.column == column}
+        labels = treated.get(column, list(values))
+        return None if labels is None else dict(zip(values, labels, strict=True))
+
+
+def plan_models(counted: Counted, found: Found) -> Planned:
+    """The recoding that was found, and the operations of columns that it leaves alone."""
+    fitted, schema = counted.fitted, counted.fitted.schema
+    done = treated_plan(counted.treatments)
+    treated = {t.column for t in counted.treatments}
+    passed = [c for c in (*schema.names("sensitive"), *schema.names("insensitive")) if c not in treated]
+    found, typed = in_own_types(found, [fitted.table.field(c.column) for c in found.covers])
+    others = (done.starred, done.dropped, tuple(passed))
+    if found.levels is None:
+        recoding = Recoding.local(found.classes, found.kept, found.covers, found.labels, others)
+    else:
+        recoding = Recoding.at_levels(found.classes, found.levels, found.kept, others)
+    # Rows of * turn every column into text: only where there are such rows.
+    star = fitted.project.output.suppressed == "star" and found.suppressed > 0
+    plan = recoding.plan("star" if star else "drop", found.classes.frequency.sensitive, typed)
+    plan = treated_plan(counted.treatments, replace(plan, starred=(), dropped=()))
+    return Planned(fitted, counted.treatments, plan, counted.frequency.records, found, recoding)
+
+
+def in_own_types(found: Found, fields: Sequence[Field]) -> tuple[Found, tuple[str, ...]]:
+    """What was found with labels as the columns' own types write them, and the columns for which that is possible.
+
+    Values at level 0, and modes, means and medians, are values of the column's type; intervals and groups are not.
+    """
+    covers, typed = [], []
+    for j, (cover, field) in enumerate(zip(found.covers, fields, strict=True)):
+        shown = {int(x) for x in found.labels[found.kept, j]}
+        own = field.type is not ColumnType.TEXT and (found.levels is None or found.levels[j] == 0)
+        labels = _canonical(cover, field, shown) if own else None
+        if labels is not None:
+            typed.append(field.name)
+            cover = replace(cover, labels=labels)
+        covers.append(cover)
+    return replace(found, covers=tuple(covers)), tuple(typed)
+
+
+def _canonical(cover: Cover, field: Field, shown: set[int]) -> tuple[Text, ...] | None:
+    labels, values = list(cover.labels), set(cover.hierarchy.leaves)
+    for i in shown:
+        text = labels[i]
+        if text is None or text in values:
+            continue
+        labels[i] = field.canonical(text)
+        if labels[i] is None:
+            return None
+    return tuple(labels)
+
+
+def plan_operations(fitted: Fitted) -> Planned:
+    """Only the operations of the columns, on every record."""
+    project, table = fitted.project, fitted.table
+    if project.output.recoding is not None or project.output.suppressed != "drop":
+        raise InputError(
+            "light-project", "'anonymization: light' recodes and suppresses no records",
+            hint="Leave out 'recoding' and 'suppressed' of the output.",
+        )  # fmt: skip
+    rows = table.rows()
+    if not rows:
+        raise no_rows(table)
+    treated = treatments(table, fitted.schema, project.folder)
+    planned = Planned(fitted, treated, treated_plan(treated), rows)
+    if not planned.header:
+        raise InputError("no-columns", "every column is dropped: nothing would be published")
+    return planned

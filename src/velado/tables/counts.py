@@ -1,0 +1,27 @@
+"""What an engine counts: how often each combination of values occurs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from velado.values import Text
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Combinations of values: per column a dictionary and codes into it, and how often each combination occurs."""
+
+    names: tuple[str, ...]
+    dictionaries: tuple[tuple[Text, ...], ...]
+    codes: tuple[np.ndarray, ...]
+    counts: np.ndarray
+
+    def encoded(self, name: str, encode: Callable[[Sequence[Text]], np.ndarray]) -> np.ndarray:
+        """Codes of a column in another dictionary."""
+        i = self.names.index(name)
+        if not len(self.dictionaries[i]):
+            return np.zeros(len(self.counts), dtype=np.int32)
+        return encode(self.dictionaries[i])[self.codes[i]]

@@ -1,0 +1,67 @@
+"""Releases under temporary names beside their targets, until all of them are verified."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from types import TracebackType
+
+from velado.tables.contract import Evidence, Published, Slot, Stage, Table
+from velado.tables.duckdb.table import DuckDBTable
+from velado.tables.publication.publish import publication
+from velado.tables.session import Session
+from velado.tables.sink import Sink
+from velado.tables.source import Source
+
+
+class FileStage(Stage):
+    """Files in private folders, or tables in memory. All sinks are of one kind."""
+
+    def __init__(self, sinks: Sequence[Sink], session: Session) -> None:
+        self._session = session
+        self._files = [(sink, what, path) for sink in sinks for what, path in sink.files.items()]
+        self._stack = ExitStack()
+        owned = {path for sink, what, path in self._files if sink.private or what in ("private manifest", "recoding")}
+        places = {}
+        if self._files:
+            self._publication = self._stack.enter_context(publication([p for _, _, p in self._files], owned))
+            places = dict(zip([p for _, _, p in self._files], self._publication.places, strict=True))
+        self._places = places
+        self.slots = tuple(Slot(sink, None if sink.path is None else places[sink.path]) for sink in sinks)
+
+    def read_back(self, slot: Slot, memory: int | None = None) -> Table:
+        """What was written into a slot, opened anew."""
+        scratch = None if slot.path is None or slot.sink.path is None else slot.sink.path.parent
+        session = replace(self._session, scratch=scratch, memory=memory or self._session.memory)
+        source = Source(data=slot.table) if slot.path is None else slot.sink.source(slot.path)
+        return DuckDBTable(replace(source, fields=slot.fields), session)
+
+    def publish(self, evidence: Sequence[Evidence | None] = ()) -> list[Published]:
+        """Write the evidence, and give all files their names."""
+        for slot, found in zip(self.slots, evidence, strict=False):
+            files = slot.sink.files
+            for what, text in {} if found is None else found.texts.items():
+                if what in files:
+                    self._places[files[what]].write_text(text, encoding="utf-8")
+        if self._files:
+            self._publication.publish()
+        return [_published(slot) for slot in self.slots]
+
+    def discard(self) -> None:
+        """Remove everything that was not published."""
+        self._stack.close()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # An error of the file system is told as one of the output.
+        self._stack.__exit__(kind, error, trace)
+
+
+def _published(slot: Slot) -> Published:
+    sink = slot.sink
+    if sink.path is None:
+        return Published(table=slot.table)
+    files = sink.files
+    return Published(sink.path, files.get("manifest"), files.get("private manifest"))

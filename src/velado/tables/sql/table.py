@@ -1,0 +1,247 @@
+"""The verbs of a table in SQL.
+
+Inside, columns are called c0, c1, …: names of engines may not be case-sensitive and could clash with those of our own
+queries. Missing values are NULL, however the source writes them.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from velado.tables.contract import Table
+from velado.tables.counts import Counts
+from velado.tables.plan import Plan, Translation
+from velado.tables.sql.dialect import SqlDialect
+from velado.tables.types import ColumnType
+from velado.values import Text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_UNITS = 1 << 62
+WIDE = 400
+"""Columns above which an engine plans a statement with an expression for each of them too long."""
+AT_ONCE = 100
+ABSENT = "\x01missing\x01"
+"""Stands for a missing value as a join key."""
+
+
+def inner_names(count: int) -> list[str]:
+    """The names of columns inside the engine."""
+    return [f"c{i}" for i in range(count)]
+
+
+class SqlTable(Table):
+    """A table that is asked in SQL. Engines say how a statement is run and how a small table is handed over."""
+
+    sql: SqlDialect
+    inner: dict[str, str]
+    relation: str
+    """What stands behind FROM, columns as the source has them."""
+    cells: dict[str, str]
+    """Per column its cell, with its inner name: missing values are NULL, equal values are written alike."""
+
+    @abstractmethod
+    def run(self, query: str) -> Any:
+        """Run a statement."""
+
+    @abstractmethod
+    def ask(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a small result."""
+
+    @abstractmethod
+    def arrow(self, query: str) -> pa.Table:
+        """The rows of a result as an Arrow table."""
+
+    @abstractmethod
+    def lookup(self, columns: Mapping[str, Any]) -> str:
+        """A small table for joins, from Arrow arrays; its name."""
+
+    @abstractmethod
+    def kept(self, query: str, words: Mapping[str, Sequence[Text]]) -> str:
+        """The result of a query as a temporary table; columns of few different words may be kept compactly."""
+
+    @abstractmethod
+    def compact(self, cell: str, words: Sequence[Text]) -> str:
+        """A text cell whose every value is one of the words, as the engine sorts and stores it best."""
+
+    def of(self, columns: Sequence[str]) -> str:
+        """The relation with these columns: planning takes its time for every column that is in it."""
+        cells = ", ".join(self.cells[c] for c in dict.fromkeys(columns))
+        return f"(SELECT {cells} FROM {self.relation})" if cells else self.relation
+
+    # Asking
+
+    def rows(self) -> int:
+        """Number of rows."""
+        return int(self.ask(f"SELECT count(*) FROM {self.relation}")[0][0])
+
+    def distinct(self, columns: Sequence[str]) -> int:
+        """About how many combinations of the columns' values there are."""
+        about = self.sql.about_distinct([self.inner[c] for c in columns])
+        return int(self.ask(f"SELECT {about} FROM {self.of(columns)}")[0][0])
+
+    def count(self, columns: Sequence[str], lot: tuple[int, int] = (0, 1), by: Sequence[str] = ()) -> Counts:
+        """How often each combination of the columns' values occurs; of ``lot`` (i, n) those whose hash is i modulo n."""
+        if not columns:
+            return self._counts(self.arrow(f"SELECT count(*) AS n FROM {self.relation}"), columns)
+        cells, keys = self._keyed(columns)
+        chosen = ""
+        if lot[1] > 1:
+            chosen = f"WHERE {self.sql.hashed([self.inner[c] for c in by])} % {lot[1]} = {lot[0]}"
+        inside = f"SELECT {cells} FROM {self.of([*columns, *by])} {chosen}"
+        return self._counts(self.arrow(f"SELECT {keys}, count(*) AS n FROM ({inside}) GROUP BY {keys}"), columns)
+
+    def lacks(self, column: str) -> bool:
+        """Whether a row has no value in the column."""
+        return bool(self.ask(f"SELECT count(*) > count({self.inner[column]}) FROM {self.of([column])}")[0][0])
+
+    def repeats(self, column: str) -> bool:
+        """Whether a value of the column stands in several rows, or a row has none."""
+        cell = self.inner[column]
+        return bool(self.ask(f"SELECT count(DISTINCT {cell}) < count(*) FROM {self.of([column])}")[0][0])
+
+    def shares(self, columns: Sequence[str], person: str) -> tuple[Counts, int]:
+        """The people of each combination, each person shared out evenly over their rows; counted in so many units.
+
+        The sum over the rows of a group is never more than the number of different people in it.
+        """
+        who = self.inner[person]
+        owned = f"SELECT {who} AS who, count(*) AS n FROM {self.of([person])} GROUP BY who"
+        found = self.ask(f"SELECT n, count(*) FROM ({owned}) GROUP BY n")
+        unit = common_unit([n for n, _ in found], sum(people for _, people in found))
+        cells, keys = self._keyed(columns)
+        share = self.sql.quotient(unit, "o.n")
+        table = self.arrow(
+            f"SELECT {keys}, {self.sql.sum('share')} AS n FROM (SELECT {cells}, {share} AS share "
+            f"FROM {self.of([*columns, person])} AS p JOIN ({owned}) AS o ON p.{who} = o.who) GROUP BY {keys}"
+        )
+        return self._counts(table, columns), unit
+
+    def members(self, columns: Sequence[str], person: str) -> tuple[Counts, np.ndarray]:
+        """Each combination with each person in it: counts of rows, and a number that stands for the person.
+
+        Two people could get the same number, by a chance of one in 2⁶⁴: then one is counted too few.
+        """
+        cells, keys = self._keyed(columns)
+        who = self.sql.hashed([self.inner[person]])
+        table = self.arrow(
+            f"SELECT {keys}, count(*) AS n, who FROM (SELECT {cells}, {who} AS who "
+            f"FROM {self.of([*columns, person])}) GROUP BY {keys}, who"
+        )
+        return self._counts(table, columns), np.asarray(table.column("who").to_numpy())
+
+    def _keyed(self, columns: Sequence[str]) -> tuple[str, str]:
+        """The cells of some columns named k0, k1, …, and these names."""
+        cells = ", ".join(f"{self.inner[c]} AS k{i}" for i, c in enumerate(columns))
+        return cells, ", ".join(f"k{i}" for i in range(len(columns)))
+
+    def _counts(self, table: pa.Table, columns: Sequence[str]) -> Counts:
+        """The columns of a GROUP BY and the counts behind them."""
+        dictionaries, codes = [], []
+        for i in range(len(columns)):
+            encoded = table.column(i).combine_chunks().dictionary_encode(null_encoding="encode")
+            dictionaries.append(self._texts(encoded.dictionary))
+            codes.append(encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False))
+        counts = table.column(len(columns)).to_numpy().astype(np.int64, copy=False)
+        return Counts(tuple(columns), tuple(dictionaries), tuple(codes), counts)
+
+    def _texts(self, values: Any) -> tuple[Text, ...]:
+        """The canonical texts of the values of a dictionary."""
+        import pyarrow as pa
+
+        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+            return tuple(values.to_pylist())
+        name = self.lookup({"place": pa.array(range(len(values))), "value": values})
+        return tuple(row[0] for row in self.ask(f"SELECT {self.sql.text('value')} FROM {name} ORDER BY place"))
+
+    def amounts(self, columns: Sequence[str]) -> Iterator[tuple[str, dict[Text, int]]]:
+        """How often each value of each column occurs; of many columns several in one pass."""
+        if len(columns) <= WIDE:
+            for name in columns:
+                counts = self.count([name])
+                values = (counts.dictionaries[0][code] for code in counts.codes[0])
+                yield name, dict(zip(values, counts.counts.tolist(), strict=True))
+            return
+        for first in range(0, len(columns), AT_ONCE):
+            chunk = columns[first : first + AT_ONCE]
+            cells = self.sql.unpivoted([self.sql.text(self.inner[c]) for c in chunk])
+            found: list[dict[Text, int]] = [{} for _ in chunk]
+            for i, value, n in self.ask(
+                f"SELECT i, v, count(*) FROM (SELECT {cells} FROM {self.of(chunk)}) GROUP BY i, v"
+            ):
+                found[i][value] = n
+            yield from zip(chunk, found, strict=True)
+
+    def filled(self, value: str) -> int:
+        """How many rows show the value in every column."""
+        conditions = [
+            f"coalesce({self.sql.text(c)} = {self.sql.literal(value)}, false)" for c in self.inner.values()
+        ]
+        where = self.sql.all_true(conditions)
+        return int(self.ask(f"SELECT count(*) FROM {self.of(self.header)} WHERE {where}")[0][0])
+
+    def unseen(self, plan: Plan) -> dict[str, list[str]]:
+        """Per translated column, up to five values that its translation does not know."""
+        import pyarrow as pa
+
+        found = {}
+        for translation in plan.translations:
+            known = self.lookup({"key": pa.array(join_keys(translation), pa.string())})
+            cell = self.key(translation)
+            rows = self.ask(
+                f"SELECT DISTINCT {cell} AS v FROM {self.of([translation.column])} AS p LEFT JOIN {known} AS k "
+                f"ON {cell} = k.key WHERE k.key IS NULL ORDER BY v LIMIT 5"
+            )
+            if rows:
+                found[translation.column] = ["(missing)" if r[0] in (None, ABSENT) else r[0] for r in rows]
+        return found
+
+    def page(
+        self, offset: int, limit: int, sort: str | None = None, where: Mapping[str, Text] | None = None
+    ) -> pa.Table:
+        """Some rows to look at, all cells as texts: sorted by a column, and only those with given values."""
+        shown = ", ".join(f"{self.sql.text(c)} AS {self.sql.quoted(name)}" for name, c in self.inner.items())
+        conditions = [
+            f"{self.inner[name]} IS NULL" if value is None
+            else f"{self.sql.text(self.inner[name])} = {self.sql.literal(value)}"
+            for name, value in (where or {}).items()
+        ]  # fmt: skip
+        numbered = f"(SELECT *, {self.sql.row_number()} AS velado_row FROM {self.of(self.header)})"
+        chosen = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+        order = "velado_row" if sort is None else f"{self.inner[sort]} NULLS LAST, velado_row"
+        return self.arrow(
+            f"SELECT {shown} FROM {numbered} {chosen} ORDER BY {order} LIMIT {int(limit)} OFFSET {int(offset)}"
+        )
+
+    def key(self, t: Translation) -> str:
+        """The cell of a translated column as it is joined with its table."""
+        cell = self.sql.text(f"p.{self.inner[t.column]}")
+        return f"coalesce({cell}, {self.sql.literal(ABSENT)})" if None in t.keys else cell
+
+    def texts(self) -> list[str]:
+        """The columns of texts."""
+        return [f.name for f in self.columns if f.type is ColumnType.TEXT]
+
+
+def join_keys(t: Translation) -> list[str]:
+    """The keys of a translation; a missing value has one, too."""
+    return [ABSENT if k is None else k for k in t.keys]
+
+
+def common_unit(sizes: Sequence[int], people: int) -> int:
+    """A unit that can be divided by every one of some numbers, or by many of them, and still be summed over all people.
+
+    >>> common_unit([1, 2, 3], 1000)
+    6
+    """
+    unit = 1
+    for size in sorted(sizes):
+        if math.lcm(unit, size) * max(people, 1) < MOST_UNITS:
+            unit = math.lcm(unit, size)
+    return unit

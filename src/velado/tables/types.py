@@ -1,0 +1,108 @@
+"""Types of columns, the same for every engine, and the one text that stands for a value of each.
+
+Hierarchies, recodings, models and messages know values as texts. So that the same table gives the same texts wherever it
+lives, every type has one canonical text per value; it is written down in ``docs/reference/types.md``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from enum import Enum
+
+INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
+
+
+class ColumnType(Enum):
+    """What the cells of a column hold."""
+
+    TEXT = "text"
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    FLOAT = "float"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    BOOLEAN = "boolean"
+
+    @property
+    def numeric(self) -> bool:
+        """Whether its values are numbers."""
+        return self in (ColumnType.INTEGER, ColumnType.DECIMAL, ColumnType.FLOAT)
+
+    @property
+    def exact(self) -> bool:
+        """Whether every changed value is read back as the text that was planned."""
+        return self in (ColumnType.INTEGER, ColumnType.DATE)
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of a table; ``decimals`` are those of a column of type DECIMAL."""
+
+    name: str
+    type: ColumnType
+    decimals: int = 0
+
+    def canonical(self, text: str) -> str | None:
+        """The canonical text of what a text says, rounded to the column's decimals; None if no value of the type says it.
+
+        >>> Field("cost", ColumnType.DECIMAL, 2).canonical("12.345"), Field("age", ColumnType.INTEGER).canonical("3-5")
+        ('12.34', None)
+        """
+        try:
+            return _CANONICAL[self.type](text, self.decimals)
+        except (ValueError, InvalidOperation, OverflowError):
+            return None
+
+
+def _integer(text: str, decimals: int) -> str:
+    if not INTEGER.fullmatch(text):
+        raise ValueError(text)
+    return str(int(text))
+
+
+def _decimal(text: str, decimals: int) -> str:
+    number = Decimal(text)
+    if not number.is_finite():
+        raise ValueError(text)
+    return format(number.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN), "f")
+
+
+def _float(text: str, decimals: int) -> str:
+    number = float(text)
+    if "_" in text or not (math.isfinite(number) or text in ("inf", "-inf", "nan")):
+        raise ValueError(text)
+    return repr(number + 0.0)
+
+
+def _date(text: str, decimals: int) -> str:
+    return date.fromisoformat(text).isoformat()
+
+
+def _timestamp(text: str, decimals: int) -> str:
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is not None:
+        raise ValueError(text)
+    shown = moment.isoformat(" ")
+    return shown.rstrip("0") if "." in shown else shown
+
+
+def _boolean(text: str, decimals: int) -> str:
+    if text not in ("true", "false"):
+        raise ValueError(text)
+    return text
+
+
+_CANONICAL: dict[ColumnType, Callable[[str, int], str]] = {
+    ColumnType.TEXT: lambda text, decimals: text,
+    ColumnType.INTEGER: _integer,
+    ColumnType.DECIMAL: _decimal,
+    ColumnType.FLOAT: _float,
+    ColumnType.DATE: _date,
+    ColumnType.TIMESTAMP: _timestamp,
+    ColumnType.BOOLEAN: _boolean,
+}
