@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from velado.cli.study import LONG, shortened
 from velado.errors import InputError
 from velado.fuzzy import CMeans, GlobalRecode
+from velado.progress import Progress, Step
 from velado.studies import data_folder, oviedo
 from velado.studies.comparison import Compared
 from velado.studies.oviedo_chapter4 import INDEPENDENT, JOINT, chapter_4
@@ -205,9 +206,9 @@ def test_chapter_4_follows_from_the_printed_annex(printed: dict) -> None:
 @needs_data
 def test_study_of_some_pairs(tmp_path: Path) -> None:
     """Every difference is explained; counts and figures without the bugs stand beside the print."""
-    seen: list[str] = []
+    seen: list[Step] = []
     pairs = ((1, 2), (2, 4), (6, 11))
-    result = oviedo.study(DATA, tmp_path, lambda share, text: seen.append(text), pairs=pairs, starts=10)
+    result = oviedo.study(DATA, tmp_path, Progress(seen.append), pairs=pairs, starts=10)
     assert result.unexplained == []
     assert {f.name for f in result.files} == {
         "comparison.csv", "comparison.xlsx", "figure_3_1_salary.png", "figures_4_8_to_4_13.png"
@@ -224,7 +225,8 @@ def test_study_of_some_pairs(tmp_path: Path) -> None:
     ours = found["table 5.12, pairs", "1-2: t of PEARNVAL, the largest, by real frequencies"]
     assert ours.obtained > found["table 5.12, pairs", "1-2: t of PEARNVAL"].obtained
     assert not any(c.configuration.startswith("table 4") for c in result.compared)
-    assert {*oviedo.CODINGS, "drawing"} == set(seen)
+    assert list(dict.fromkeys(step.stage for step in seen)) == ["read", "study", "draw"]
+    assert {step.total for step in seen if step.total} == {len(oviedo.CODINGS) * len(pairs)}
 
 
 def test_missing_data(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from velado.appointments.planners.exact import Exact, model_for, why_none
 from velado.appointments.problem import Problem
 from velado.appointments.vectors import AnonymityVector
 from velado.errors import Cancelled, InputError, NoSolution
-from velado.methods import silent
+from velado.progress import Progress, Step, silent
 
 THESIS = Problem.plain([4, 4, 5, 2], [4, 2, 4, 3, 2])
 
@@ -89,7 +89,7 @@ def test_both_models_find_the_same_without_a_start(seed):
     problem = drawn(30, 2, 9, seed)
     vectors = []
     for model in (ArcFlow(problem), Cells(problem)):
-        search = Search(model, Watch.until(60, 2, silent), None)
+        search = Search(model, Watch.until(60, 2, silent()), None)
         assert search.run(None)
         assert AnonymityVector(search.counts) == search.bound
         vectors.append(search.bound)
@@ -268,14 +268,14 @@ def test_what_is_not_proven_is_no_worse_than_best_fit(seconds):
 
 
 def test_cancelling_stops_the_solver():
-    texts: list[str] = []
+    stages: list[str] = []
 
-    def progress(share: float, text: str) -> None:
-        assert 0 <= share <= 1
-        texts.append(text)
-        if texts[-3:] == [text] * 3 and text.startswith("proving"):
-            raise Cancelled
+    def watch(step: Step) -> None:
+        stages.append(step.stage)
+        if stages[-9:] == ["prove"] * 9:
+            progress.cancel()
 
+    progress = Progress(watch)
     began = time.monotonic()
     with pytest.raises(Cancelled):
         Exact(seconds=600).assign(drawn(1000, 20, 200, 1), progress)

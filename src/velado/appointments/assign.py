@@ -16,7 +16,7 @@ from velado.appointments.tables.publish import give_out
 from velado.appointments.tables.slots import Slots
 from velado.appointments.tables.units import Units, check_room
 from velado.errors import InputError
-from velado.methods import Progress, silent
+from velado.progress import Progress, silent
 from velado.project.document import Output
 from velado.tables import Source
 
@@ -39,18 +39,21 @@ class Request:
     match: Mapping[str, str] | None = None
     k: int = 1
 
-    def read(self, beside: Path | None = None) -> tuple[People, Slots, Units]:
+    def read(self, progress: Progress, beside: Path | None = None) -> tuple[People, Slots, Units]:
         """Read both tables and put the problem in numbers."""
         if type(self.k) is not int or self.k < 1:
             raise InputError("bad-parameter", f"k must be a whole number of 1 or more, got {self.k!r}")
         slots = Slots.read(self.slots, self.capacity, self.slot)
+        progress.at(0.2)
         people = People.read(
             self.people, slots, self.quasi_identifiers, identifier=self.identifier, household=self.household,
             fixed=self.fixed, admissible=self.admissible, match=self.match, beside=beside,
         )  # fmt: skip
+        progress.at(0.8)
         units = Units.of(people, slots, self.k)
         check_possible(units.problem, slots.rows.name)
         check_room(units.problem, slots)
+        progress.at(1.0)
         return people, slots, units
 
 
@@ -62,7 +65,7 @@ def assign_appointments(
     *,
     seed: int = 0,
     output: str | Path | None = None,
-    progress: Progress = silent,
+    progress: Progress | None = None,
     **conditions: Any,
 ) -> Planning:
     """Give everybody an appointment so that place and hour give away as little as possible.
@@ -87,13 +90,14 @@ def assign_appointments(
     target = Output(Path(output) if output is not None else None)
     request = Request(people, slots, quasi_identifiers, **conditions)
     _check_output(request, target.path)
-    who, where, units = request.read(target.path and target.path.parent)
-    assignment = chosen.assign(units.problem, progress)
+    begin = (progress or silent()).through(read=1, plan=7, write=1, verify=1)
+    who, where, units = request.read(begin("read"), target.path and target.path.parent)
+    planning = begin("plan")
+    assignment = chosen.assign(units.problem, planning.part(0.0, 0.9))
     assignment.check()
     others = [FindSlots()] if units.problem.is_plain else []
-    methods = planned(units.problem, others, [assignment], seed, progress)
-    progress(0.0, "writing and verifying")
-    table = give_out(who, where, units, assignment, seed, target.path)
+    methods = planned(units.problem, others, [assignment], seed, planning.part(0.9, 1.0))
+    table = give_out(who, where, units, assignment, seed, target.path, begin)
     return Planning(units.problem, methods, where.described, chosen.name, target.path, table)
 
 
@@ -105,18 +109,21 @@ def compare_planners(
     *,
     options: Mapping[str, Any] | None = None,
     seed: int = 0,
-    progress: Progress = silent,
+    progress: Progress | None = None,
     **conditions: Any,
 ) -> Planning:
     """Plan the same appointments with several methods, all that apply if none are named; nothing is given out.
 
     ``options`` are parameters for whichever of the named methods have them. The rest is as in `assign_appointments`.
     """
-    _, where, units = Request(people, slots, quasi_identifiers, **conditions).read()
+    begin = (progress or silent()).through(read=1, plan=9)
+    _, where, units = Request(people, slots, quasi_identifiers, **conditions).read(begin("read"))
     applicable = [m for m in PLANNERS if m != FindSlots.name or units.problem.is_plain]
     wanted = [_with_options(m, options or {}) for m in (applicable if methods is None else methods)]
     planners = [_planner(m, seed) for m in wanted]
-    found = planned(units.problem, planners, (), seed, progress)
+    planning = begin("plan")
+    found = planned(units.problem, planners, (), seed, planning)
+    planning.at(1.0)
     return Planning(units.problem, found, where.described)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,12 @@ from velado.appointments.planners.registry import PLANNERS
 from velado.appointments.problem import Assignment, Planner, Problem
 from velado.appointments.vectors import AnonymityVector, improvement
 from velado.errors import NoSolution
-from velado.methods import Progress, silent
+from velado.progress import Progress, silent
 
 MOST_RANKED = 20_000
 """The rank of a vector is given for up to so many people."""
+WORK = {"best-fit": 10, "exact": 50}
+"""How long planners take beside the others."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ def planned(
     planners: Sequence[Planner],
     known: Sequence[Assignment] = (),
     seed: int = 0,
-    progress: Progress = silent,
+    progress: Progress | None = None,
 ) -> tuple[Planned, ...]:
     """What is known, and what random appointments and these planners achieve; who finds nothing says why.
 
@@ -115,10 +118,15 @@ def planned(
     """
     free = replace(problem, smallest=1)
     found = {a.method: Planned(a.method, a) for a in known}
+    progress = progress or silent()
+    wanted: dict[str, Planner] = {}
     for planner in (RandomSlots(seed), *planners):
         if planner.name not in found:
-            asked = free if isinstance(planner, (RandomSlots, FindSlots)) else problem
-            found[planner.name] = _attempt(planner, asked, progress)
+            wanted.setdefault(planner.name, planner)
+    ends = list(accumulate((WORK.get(name, 1) for name in wanted), initial=0))
+    for planner, (low, high) in zip(wanted.values(), pairwise(ends), strict=True):
+        asked = free if isinstance(planner, (RandomSlots, FindSlots)) else problem
+        found[planner.name] = _attempt(planner, asked, progress.part(low / ends[-1], high / ends[-1]))
     drawn = found["random"]
     ordered = sorted(found.values(), key=lambda p: list(PLANNERS).index(p.method))
     return tuple(replace(p, improvement=_improvement(p, drawn, problem.base)) for p in ordered)

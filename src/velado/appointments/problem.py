@@ -11,8 +11,8 @@ import numpy as np
 
 from velado.appointments.vectors import AnonymityVector
 from velado.errors import InputError, NoSolution
-from velado.methods import Progress, silent
 from velado.parameters import Parameter, check
+from velado.progress import Progress
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -174,6 +174,6 @@ class Planner:
     def __post_init__(self) -> None:
         check(self)
 
-    def assign(self, problem: Problem, progress: Progress = silent) -> Assignment:
+    def assign(self, problem: Problem, progress: Progress | None = None) -> Assignment:
         """Give everybody an appointment; `NoSolution` if that is impossible (or if this planner finds none)."""
         raise AssertionError("every planner defines how it assigns")

@@ -14,6 +14,7 @@ from velado.attacks.base import Attack, Attacker, Exposed, Histogram, Prevention
 from velado.evaluation.matching import fitting
 from velado.frequency import Classes, FrequencyTable, Sensitive
 from velado.hierarchies import Cover
+from velado.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,12 @@ class Links:
     found: np.ndarray
 
     @classmethod
-    def between(cls, classes: Classes, external: FrequencyTable, covers: Sequence[Cover]) -> Links:
+    def between(
+        cls, classes: Classes, external: FrequencyTable, covers: Sequence[Cover], progress: Progress | None = None
+    ) -> Links:
         """``covers`` say, per column, which external values are under each released label."""
         labels = classes.frequency.codes[classes.rows].astype(np.int64)
-        return cls(classes, external, *fitting(external.codes, covers, labels))
+        return cls(classes, external, *fitting(external.codes, covers, labels, progress))
 
     @cached_property
     def candidates(self) -> np.ndarray:

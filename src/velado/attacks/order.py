@@ -12,6 +12,7 @@ from velado.attacks.records import Records
 from velado.attacks.relation import narrower
 from velado.evaluation.matching import fitting
 from velado.hierarchies import Cover, Hierarchy
+from velado.progress import Progress, silent
 from velado.values import Text
 
 LIFT = 0.5
@@ -20,10 +21,18 @@ MOST_POSITIONS = 10_000
 MOST_IN_ORDER = 20_000
 PERMUTATIONS = 999
 PERMUTATIONS_IN_ORDER = 99
+OFTEN = 10
+"""Permutations between two reports."""
 SHUFFLE = Prevention(measure="shuffle", parameters={"output": {"order": "shuffle"}})
 
 
-def order(release: Records, original: Records, covers: Sequence[Cover], attacker: Attacker) -> Attack:
+def order(
+    release: Records,
+    original: Records,
+    covers: Sequence[Cover],
+    attacker: Attacker,
+    progress: Progress | None = None,
+) -> Attack:
     """Do the rows of the release stand in the order of the original?
 
     Released row i can be original row i … i + d, where d is the number of rows left out; greedily, each row takes the
@@ -32,13 +41,19 @@ def order(release: Records, original: Records, covers: Sequence[Cover], attacker
     (fixed seed). The attack succeeds if no more than 1 % of the shuffles do as well, and if at least half of what
     chance leaves fits: (in_order − chance)/(1 − chance) ≥ 0.5. ``covers`` say what the released labels stand for.
     """
-    test = _Positions(release, original, covers)
-    succeeded, figures = _judged(test, attacker)
+    progress = progress or silent()
+    test = _Positions(release, original, covers, progress)
+    succeeded, figures = _judged(test, attacker, progress)
     return Attack("order", succeeded, figures, (), (SHUFFLE,) if succeeded else (), against="original")
 
 
 def order_of_releases(
-    release: Records, other: Records, covers: Sequence[Cover], trees: Sequence[Hierarchy | None], attacker: Attacker
+    release: Records,
+    other: Records,
+    covers: Sequence[Cover],
+    trees: Sequence[Hierarchy | None],
+    attacker: Attacker,
+    progress: Progress | None = None,
 ) -> Attack:
     """Do two releases have the same order? Then joining them row by row gives finer classes.
 
@@ -49,8 +64,9 @@ def order_of_releases(
     if len(release.codes) != len(other.codes):
         rows: dict[str, int | float] = {"rows": len(release.codes), "other_rows": len(other.codes)}
         return Attack("order", False, rows, against="other")
-    test = _Positions(release, other, covers)
-    same, figures = _judged(test, attacker)
+    progress = progress or silent()
+    test = _Positions(release, other, covers, progress)
+    same, figures = _judged(test, attacker, progress)
     if not same:
         return Attack("order", False, figures, against="other")
     combined, exposed = _combined(release, other, trees)
@@ -60,13 +76,13 @@ def order_of_releases(
 class _Positions:
     """How many released rows fit the rows of another table in order."""
 
-    def __init__(self, release: Records, other: Records, covers: Sequence[Cover]) -> None:
+    def __init__(self, release: Records, other: Records, covers: Sequence[Cover], progress: Progress) -> None:
         classes, self.group = release.grouped
         rows, self.row = other.grouped
         self.value, self.other_value = release.values, other.values
         self.names = max(len(release.names), 1)
         self.left_out = len(other.codes) - len(release.codes)
-        pair_rows, pair_classes = fitting(rows, covers, classes)
+        pair_rows, pair_classes = fitting(rows, covers, classes, progress)
         self.classes = max(len(classes), 1)
         self.pairs = np.sort(pair_rows * self.classes + pair_classes)
         self.shown = self.group >= 0
@@ -117,14 +133,21 @@ class _Positions:
         return fit / shown if shown else 0.0
 
 
-def _judged(test: _Positions, attacker: Attacker) -> tuple[bool, dict[str, int | float]]:
+def _judged(test: _Positions, attacker: Attacker, progress: Progress) -> tuple[bool, dict[str, int | float]]:
     rows = len(test.group)
     kept = np.arange(rows)
     rng = np.random.default_rng(int(attacker.seed))
     most, times = (MOST_IN_ORDER, PERMUTATIONS_IN_ORDER) if test.left_out else (MOST_POSITIONS, PERMUTATIONS)
     observed = test.share(kept)
     part = test.share(kept, most)
-    shuffled = np.array([test.share(rng.permutation(rows), most) for _ in range(times)])
+    shares = []
+    for done in range(times):
+        progress.check()
+        if done % OFTEN == 0:
+            progress.at(done, times)
+        shares.append(test.share(rng.permutation(rows), most))
+    progress.at(1.0)
+    shuffled = np.array(shares)
     chance = float(shuffled.mean())
     as_good = float((1 + (shuffled >= part - 1e-12).sum()) / (1 + times))
     lift = (part - chance) / (1 - chance) if chance < 1 else 0.0

@@ -13,6 +13,7 @@ from velado.attacks.relation import narrower
 from velado.errors import InputError
 from velado.evaluation.matching import fitting
 from velado.hierarchies import Cover, Hierarchy
+from velado.progress import Progress, silent
 from velado.values import Text
 
 MOST_ROUNDS = 200
@@ -48,6 +49,7 @@ def releases(
     trees: Sequence[Hierarchy | None],
     population: int = 0,
     file: str | None = None,
+    progress: Progress | None = None,
 ) -> Attack:
     """What two releases of one table tell together, whatever the order of their rows (UBB, table 11).
 
@@ -63,10 +65,13 @@ def releases(
     *linked* if it certainly is there. ``smallest_combined`` is the smallest upper bound of a class that certainly
     exists; the attack succeeds if it is below the k of both releases. O(compatible pairs × values) per round.
     """
-    pairs_b, pairs_a = fitting(other.grouped[0], covers, release.grouped[0])
+    progress = progress or silent()
+    progress.at(0.0)
+    pairs_b, pairs_a = fitting(other.grouped[0], covers, release.grouped[0], progress)
     total = max(release.total, other.total, population)
     a, b = _cells(release, other, total, file)
-    found = _bounds(a, b, pairs_a, pairs_b, len(release.names), (release, other), file)
+    found = _bounds(a, b, pairs_a, pairs_b, len(release.names), (release, other), file, progress.part(0.3, 1.0))
+    progress.at(1.0)
     k, other_k = int(release.sizes.min()), int(other.sizes.min())
     certain = found.least >= 1
     smallest = int(found.most[certain].min(initial=min(k, other_k)))
@@ -133,6 +138,7 @@ def _bounds(
     kinds: int,
     sides: tuple[Records, Records],
     file: str | None,
+    progress: Progress,
 ) -> Combined:
     kinds = max(kinds, 1)
     first = np.searchsorted(a.group, np.arange(len(sides[0].sizes) + 1))
@@ -146,7 +152,8 @@ def _bounds(
     i, j = i[same], j[same]
     least = np.zeros(len(i), dtype=np.int64)
     most = np.minimum(a.count[i], b.count[j])
-    for _ in range(MOST_ROUNDS):
+    for done in range(MOST_ROUNDS):
+        progress.at(done, MOST_ROUNDS)
         before = least.sum() - most.sum()
         for cells, at in ((a, i), (b, j)):
             reach = _sum(at, most, cells)

@@ -146,7 +146,7 @@ def assign(
     words = language_of(language)
     read = _reader(delimiter, quote, encoding, missing)
     given = _given(seconds=seconds, level=level, workers=workers, trials=trials)
-    with progress() as report:
+    with progress(language) as report:
         planning = assign_appointments(
             read(people), read(slots), names(qi), {method: given}, seed=seed, output=output, progress=report,
             **_conditions(read, k, capacity, slot, id, household, fixed, admissible, match),
@@ -193,7 +193,7 @@ def compare(
     """Plan the same appointments with several methods; nothing is given out."""
     words = language_of(language)
     read = _reader(delimiter, quote, encoding, missing)
-    with progress() as report:
+    with progress(language) as report:
         planning = compare_planners(
             read(people), read(slots), names(qi), names(methods) or None, seed=seed, progress=report,
             options=_given(seconds=seconds, level=level, workers=workers, trials=trials),

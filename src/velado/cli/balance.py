@@ -37,9 +37,10 @@ def command(
     limits = {"ks": ks, "loss": loss, "precision": precision, "suppressed": suppressed, "query-error": query_error}
     conditions = {name: limit for name, limit in limits.items() if limit is not None}
     tried = grid(k=k, q=q, l=l, c=c, t=t, suppression=suppression, method=method)
-    with progress() as report:
-        result = balance(project, conditions, tried or None, progress=report)
-        files = save_comparison(result.comparison, output, language) if output is not None else []
+    with progress(language) as report:
+        drawing = report.part(0.8, 1.0)
+        result = balance(project, conditions, tried or None, progress=report.part(0.0, 0.8))
+        files = [] if output is None else save_comparison(result.comparison, output, language, progress=drawing)
     if json:
         print_json({**result.as_dict(), "files": [str(f) for f in files]})
         return

@@ -28,11 +28,11 @@ def command(
     json: JSON = False,
 ) -> None:
     """Try many settings on one reading of the table: loss, risk, suppressed records and class sizes of each."""
-    with progress() as report:
-        result = compare(
-            project, grid(k=k, q=q, l=l, c=c, t=t, suppression=suppression, method=method), progress=report
-        )
-        files = save_comparison(result, output, language) if output is not None else []
+    with progress(language) as report:
+        tried = grid(k=k, q=q, l=l, c=c, t=t, suppression=suppression, method=method)
+        result = compare(project, tried, progress=report.part(0.0, 0.8))
+        drawing = report.part(0.8, 1.0)
+        files = save_comparison(result, output, language, progress=drawing) if output is not None else []
     if json:
         print_json({**result.as_dict(), "files": [str(f) for f in files]})
         return

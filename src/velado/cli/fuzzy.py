@@ -35,6 +35,7 @@ from velado.cli.terminal import (
     say,
     source,
 )
+from velado.progress import Progress
 
 PARTITIONS = ("k-means", "global-recode", "c-means", "gustafson-kessel")
 
@@ -106,15 +107,21 @@ def command(
     )
     quasi, secret = names(qi), names(sensitive)
     release: Release | None = None
-    with progress() as report:
+    with progress(language) as report:
         if output is None or chart is not None:
-            result = fuzzify(read, quasi, secret, method=method, models=models, progress=report)
+            result = fuzzify(read, quasi, secret, method=method, models=models, progress=report.part(0.0, 0.4))
         # Before the release: none is left behind by charts that cannot be drawn or written.
-        beside = {} if chart is None or chart.suffix else _beside(result, read, quasi, method)
-        files = [] if chart is None else save_fuzzy_charts(result, chart, language=language, beside=beside)
+        beside = {} if chart is None or chart.suffix else _beside(result, read, quasi, method, report.part(0.4, 0.5))
+        drawing = report.part(0.5, 0.6)
+        files = (
+            []
+            if chart is None
+            else save_fuzzy_charts(result, chart, language=language, beside=beside, progress=drawing)
+        )
         if output is not None:
             columns = [Column(c, "quasi-identifier") for c in quasi] + [Column(c, "sensitive") for c in secret]
-            release = anonymize(read, columns, models, method, output=output, rest="drop", progress=report)
+            left = report.part(0.0 if chart is None else 0.6, 1.0)
+            release = anonymize(read, columns, models, method, output=output, rest="drop", progress=left)
             assert release.found is not None
             result = Fuzzification.of(release.found, models)
     if json:
@@ -157,7 +164,9 @@ def _numbers(column: str, texts: list[str]) -> list[float]:
         raise InputError("bad-option", "--breakpoints takes numbers", column=column, values=texts) from None
 
 
-def _beside(result: Fuzzification, read: Any, quasi: list[str], method: Fuzzy) -> dict[str, Fuzzification]:
+def _beside(
+    result: Fuzzification, read: Any, quasi: list[str], method: Fuzzy, progress: Progress
+) -> dict[str, Fuzzification]:
     """The same two columns partitioned by every method into as many sets."""
     if len(quasi) != 2:
         return {}
@@ -165,7 +174,10 @@ def _beside(result: Fuzzification, read: Any, quasi: list[str], method: Fuzzy) -
     plain_ = replace(method, sets=sets, breakpoints={}, names={}, degrees=None)
     return {
         name: fuzzify(
-            read, quasi, method=replace(plain_, partition=name, joint=method.joint and name != "global-recode")
+            read,
+            quasi,
+            method=replace(plain_, partition=name, joint=method.joint and name != "global-recode"),
+            progress=progress.part(i / len(PARTITIONS), (i + 1) / len(PARTITIONS)),
         )
-        for name in PARTITIONS
+        for i, name in enumerate(PARTITIONS)
     }

@@ -31,7 +31,7 @@ def command(
 ) -> None:
     """Write the report of a release as HTML, PDF and XLSX; values of k, ℓ, t add a comparison with other settings."""
     tried = grid(k=k, l=l, t=t, suppression=suppression)
-    with progress() as shown:
+    with progress(language) as shown:
         files = write_report(
             project,
             output,

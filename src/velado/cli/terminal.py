@@ -19,6 +19,8 @@ from rich.table import Table
 from velado import InputError, Source, VeladoError
 from velado.cli import signals
 from velado.errors import FULL, Note, disk_full
+from velado.i18n import language
+from velado.progress import Progress, Step
 
 TWINS = Annotated[
     str, typer.Option(help="fold: spellings of one sensitive value, such as HIV and hiv, count as one; or distinct.")
@@ -165,30 +167,34 @@ def fail(error: VeladoError) -> int:
 
 
 @contextmanager
-def progress() -> Iterator[Any]:
-    """A progress callback; it draws on standard error, and only on a terminal."""
+def progress(code: str = "en") -> Iterator[Progress]:
+    """The progress of a command; it draws one bar on standard error, in a language, and only on a terminal."""
     console = Terminal(stderr=True)
     if not console.is_terminal:
-        yield lambda share, text: signals.check()
+        yield Progress(lambda step: signals.check())
         return
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
 
-    bar = Progress(
+    words = language(code)
+    bar = Bar(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(),
+        TaskProgressColumn(),
         TimeElapsedColumn(),
         console=console,
         transient=True,
     )
     with bar:
-        task = bar.add_task("starting", total=None)
+        task = bar.add_task(plain(Step("start", 0.0).text(code)), total=1.0)
 
-        def report(share: float, text: str) -> None:
+        def draw(step: Step) -> None:
             signals.check()
-            bar.update(task, description=text, completed=share if share > 0 else None, total=1 if share > 0 else None)
+            counted = "" if step.total is None else f" {words.integer(step.done or 0)} / {words.integer(step.total)}"
+            bar.update(task, description=plain(step.text(code) + counted), completed=step.share)
 
-        yield report
+        yield Progress(draw)
 
 
 def figure(value: Any) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,12 @@ from velado.evaluation.utility import ColumnUtility, Utility, utility
 from velado.frequency import FrequencyTable
 from velado.hierarchies import Cover
 from velado.models import PrivacyModel, Verdict, all_verdicts, crisp_models, judge_classes, smallest_class
+from velado.progress import Progress, silent
 
 MEASURES = ("privacy", "aggregates", "ks", "queries")
 """The parts of an evaluation that may be asked for by name; utility and risk are always there."""
+WORK = {"utility": 2, "privacy": 2, "aggregates": 1, "ks": 1, "queries": 4, "learning": 40, "risk": 2, "fuzzy": 2}
+"""How long the parts take beside each other."""
 
 
 @dataclass(frozen=True)
@@ -111,29 +115,39 @@ def judge(pair: Pair, models: Sequence[PrivacyModel]) -> list[Verdict]:
 
 
 def evaluate(
-    pair: Pair, models: Sequence[PrivacyModel] = (), verdicts: Sequence[Verdict] = (), wanted: Wanted | None = None
+    pair: Pair,
+    models: Sequence[PrivacyModel] = (),
+    verdicts: Sequence[Verdict] = (),
+    wanted: Wanted | None = None,
+    progress: Progress | None = None,
 ) -> Evaluation:
     """Evaluate a pair; the verdicts come from the verification of what was written."""
     wanted = wanted or Wanted()
+    progress = progress or silent()
+    begin = _beginning(pair, wanted, progress)
+    begin("utility")
     k = smallest_class(models) if models else int(min(pair.shown_sizes, default=1))
     overall, columns = utility(pair, k)
     parts: dict[str, Any] = {}
     if "privacy" in wanted.measures:
+        judging = begin("privacy")
         before, after = (None, None) if pair.people is None else (pair.people.before, pair.people.classes)
         parts["before"] = check_frequency(pair.original, wanted.order, before)
+        judging.at(0.5)
         parts["after"] = check_classes(
             pair.released, pair.released.frequency.sensitive, pair.singled_out, wanted.order, after
         )
     if "aggregates" in wanted.measures:
-        parts["aggregates"] = _numeric(pair, aggregates)
+        parts["aggregates"] = _numeric(pair, aggregates, begin("aggregates"))
     if "ks" in wanted.measures:
-        parts["ks"] = _numeric(pair, kolmogorov_smirnov)
+        parts["ks"] = _numeric(pair, kolmogorov_smirnov, begin("ks"))
     if "queries" in wanted.measures:
-        parts["queries"] = query_error(pair, wanted.queries, wanted.seed)
+        parts["queries"] = query_error(pair, wanted.queries, wanted.seed, begin("queries"))
     if wanted.outcome is not None:
-        parts["learning"] = learning_utility(pair, wanted.outcome, wanted.seed)
+        parts["learning"] = learning_utility(pair, wanted.outcome, wanted.seed, begin("learning"))
+    at_risk = begin("risk")
     if wanted.population is not None:
-        parts["journalist"] = journalist(pair, wanted.population)
+        parts["journalist"] = journalist(pair, wanted.population, progress=at_risk)
     if wanted.people is not None:
         parts["individual"] = _individual(pair, wanted.people)
     elif wanted.fraction is not None:
@@ -143,13 +157,15 @@ def evaluate(
         }
     if wanted.fraction is not None:
         parts["uniqueness"] = {
-            "before": uniqueness(pair.original.counts, wanted.fraction),
-            "after": uniqueness(pair.sizes, wanted.fraction),
+            "before": uniqueness(pair.original.counts, wanted.fraction, at_risk.part(0.2, 0.6)),
+            "after": uniqueness(pair.sizes, wanted.fraction, at_risk.part(0.6, 1.0)),
         }
     if pair.people is not None:
         parts["people"] = {"count": pair.people.released, "smallest_class": int(min(pair.people.classes, default=0))}
     if pair.fuzzy is not None:
+        begin("fuzzy")
         parts["fuzzy"] = fuzzy_measures(pair.fuzzy, pair.original.hierarchies)
+    progress.at(1.0)
     return Evaluation(
         rows=pair.records,
         released=pair.kept,
@@ -165,6 +181,22 @@ def evaluate(
     )
 
 
+def _beginning(pair: Pair, wanted: Wanted, progress: Progress) -> Callable[[str], Progress]:
+    """Begins a part of the evaluation by its name, with its share of the work that is wanted."""
+    there = {"learning": wanted.outcome is not None, "fuzzy": pair.fuzzy is not None}
+    names = [n for n in WORK if there.get(n, n in ("utility", "risk") or n in wanted.measures)]
+    ends = list(accumulate((WORK[name] for name in names), initial=0))
+    ranges = dict(zip(names, pairwise(ends), strict=True))
+
+    def begin(name: str) -> Progress:
+        low, high = ranges[name]
+        part = progress.part(low / ends[-1], high / ends[-1], "learn" if name == "learning" else None)
+        part.at(0.0)
+        return part
+
+    return begin
+
+
 def _individual(pair: Pair, people: np.ndarray) -> dict[str, IndividualRisk]:
     if pair.class_of is None:
         raise InputError(
@@ -176,9 +208,12 @@ def _individual(pair: Pair, people: np.ndarray) -> dict[str, IndividualRisk]:
     return {"before": summarize(pair.original.counts, people), "after": summarize(pair.sizes, after)}
 
 
-def _numeric(pair: Pair, measure: Any) -> dict[str, Any]:
+def _numeric(pair: Pair, measure: Any, progress: Progress) -> dict[str, Any]:
     """A measure of every numeric quasi-identifier that has it."""
-    measured = {name: measure(pair, j) for j, name in enumerate(pair.columns)}
+    measured = {}
+    for j, name in enumerate(pair.columns):
+        progress.check()
+        measured[name] = measure(pair, j)
     return {name: value for name, value in measured.items() if value is not None}
 
 

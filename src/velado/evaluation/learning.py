@@ -14,6 +14,7 @@ import numpy as np
 from velado.errors import InputError
 from velado.evaluation.pair import Pair
 from velado.hierarchies import Cover
+from velado.progress import Progress, silent
 from velado.values import Text
 
 FOLDS = 3
@@ -73,8 +74,9 @@ def _classifiers(seed: int) -> dict[str, Callable[[], Any]]:
     }
 
 
-def learning_utility(pair: Pair, outcome: Outcome, seed: int = 0) -> Learning:
+def learning_utility(pair: Pair, outcome: Outcome, seed: int = 0, progress: Progress | None = None) -> Learning:
     """Train and test; quasi-identifiers other than the outcome are the features."""
+    progress = progress or silent()
     classifiers = _classifiers(seed)
     if pair.class_of is None:
         raise InputError(
@@ -100,6 +102,8 @@ def learning_utility(pair: Pair, outcome: Outcome, seed: int = 0) -> Learning:
         for held in range(FOLDS):
             train, test = fold != held, fold == held
             for which, (features, used) in enumerate(((before, train), (after, train & kept))):
+                fitted = sum(len(s) for both in scores.values() for s in both)
+                progress.at(fitted, 2 * FOLDS * len(classifiers))
                 scores[name][which].append(_scored(make(), features[used], values[used], features[test], values[test]))
     most = np.bincount(values).max() / len(values)
     both = [{name: _mean(s[which]) for name, s in scores.items()} for which in (0, 1)]

@@ -8,9 +8,12 @@ import numpy as np
 
 from velado.frequency import distinct_rows
 from velado.hierarchies import Cover
+from velado.progress import Progress, silent
 
 
-def fitting(codes: np.ndarray, covers: Sequence[Cover], classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def fitting(
+    codes: np.ndarray, covers: Sequence[Cover], classes: np.ndarray, progress: Progress | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """All pairs (row, class) in which every value of the row is under the class's label.
 
     ``codes`` are leaf codes of rows (−1: a value that the covers do not know, which fits nothing), ``classes``
@@ -23,7 +26,8 @@ def fitting(codes: np.ndarray, covers: Sequence[Cover], classes: np.ndarray) -> 
         return _by_lookup(codes, covers, [np.append(m, -1) for m in maps if m is not None], classes)
     rows: list[np.ndarray] = []
     found: list[np.ndarray] = []
-    _walk(codes, covers, classes, np.arange(len(codes)), np.arange(len(classes)), 0, rows, found)
+    every = np.arange(len(codes)), np.arange(len(classes))
+    _walk(codes, covers, classes, *every, 0, rows, found, progress or silent())
     if not rows:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     row, number = np.concatenate(rows), np.concatenate(found)
@@ -53,7 +57,9 @@ def _walk(
     j: int,
     out_rows: list[np.ndarray],
     out_classes: list[np.ndarray],
+    progress: Progress,
 ) -> None:
+    progress.check()
     if not len(rows):
         return
     if j == len(covers):
@@ -65,4 +71,4 @@ def _walk(
     labels, first = np.unique(classes[numbers, j][order], return_index=True)
     for label, part in zip(labels, np.split(numbers[order], first[1:]), strict=True):
         inside = np.append(covers[j].members(label), False)
-        _walk(codes, covers, classes, rows[inside[codes[rows, j]]], part, j + 1, out_rows, out_classes)
+        _walk(codes, covers, classes, rows[inside[codes[rows, j]]], part, j + 1, out_rows, out_classes, progress)

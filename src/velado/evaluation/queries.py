@@ -8,6 +8,7 @@ import numpy as np
 
 from velado.evaluation.pair import Pair
 from velado.hierarchies import Cover
+from velado.progress import Progress, silent
 
 MOST_COLUMNS = 3
 SELECTIVITY = 0.3
@@ -29,8 +30,9 @@ class QueryError:
     seed: int
 
 
-def query_error(pair: Pair, queries: int = 1000, seed: int = 0) -> QueryError | None:
+def query_error(pair: Pair, queries: int = 1000, seed: int = 0, progress: Progress | None = None) -> QueryError | None:
     """Ask ``queries`` random queries; None without quasi-identifiers or records."""
+    progress = progress or silent()
     original = pair.original
     m = len(pair.covers)
     if not m or not pair.records:
@@ -43,6 +45,7 @@ def query_error(pair: Pair, queries: int = 1000, seed: int = 0) -> QueryError | 
     widest = max(original.rows, pair.released.count, *(len(h.leaves) for h in original.hierarchies))
     step = max(1, CHUNK // widest)
     for first in range(0, queries, step):
+        progress.at(first, queries)
         part = slice(first, first + step)
         inside = [_range(cover, anchors[part, j], shifts[part, j]) for j, cover in enumerate(pair.covers)]
         shares = [cover.sums(within) / cover.sizes for cover, within in zip(pair.covers, inside, strict=True)]

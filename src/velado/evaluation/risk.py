@@ -11,6 +11,7 @@ from velado.evaluation.matching import fitting
 from velado.evaluation.pair import Pair
 from velado.frequency import FrequencyTable
 from velado.hierarchies import Cover
+from velado.progress import Progress
 
 THRESHOLD = 0.1
 
@@ -61,13 +62,15 @@ class Journalist:
     at_risk: float
 
 
-def journalist(pair: Pair, population: FrequencyTable, threshold: float = THRESHOLD) -> Journalist:
+def journalist(
+    pair: Pair, population: FrequencyTable, threshold: float = THRESHOLD, progress: Progress | None = None
+) -> Journalist:
     """Journalist risk of a release against a population table with the same quasi-identifiers."""
     covers = [
         Cover.of_labels(h, cover.labels, strict=False)
         for h, cover in zip(population.hierarchies, pair.covers, strict=True)
     ]
-    rows, classes = fitting(population.codes, covers, pair.labels)
+    rows, classes = fitting(population.codes, covers, pair.labels, progress)
     there = np.bincount(classes, weights=population.counts[rows], minlength=pair.released.count).astype(np.int64)
     short = np.flatnonzero(there < pair.sizes)
     if len(short):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from velado.errors import InputError
+from velado.progress import Progress, silent
 
 PITMAN_UP_TO = 0.1
 
@@ -40,7 +41,7 @@ class Uniqueness:
         return None if self.dankar is None else self.dankar * self.population
 
 
-def uniqueness(sizes: np.ndarray, fraction: float) -> Uniqueness:
+def uniqueness(sizes: np.ndarray, fraction: float, progress: Progress | None = None) -> Uniqueness:
     """Population uniqueness estimated from the class sizes of a sample and its sampling fraction.
 
     Without sample uniques every estimate is 0; with fraction 1 the sample is the population.
@@ -49,6 +50,8 @@ def uniqueness(sizes: np.ndarray, fraction: float) -> Uniqueness:
     >>> estimate.chosen, round(estimate.dankar, 4), round(estimate.population_uniques)
     ('snb', 0.0889, 62)
     """
+    progress = progress or silent()
+    progress.at(0.0)
     if not 0 < fraction <= 1:
         raise InputError("bad-parameter", f"the sampling fraction must be above 0 and at most 1, got {fraction!r}")
     size, count = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
@@ -60,8 +63,8 @@ def uniqueness(sizes: np.ndarray, fraction: float) -> Uniqueness:
         share = uniques / records if records else 0.0
         return Uniqueness(fraction, uniques, share, share, share, share, None, population)
     zayatz = _zayatz(size, count, population)
-    pitman = _pitman(size, count, population)
-    snb = _snb(size, count, fraction)
+    pitman = _pitman(size, count, population, progress)
+    snb = _snb(size, count, fraction, progress)
     dankar, chosen = _dankar(zayatz, pitman, snb, fraction)
     return Uniqueness(fraction, uniques, zayatz, pitman, snb, dankar, chosen, population)
 
@@ -92,13 +95,13 @@ def _zayatz(size: np.ndarray, count: np.ndarray, population: int) -> float:
     return float(uniques / records * uniques / (count @ drawn_once))
 
 
-def _pitman(size: np.ndarray, count: np.ndarray, population: int) -> float | None:
+def _pitman(size: np.ndarray, count: np.ndarray, population: int, progress: Progress) -> float | None:
     """Pitman's sampling formula fitted by maximum likelihood (Hoshino 2001, J. Off. Stat. 17:499).
 
     S/N is the exact expectation Γ(θ+1)·Γ(θ+α+N−1)/(Γ(θ+α)·Γ(θ+N)). The usual S = N^α·Γ(θ+1)/Γ(θ+α) is its
     limit for N much larger than θ, and may exceed N when it is not.
     """
-    fit = _pitman_fit(size, count)
+    fit = _pitman_fit(size, count, progress)
     if fit is None:
         return None
     alpha, theta = fit
@@ -107,7 +110,7 @@ def _pitman(size: np.ndarray, count: np.ndarray, population: int) -> float | Non
     return float(share)
 
 
-def _pitman_fit(size: np.ndarray, count: np.ndarray) -> tuple[float, float] | None:
+def _pitman_fit(size: np.ndarray, count: np.ndarray, progress: Progress | None = None) -> tuple[float, float] | None:
     """(α, θ) of highest likelihood, or None where the likelihood has no maximum.
 
     The logarithm of the likelihood is, up to a constant, Σ_{0<i<u} ln(θ+iα) − Σ_{0<i<n} ln(θ+i)
@@ -116,6 +119,7 @@ def _pitman_fit(size: np.ndarray, count: np.ndarray) -> tuple[float, float] | No
     """
     from scipy.optimize import brentq
 
+    progress = progress or silent()
     records, classes = float(size @ count), float(count.sum())
     if classes == records:
         return None
@@ -124,6 +128,7 @@ def _pitman_fit(size: np.ndarray, count: np.ndarray) -> tuple[float, float] | No
         return excess - (alpha if alpha > 0 else alpha * (classes - 1))
 
     def slope_theta(log_excess: float, alpha: float) -> float:
+        progress.check()
         excess = math.exp(log_excess)
         theta = excess_to_theta(excess, alpha)
         return _pitman_sums(excess, theta, alpha, classes)[0] - float(_harmonic(theta + 1, records - 1))
@@ -156,13 +161,13 @@ def _pitman_sums(excess: float, theta: float, alpha: float, classes: float) -> t
     return reciprocals, (last - theta * reciprocals) / alpha
 
 
-def _snb(size: np.ndarray, count: np.ndarray, fraction: float) -> float | None:
+def _snb(size: np.ndarray, count: np.ndarray, fraction: float, progress: Progress) -> float | None:
     """Slide negative binomial (Chen & Keller-McNulty 1998, J. Off. Stat. 14:79): S = K·β^α."""
     records, once, twice = float(size @ count), _count_of(1, size, count), _count_of(2, size, count)
     classes = _population_classes(size, count, fraction)
     if not twice:
         return once / records if math.isclose(once, classes * fraction, rel_tol=1e-9) else None
-    fit = _snb_fit(once / (classes * fraction), twice / once, fraction)
+    fit = _snb_fit(once / (classes * fraction), twice / once, fraction, progress)
     if fit is None:
         return None
     alpha, log_beta = fit
@@ -170,7 +175,9 @@ def _snb(size: np.ndarray, count: np.ndarray, fraction: float) -> float | None:
     return share if share <= 1 else None
 
 
-def _snb_fit(once: float, ratio: float, fraction: float) -> tuple[float, float] | None:
+def _snb_fit(
+    once: float, ratio: float, fraction: float, progress: Progress | None = None
+) -> tuple[float, float] | None:
     """(α, ln β) of the classes' sizes 1 + NB(α, β), from ``once`` = s_1/(K·π) and ``ratio`` = s_2/s_1, or None.
 
     With z = (1−π)(1−β) and w = 1−z the sample is expected to have
@@ -179,6 +186,8 @@ def _snb_fit(once: float, ratio: float, fraction: float) -> tuple[float, float] 
     rises with β (seen numerically for all π and ratios, not proven), so it has one root or none.
     """
     from scipy.optimize import brentq
+
+    progress = progress or silent()
 
     def solve(logit: float) -> tuple[float, float, float]:
         log_beta, rest = -float(np.logaddexp(0, -logit)), math.exp(-np.logaddexp(0, logit))
@@ -192,6 +201,7 @@ def _snb_fit(once: float, ratio: float, fraction: float) -> tuple[float, float] 
         return alpha, log_beta, alpha * log_beta_w + math.log1p(alpha * z / w) - math.log(once)
 
     def gap(logit: float) -> float:
+        progress.check()
         return solve(logit)[2]
 
     low, high = -1e8, 30.0

@@ -9,6 +9,7 @@ import numpy as np
 
 from velado.fuzzy.clustering import Iterated, chunks
 from velado.fuzzy.fuzzy_clustering import FuzzyClusterer, weighted_means
+from velado.progress import Progress
 
 NEAR = 1e-6
 """Squared distances below this share of ‖z‖² are taken from differences: the product has lost too many digits."""
@@ -27,7 +28,7 @@ class CMeans(FuzzyClusterer):
 
     name: ClassVar[str] = "c-means"
 
-    def iterate(self, points: np.ndarray, counts: np.ndarray, start: np.ndarray) -> Iterated:
+    def iterate(self, points: np.ndarray, counts: np.ndarray, start: np.ndarray, progress: Progress) -> Iterated:
         """Each turn is one pass over the points, chunk by chunk, in two matrix products.
 
         With z' = (z, ‖z‖², 1), squared distances are the products of z' with (−2v, 1, ‖v‖²), and all sums that the next
@@ -44,7 +45,7 @@ class CMeans(FuzzyClusterer):
             towards = np.column_stack([-2 * centres, np.ones(self.sets), (centres**2).sum(axis=1)])
             sums = np.zeros((self.sets, dimensions + 2))
             change = 0.0
-            for part in chunks(rows, self.sets):
+            for part in chunks(rows, self.sets, progress):
                 squares = towards @ extended[:, part]
                 if squares.min() < nearest:
                     i, k = np.nonzero(squares < NEAR * extended[-2, part])

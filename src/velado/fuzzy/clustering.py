@@ -17,6 +17,7 @@ import numpy as np
 from velado.errors import InputError
 from velado.fuzzy.points import check_size, checked_counts, checked_points, name_of
 from velado.parameters import FLAG, Choice, Number, Parameter, check
+from velado.progress import Progress, silent
 
 CHUNK_CELLS = 1 << 14
 SAME_DIGITS = 15
@@ -119,7 +120,7 @@ class Clusterer(ABC):
         """Memberships from squared distances to the centres, both sets × rows."""
 
     @abstractmethod
-    def iterate(self, points: np.ndarray, counts: np.ndarray, start: np.ndarray) -> Iterated:
+    def iterate(self, points: np.ndarray, counts: np.ndarray, start: np.ndarray, progress: Progress) -> Iterated:
         """One run; points are columns × rows, so that every step runs along contiguous rows."""
 
     def fit(
@@ -128,12 +129,14 @@ class Clusterer(ABC):
         counts: np.ndarray | None = None,
         start: np.ndarray | None = None,
         columns: Sequence[str | None] = (),
+        progress: Progress | None = None,
     ) -> Clustering:
         """Learn a partition of rows that stand for ``counts`` records each.
 
         Starts are drawn as in k-means++ (Arthur and Vassilvitskii, 2007), or given once as centres in the units of the
         points. Of several runs the one with the smallest objective is taken, the first of equal ones.
         """
+        progress = progress or silent()
         x = checked_points(points, columns)
         records = checked_counts(counts, len(x))
         scaling = Scaling.of(x, self.scaled, columns)
@@ -143,9 +146,13 @@ class Clusterer(ABC):
             starts = [self._given(start, scaling)]
         else:
             rng = np.random.default_rng(self.seed)
-            starts = [spread_start(scaled, records, self.sets, rng) for _ in range(self.restarts)]
+            starts = [spread_start(scaled, records, self.sets, rng, progress) for _ in range(self.restarts)]
         upright = np.ascontiguousarray(scaled.T)
-        best = min((self.iterate(upright, records, centres) for centres in starts), key=lambda run: run.objective)
+        runs = []
+        for number, centres in enumerate(starts):
+            progress.at(number, len(starts))
+            runs.append(self.iterate(upright, records, centres, progress))
+        best = min(runs, key=lambda run: run.objective)
         order = np.lexsort(best.centres.T[::-1])
         return Clustering(
             scaling.restore(best.centres[order]),
@@ -182,30 +189,37 @@ class Clusterer(ABC):
         )  # fmt: skip
 
 
-def spread_start(points: np.ndarray, counts: np.ndarray, sets: int, rng: np.random.Generator) -> np.ndarray:
+def spread_start(
+    points: np.ndarray, counts: np.ndarray, sets: int, rng: np.random.Generator, progress: Progress
+) -> np.ndarray:
     """Points drawn with probability proportional to records × squared distance to the nearest one drawn before."""
     chosen = [points[rng.choice(len(points), p=counts / counts.sum())]]
     nearest = np.full(len(points), np.inf)
     while len(chosen) < sets:
+        progress.check()
         nearest = np.minimum(nearest, ((points - chosen[-1]) ** 2).sum(axis=1))
         weights = nearest * counts
         chosen.append(points[rng.choice(len(points), p=weights / weights.sum())])
     return np.array(chosen)
 
 
-def chunks(rows: int, cells: int) -> Iterator[slice]:
-    """Slices of rows with ``cells`` numbers each that stay in the cache of a core.
+def chunks(rows: int, cells: int, progress: Progress | None = None) -> Iterator[slice]:
+    """Slices of rows with ``cells`` numbers each that stay in the cache of a core; between two, the call may be cancelled.
 
     Matrix products of this size are also left to one thread by BLAS, which loses more by several here.
     """
-    step = max(CHUNK_CELLS // cells, 1)
-    return (slice(first, first + step) for first in range(0, rows, step))
+    progress, step = progress or silent(), max(CHUNK_CELLS // cells, 1)
+    for first in range(0, rows, step):
+        progress.check()
+        yield slice(first, first + step)
 
 
-def squared_distances(points: np.ndarray, centres: np.ndarray, norms: np.ndarray | None = None) -> np.ndarray:
+def squared_distances(
+    points: np.ndarray, centres: np.ndarray, norms: np.ndarray | None = None, progress: Progress | None = None
+) -> np.ndarray:
     """(x − v)ᵀ A (x − v), sets × rows; points are columns × rows, ``norms`` the factors L of A = L Lᵀ of the sets."""
     squares = np.empty((len(centres), points.shape[1]))
-    for part in chunks(points.shape[1], len(points)):
+    for part in chunks(points.shape[1], len(points), progress):
         for i, centre in enumerate(centres):
             away = points[:, part] - centre[:, None]
             if norms is not None:

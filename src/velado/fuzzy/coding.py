@@ -11,6 +11,7 @@ from velado.fuzzy.clustering import Clusterer, Clustering
 from velado.fuzzy.global_recode import GlobalRecode, Intervals
 from velado.fuzzy.memberships import crisp
 from velado.fuzzy.sets import FuzzyPartition
+from velado.progress import Progress
 
 Learned = Clustering | FuzzyPartition | Intervals
 
@@ -31,14 +32,19 @@ class Coding:
 
     @classmethod
     def learn(
-        cls, method: Clusterer | GlobalRecode, points: np.ndarray, counts: np.ndarray, columns: Sequence[str]
+        cls,
+        method: Clusterer | GlobalRecode,
+        points: np.ndarray,
+        counts: np.ndarray,
+        columns: Sequence[str],
+        progress: Progress | None = None,
     ) -> Coding:
         """Learn the sets from points (rows × columns) that stand for so many records."""
         if isinstance(method, GlobalRecode):
             intervals = method.fit(points[:, 0], counts, columns[0])
             memberships, places = crisp(intervals.labels, intervals.number), _rising(intervals.number)
             return cls(tuple(columns), memberships, places, intervals, _usual(points, counts))
-        found = method.fit(points, counts, columns=columns)
+        found = method.fit(points, counts, columns=columns, progress=progress)
         order = np.argsort(found.centres, axis=0, kind="stable")
         return cls(tuple(columns), found.memberships, np.argsort(order, axis=0).T, found, _usual(points, counts))
 

@@ -10,6 +10,7 @@ import numpy as np
 from velado.fuzzy.clustering import Iterated, chunks, squared_distances
 from velado.fuzzy.fuzzy_clustering import FuzzyClusterer, weighted_means
 from velado.parameters import Number
+from velado.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,10 @@ class GustafsonKessel(FuzzyClusterer):
         "condition": Number("largest ratio of the eigenvalues of a covariance", low=1, low_open=True, high=1e15),
     }
 
-    def iterate(self, points: np.ndarray, counts: np.ndarray, start: np.ndarray) -> Iterated:
+    def iterate(self, points: np.ndarray, counts: np.ndarray, start: np.ndarray, progress: Progress) -> Iterated:
         """The first memberships are those of c-means: there is no covariance yet."""
         weights = counts.astype(float)
-        memberships = self.membership(squared_distances(points, start))
+        memberships = self.membership(squared_distances(points, start, progress=progress))
         powers = np.empty_like(memberships)
         centres = start
         for iteration in range(1, self.iterations + 1):  # noqa: B007
@@ -41,9 +42,9 @@ class GustafsonKessel(FuzzyClusterer):
             powers *= weights
             totals = powers.sum(axis=1)
             centres = weighted_means(powers @ points.T, totals, centres)
-            shapes = [self._shape(f) for f in _covariances(points, centres, powers, totals)]
+            shapes = [self._shape(f) for f in _covariances(points, centres, powers, totals, progress)]
             norms = np.array([norm for norm, _ in shapes])
-            squares = squared_distances(points, centres, norms)
+            squares = squared_distances(points, centres, norms, progress)
             objective = float((powers * squares).sum())
             new = self.membership(squares)
             converged = self.change(new - memberships) <= self.tolerance
@@ -64,10 +65,12 @@ class GustafsonKessel(FuzzyClusterer):
         return vectors * np.exp((volume - np.log(values)) / 2), singular
 
 
-def _covariances(points: np.ndarray, centres: np.ndarray, powers: np.ndarray, totals: np.ndarray) -> np.ndarray:
+def _covariances(
+    points: np.ndarray, centres: np.ndarray, powers: np.ndarray, totals: np.ndarray, progress: Progress
+) -> np.ndarray:
     """Σ μ^m (x − v)(x − v)ᵀ / Σ μ^m of each set; 0 for a set to which nobody belongs."""
     sums = np.zeros((len(centres), len(points), len(points)))
-    for part in chunks(points.shape[1], len(points)):
+    for part in chunks(points.shape[1], len(points), progress):
         for i, centre in enumerate(centres):
             away = points[:, part] - centre[:, None]
             sums[i] += (away * powers[i, part]) @ away.T

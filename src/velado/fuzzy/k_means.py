@@ -9,6 +9,7 @@ import numpy as np
 
 from velado.fuzzy.clustering import Clusterer, Iterated, squared_distances
 from velado.fuzzy.memberships import crisp
+from velado.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -28,13 +29,13 @@ class KMeans(Clusterer):
         """1 in the set with the nearest centre, the first of equal ones."""
         return crisp(squares.argmin(axis=0), len(squares)).T
 
-    def iterate(self, points: np.ndarray, counts: np.ndarray, start: np.ndarray) -> Iterated:
+    def iterate(self, points: np.ndarray, counts: np.ndarray, start: np.ndarray, progress: Progress) -> Iterated:
         """By turns: points to the nearest centre, centres to the mean of their points."""
         every = np.arange(points.shape[1])
         centres = start
         labels = np.full(points.shape[1], -1)
         for iteration in range(1, self.iterations + 1):  # noqa: B007
-            squares = squared_distances(points, centres)
+            squares = squared_distances(points, centres, progress=progress)
             nearest = squares.argmin(axis=0)
             self._fill(nearest, squares[nearest, every])
             moved = bool((nearest != labels).any())

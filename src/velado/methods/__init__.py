@@ -3,7 +3,7 @@
 from typing import Any
 
 from velado.errors import InputError, suggest
-from velado.methods.base import Found, Method, Progress, Search, kernels_ready, silent
+from velado.methods.base import Found, Method, Search, kernels_ready
 from velado.methods.datafly import Datafly
 from velado.methods.fixed import Fixed
 from velado.methods.fuzzy import Fuzzy
@@ -39,10 +39,8 @@ __all__ = [
     "Lattice",
     "Method",
     "Mondrian",
-    "Progress",
     "Samarati",
     "Search",
     "kernels_ready",
     "method_from",
-    "silent",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -16,14 +16,8 @@ from velado.fuzzy.classes import Fuzzified
 from velado.hierarchies import Cover
 from velado.models import PrivacyModel, judge_classes
 from velado.parameters import Parameter, check
+from velado.progress import Progress
 from velado.values import Text
-
-Progress = Callable[[float, str], None]
-"""Called with the share done (0…1) and what is being done; may raise `Cancelled`."""
-
-
-def silent(share: float, text: str) -> None:
-    """Progress that nobody watches."""
 
 
 def kernels_ready() -> bool:
@@ -110,8 +104,10 @@ class Method:
         """Whether its classes have degrees of membership, so that models of fuzzy classes can be judged."""
         return False
 
-    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress = silent) -> Found:
-        """Find the node; `NoSolution` if there is none."""
+    def search(
+        self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
+    ) -> Found:
+        """Find the node; `NoSolution` if there is none. The progress is that of the search alone."""
         raise AssertionError("every method defines its search")
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,14 +15,18 @@ import numpy as np
 
 from velado.frequency import FrequencyTable, Sensitive
 from velado.methods.axes import Axis
-from velado.methods.base import Progress
 from velado.methods.lattice import THREADS
 from velado.models import PrivacyModel, smallest_class
 from velado.models.base import compile_rules
+from velado.progress import Progress
 
 FITS = 2**62
-PARTS = 16
-"""Open parts per thread before the work is dealt out."""
+PARTS = 64
+"""Open parts at most that a call of the kernel leaves behind."""
+WORK = 40_000_000
+"""Cells at most that a call of the kernel looks at, if need be by making fewer cuts: a fraction of a second."""
+BREATH = 0.1
+"""Seconds between two looks at the threads."""
 
 Range = tuple[int, int]
 
@@ -116,22 +122,16 @@ class Cutter:
         width = self._rule
         columns, rules, k = self._columns, self._rules, self.k
 
-        def cut(begin: int, end: int, most: int) -> Any:
-            return kernel.partition(
+        def cut(begin: int, end: int) -> list[Range]:
+            cells = (end - begin) * data.shape[1]
+            # At worst, every cut takes away only a few rows.
+            most = 0 if cells * (end - begin) <= WORK else min(max(WORK // cells, 2), PARTS)
+            parts = kernel.partition(
                 data, counts, rows, columns, rules, histograms, k, split, self.relaxed, width, begin, end, most, marks
             )  # fmt: skip
+            return [(int(a), int(b)) for a, b in parts]
 
-        progress(0.0, "cutting")
-        parts = cut(0, n, PARTS * THREADS if THREADS > 1 else 0)
-        with ThreadPoolExecutor(THREADS) as pool:
-            running = [pool.submit(cut, int(a), int(b), 0) for a, b in parts[np.argsort(parts[:, 0] - parts[:, 1])]]
-            try:
-                for i, future in enumerate(running):
-                    progress(i / len(running), "cutting")
-                    future.result()
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+        _in_threads(cut, n, progress)
         begins = np.flatnonzero(marks)
         class_of = np.empty(n, dtype=np.int64)
         by_first_row = np.argsort(np.argsort(np.minimum.reduceat(rows, begins)))
@@ -217,3 +217,29 @@ class Cutter:
         """Whether everything together satisfies the models."""
         whole = marginals[0]
         return self._ranges(whole, [0, len(whole.ranks)]) is not None
+
+
+def _in_threads(cut: Callable[[int, int], list[Range]], rows: int, progress: Progress) -> None:
+    """Cut the rows, and what a cut leaves open, one thread per core, the largest parts first."""
+    waiting = [(-rows, 0, rows)]
+    running: set[Future[list[Range]]] = set()
+    left, looked = rows, 0.0
+    with ThreadPoolExecutor(THREADS) as pool:
+        sizes: dict[Future[list[Range]], int] = {}
+        while waiting or running:
+            progress.check()
+            if time.perf_counter() >= looked + BREATH:
+                progress.at(rows - left, rows)
+                looked = time.perf_counter()
+            # As many as there are threads wait for their turn, so that none is idle.
+            while waiting and len(running) < 2 * THREADS:
+                size, begin, end = heapq.heappop(waiting)
+                task = pool.submit(cut, begin, end)
+                sizes[task] = -size
+                running.add(task)
+            ended, running = wait(running, BREATH, FIRST_COMPLETED)
+            for task in ended:
+                left -= sizes.pop(task)
+                for begin, end in task.result():
+                    left += end - begin
+                    heapq.heappush(waiting, (begin - end, begin, end))

@@ -13,16 +13,15 @@ from velado.frequency import FrequencyTable
 from velado.methods.base import (
     Found,
     Method,
-    Progress,
     Search,
     lattice_size,
     no_solution,
     release_of,
-    silent,
     suppression_limit,
 )
 from velado.models import PrivacyModel
 from velado.parameters import Number
+from velado.progress import Progress, silent
 
 
 @dataclass(frozen=True)
@@ -37,18 +36,22 @@ class Datafly(Method):
     name: ClassVar[str] = "datafly"
     parameters: ClassVar = {"suppression": Number("share of the records that may be suppressed", low=0, high=1)}
 
-    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress = silent) -> Found:
+    def search(
+        self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
+    ) -> Found:
         """Climb until the violating records may be suppressed."""
+        progress = progress or silent()
         began = time.perf_counter()
         heights = [h.height for h in frequency.hierarchies]
         limit = suppression_limit(self.suppression, frequency.records)
         levels = [0] * len(heights)
         for evaluated in range(1, sum(heights) + 2):
-            progress(sum(levels) / max(sum(heights), 1), "generalizing the column with the most values")
+            progress.at(sum(levels), sum(heights))
             found = release_of(frequency, models, levels, Search(0, 0, False, None, 0.0))
             if found.suppressed <= limit and found.kept.any():
                 nodes = lattice_size([h + 1 for h in heights])
                 search = Search(nodes, evaluated, False, None, time.perf_counter() - began)
+                progress.at(1.0)
                 return release_of(frequency, models, levels, search)
             distinct = [
                 len(np.unique(h.maps[level][frequency.codes[:, j]])) if level < h.height else -1

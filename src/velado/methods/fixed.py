@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 
 from velado.errors import InputError, NoSolution, suggest
 from velado.frequency import FrequencyTable
-from velado.methods.base import Found, Method, Progress, Search, lattice_size, release_of, silent, suppression_limit
+from velado.methods.base import Found, Method, Search, lattice_size, release_of, suppression_limit
 from velado.models import PrivacyModel
 from velado.parameters import Levels, Number
+from velado.progress import Progress, silent
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,12 @@ class Fixed(Method):
         "suppression": Number("share of the records that may be suppressed", low=0, high=1),
     }
 
-    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress = silent) -> Found:
+    def search(
+        self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
+    ) -> Found:
         """Judge the one node."""
+        progress = progress or silent()
+        progress.at(0, 1)
         began = time.perf_counter()
         vector = self._vector(frequency)
         nodes = lattice_size([h.levels for h in frequency.hierarchies])
@@ -39,6 +44,7 @@ class Fixed(Method):
                 "no-solution", f"these levels leave {found.suppressed:,} of {frequency.records:,} records in violating classes",
                 hint="Allow more suppression, choose higher levels, or use the method lattice.",
             )  # fmt: skip
+        progress.at(1, 1)
         return found
 
     def _vector(self, frequency: FrequencyTable) -> list[int]:

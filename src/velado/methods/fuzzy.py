@@ -18,10 +18,11 @@ from velado.fuzzy.coding import Coding
 from velado.fuzzy.memberships import MOST_CELLS
 from velado.hierarchies import Hierarchy
 from velado.i18n import LANGUAGES
-from velado.methods.base import Found, Method, Progress, Search, silent, suppression_limit
+from velado.methods.base import Found, Method, Search, suppression_limit
 from velado.methods.fuzzy_labels import Labelled
 from velado.models import PrivacyModel, Verdict
 from velado.parameters import FLAG, Choice, Lists, Number
+from velado.progress import Progress, silent
 from velado.values import ROOT
 
 MOST_SETS = 9
@@ -83,31 +84,37 @@ class Fuzzy(Method):
         """Its classes have memberships."""
         return True
 
-    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress = silent) -> Found:
+    def search(
+        self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
+    ) -> Found:
         """The given number of sets, or the largest with which all models hold."""
+        progress = progress or silent()
         began = time.perf_counter()
         self._check(frequency.hierarchies)
         numbers = [_numbers(h) for h in frequency.hierarchies]
         limit = suppression_limit(self.suppression, frequency.records)
         wanted = self._wanted(frequency, numbers)
         for tried, sets in enumerate(wanted, 1):
-            progress((tried - 1) / len(wanted), "partitioning into fuzzy sets")
-            labelled = self._labelled(frequency, numbers, sets)
+            labelled = self._labelled(frequency, numbers, sets, progress.of(tried - 1, len(wanted)))
+            progress.check()
             kept, verdicts = labelled.judged(models)
             suppressed = int(labelled.classes.sizes[~kept].sum())
             failing = [v for v in verdicts if not v.satisfied]
             if not failing and kept.any() and suppressed <= limit:
                 search = Search(len(wanted), tried, False, None, time.perf_counter() - began, "number of sets", sets)
+                progress.at(1.0)
                 return Found(
                     labelled.classes, kept, search, labelled.covers, labelled.labels, fuzzy=labelled.released(kept)
                 )
         raise self._none(wanted[-1], suppressed, failing)
 
-    def _labelled(self, frequency: FrequencyTable, numbers: Sequence[np.ndarray], sets: int) -> Labelled:
+    def _labelled(
+        self, frequency: FrequencyTable, numbers: Sequence[np.ndarray], sets: int, progress: Progress
+    ) -> Labelled:
         codings, memberships = [], []
         if self.joint:
             points = _rows(frequency, numbers)
-            codings.append(Coding.learn(self._method(sets), points, frequency.counts, frequency.columns))
+            codings.append(Coding.learn(self._method(sets), points, frequency.counts, frequency.columns, progress))
             memberships.append(codings[0].memberships)
         else:
             for j, column in enumerate(frequency.columns):
@@ -117,7 +124,8 @@ class Fuzzy(Method):
                     partition = SHAPES[self.shape](self.breakpoints[column], column)
                     coding = Coding.drawn(partition, points, records, column)
                 else:
-                    coding = Coding.learn(self._method(sets), points, records, [column])
+                    learning = progress.of(j, len(frequency.columns))
+                    coding = Coding.learn(self._method(sets), points, records, [column], learning)
                 codings.append(coding)
                 memberships.append(coding.memberships[(np.cumsum(here) - 1)[frequency.codes[:, j]]])
         names = {column: self._names(column, c.places[i]) for c in codings for i, column in enumerate(c.columns)}

@@ -11,12 +11,13 @@ from typing import ClassVar
 import numpy as np
 
 from velado.frequency import FrequencyTable
-from velado.methods.base import Found, Method, Progress, Search, no_solution, release_of, silent
+from velado.methods.base import Found, Method, Search, no_solution, release_of
 from velado.methods.lattice import Space
 from velado.methods.monotone import require_monotone
 from velado.methods.objectives import OBJECTIVES
 from velado.models import PrivacyModel
 from velado.parameters import Choice, Number
+from velado.progress import Progress, silent
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,11 @@ class Incognito(Method):
         "objective": Choice("what to minimise among the satisfying nodes", OBJECTIVES),
     }
 
-    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress = silent) -> Found:
+    def search(
+        self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
+    ) -> Found:
         """Grow subsets of the columns."""
+        progress = progress or silent()
         require_monotone(self.name, models, self.suppression)
         began = time.perf_counter()
         m = len(frequency.hierarchies)
@@ -46,13 +50,14 @@ class Incognito(Method):
         space = Space(frequency, models, self.objective, self.suppression)
         subsets = [s for size in range(1, m + 1) for s in itertools.combinations(range(m), size)]
         for done, subset in enumerate(subsets):
-            progress(done / max(len(subsets), 1), "growing subsets of the columns")
+            progress.at(done, len(subsets))
             part = space if len(subset) == m else Space(project(frequency, subset), models, "loss", self.suppression)
             candidates = np.ones(part.shape, dtype=bool)
             for i in range(len(subset)):
                 candidates &= np.expand_dims(passing[subset[:i] + subset[i + 1 :]], i)
             good = np.zeros(part.shape, dtype=bool)
             for levels in _by_height(part.shape):
+                progress.check()
                 if candidates[levels] and not good[levels] and part.usable(levels):
                     good[tuple(slice(x, None) for x in levels)] = True
             good &= candidates
@@ -62,12 +67,14 @@ class Incognito(Method):
         if not satisfying:
             raise no_solution(frequency, models, self.suppression)
         for levels in satisfying:
+            progress.check()
             space.usable(levels)
         best = space.best_node()
         assert best is not None
         search = Search(
             space.nodes, evaluated, True, 0.0, time.perf_counter() - began, self.objective, space.value(best)
         )
+        progress.at(1.0)
         return release_of(frequency, models, space.levels(best), search)
 
 

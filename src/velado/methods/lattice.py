@@ -19,17 +19,16 @@ from velado.frequency.classes import LevelTables, table_capacity
 from velado.methods.base import (
     Found,
     Method,
-    Progress,
     Search,
     lattice_size,
     no_solution,
     release_of,
-    silent,
     suppression_limit,
 )
 from velado.methods.objectives import OBJECTIVES, compile_objective
 from velado.models import PrivacyModel, compile_rules, smallest_class
 from velado.parameters import FLAG, Choice, Number
+from velado.progress import Progress, silent
 
 MOST_NODES = 20_000_000
 FIRST_QUOTA = 64
@@ -63,11 +62,16 @@ class Lattice(Method):
         "minimal": Choice("list all minimal nodes as well", FLAG),
     }
 
-    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress = silent) -> Found:
+    def search(
+        self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
+    ) -> Found:
         """Search all nodes."""
+        progress = progress or silent()
+        progress.at(0.0)
         began = time.perf_counter()
         space = Space(frequency, models, self.objective, self.suppression)
-        proven, evaluated, bound = space.run(self.budget, progress)
+        listing = progress.part(0.5, 1.0)
+        proven, evaluated, bound = space.run(self.budget, progress.part(0.0, 0.5) if self.minimal else progress)
         node = space.best_node()
         if node is None:
             if proven:
@@ -78,7 +82,7 @@ class Lattice(Method):
             )  # fmt: skip
         value = space.value(node)
         left = None if self.budget is None else self.budget - (time.perf_counter() - began)
-        minimal = space.minimal_nodes(progress, left) if self.minimal else ()
+        minimal = space.minimal_nodes(listing, left) if self.minimal else ()
         search = Search(
             nodes=space.nodes,
             evaluated=evaluated,
@@ -88,6 +92,7 @@ class Lattice(Method):
             objective=self.objective,
             value=value,
         )
+        progress.at(1.0)
         return release_of(frequency, models, space.levels(node), search, minimal=minimal)
 
 
@@ -146,7 +151,9 @@ class Space:
             timer.daemon = True
             timer.start()
         try:
-            proven = self._climb(deadline, progress)
+            # So may it be when somebody cancels.
+            with progress.interrupting(lambda: self._stop(self.state)):
+                proven = self._climb(deadline, progress)
         finally:
             if timer is not None:
                 timer.cancel()
@@ -165,13 +172,14 @@ class Space:
         while True:
             began = time.perf_counter()
             done = self.kernel.climb_nodes(self.tables, self.rules, self.objective, self.state, self.scratch, quota)
+            progress.check()
             now = time.perf_counter()
             if done or (deadline is not None and now >= deadline):
                 return bool(done)
             before, still_open = still_open, self._still_open()
             if before - still_open < WORTH_CLIMBING * quota:
                 return None
-            progress(np.count_nonzero(self.state.closed) / self.nodes, f"searching {self.nodes:,} nodes")
+            progress.at(int(np.count_nonzero(self.state.closed)), self.nodes)
             # Come back often enough for progress and the deadline, not so often that it costs.
             wanted = 0.05 if deadline is None else min(0.05, max(deadline - now, 0.001))
             quota = max(1, min(4 * quota, int(quota * wanted / max(now - began, 1e-6))))
@@ -188,6 +196,7 @@ class Space:
         for piece in reversed(ranges):
             waiting.put(piece)
         workers = [self._worker(i) for i in range(THREADS)]
+        closed = int(np.count_nonzero(self.state.closed))
 
         def work(worker: tuple[Any, Any]) -> bool:
             while True:
@@ -202,7 +211,8 @@ class Space:
             running = [pool.submit(work, worker) for worker in workers]
             try:
                 while wait(running, timeout=0.1).not_done:
-                    progress(1 - waiting.qsize() / len(ranges), f"sweeping {self.nodes:,} nodes")
+                    swept = 1 - waiting.qsize() / len(ranges)
+                    progress.at(closed + (self.nodes - closed) * swept, self.nodes)
                     if deadline is not None and time.perf_counter() >= deadline:
                         break
             finally:
@@ -273,12 +283,15 @@ class Space:
             )
         return bool(np.isfinite(self.state.value[node]))
 
-    def minimal_nodes(self, progress: Progress = silent, budget: float | None = None) -> tuple[tuple[int, ...], ...]:
+    def minimal_nodes(
+        self, progress: Progress | None = None, budget: float | None = None
+    ) -> tuple[tuple[int, ...], ...]:
         """All usable nodes below which no node is usable, by sum of levels, then lexicographically.
 
         Nodes that must suppress too much (known from coarser ones) are never grouped. None are listed where the
         seconds of ``budget`` do not suffice for all.
         """
+        progress = progress or silent()
         deadline = None if budget is None else time.perf_counter() + budget
         heights = np.indices(self.shape).reshape(len(self.shape), -1).sum(axis=0)
         above = np.zeros(self.shape, dtype=bool)
@@ -287,8 +300,9 @@ class Space:
         for done, node in enumerate(order):
             if deadline is not None and done % 16 == 0 and time.perf_counter() >= deadline:
                 return ()
+            progress.check()
             if done % 4096 == 0:
-                progress(done / self.nodes, "listing minimal nodes")
+                progress.at(done, self.nodes)
             levels = self.levels(int(node))
             if above[levels] or self.state.suppressed[node] > self.limit:
                 continue

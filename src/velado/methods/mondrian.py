@@ -13,11 +13,12 @@ from velado.errors import InputError, suggest
 from velado.frequency import Classes, FrequencyTable, Sensitive, SingleRecords, in_order
 from velado.hierarchies import Hierarchy
 from velado.methods.axes import Axis
-from velado.methods.base import Found, Method, Progress, Search, no_solution, silent
+from velado.methods.base import Found, Method, Search, no_solution
 from velado.methods.cutting import Cutter
 from velado.methods.represent import REPRESENTATIVES, centred, labels_of
 from velado.models import PrivacyModel, judge_classes
 from velado.parameters import FLAG, Choice, ChoiceByColumn, Size, Weights
+from velado.progress import Progress, silent
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,12 @@ class Mondrian(Method):
         """Relaxed cuts part equal records."""
         return self.relaxed
 
-    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress = silent) -> Found:
+    def search(
+        self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
+    ) -> Found:
         """Cut until nothing can be cut."""
+        progress = progress or silent()
+        progress.at(0, frequency.rows)
         began = time.perf_counter()
         whole = Classes.from_ids(frequency, np.zeros(frequency.rows, dtype=np.int64), 1)
         good, _ = judge_classes(models, frequency.judged, whole)
@@ -77,7 +82,7 @@ class Mondrian(Method):
         cutter = self.cutter(frequency.hierarchies, frequency.records, models, frequency.judged)
         records = SingleRecords.of(frequency) if self.relaxed else None
         cut = records.table if records else frequency
-        class_of = cutter.partition(cut, progress)
+        class_of = cutter.partition(cut, progress.part(0.0, 0.9))
         classes = Classes.from_ids(cut, class_of, int(class_of.max()) + 1)
         covers, labels = labels_of(classes, cutter.axes, self.represented)
         if records:
@@ -86,6 +91,7 @@ class Mondrian(Method):
             class_of, first = in_order(alike.reshape(-1)[class_of])
             classes, labels = records.divided(class_of), labels[classes.class_of[first]]
         search = Search(0, 0, False, None, time.perf_counter() - began, "greedy cuts")
+        progress.at(1.0)
         return Found(classes, np.ones(classes.count, dtype=bool), search, covers, labels)
 
     def represented(self, column: str) -> str:

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from velado.frequency import FrequencyTable
-from velado.methods.base import Found, Method, Progress, Search, no_solution, release_of, silent
+from velado.methods.base import Found, Method, Search, no_solution, release_of
 from velado.methods.lattice import Space
 from velado.methods.monotone import require_monotone
 from velado.models import PrivacyModel
 from velado.parameters import Number
+from velado.progress import Progress, silent
 
 
 @dataclass(frozen=True)
@@ -28,32 +29,40 @@ class Samarati(Method):
     name: ClassVar[str] = "samarati"
     parameters: ClassVar = {"suppression": Number("share of the records that may be suppressed", low=0, high=1)}
 
-    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress = silent) -> Found:
+    def search(
+        self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
+    ) -> Found:
         """Bisect the heights."""
+        progress = progress or silent()
         require_monotone(self.name, models, self.suppression)
         began = time.perf_counter()
         space = Space(frequency, models, "loss", self.suppression)
         low, high = 0, sum(d - 1 for d in space.shape)
-        best = self._first(space, high)
+        best = self._first(space, high, progress)
         if best is None:
             raise no_solution(frequency, models, self.suppression)
-        steps = high.bit_length()
+        steps = high.bit_length() + 1
         for step in itertools.count():
             if low >= high:
                 break
-            progress(min(1.0, step / max(steps, 1)), "bisecting the heights of the lattice")
+            progress.at(step, steps)
             middle = (low + high) // 2
-            found = self._first(space, middle)
+            found = self._first(space, middle, progress)
             if found is None:
                 low = middle + 1
             else:
                 best, high = found, middle
         evaluated = int(space.state.integers[space.kernel.EVALUATED])
         search = Search(space.nodes, evaluated, True, 0.0, time.perf_counter() - began, "height", float(sum(best)))
+        progress.at(1.0)
         return release_of(frequency, models, best, search)
 
-    def _first(self, space: Space, height: int) -> tuple[int, ...] | None:
-        return next((v for v in vectors(space.shape, height) if space.usable(v)), None)
+    def _first(self, space: Space, height: int, progress: Progress) -> tuple[int, ...] | None:
+        for v in vectors(space.shape, height):
+            progress.check()
+            if space.usable(v):
+                return v
+        return None
 
 
 def vectors(shape: Sequence[int], height: int) -> Iterator[tuple[int, ...]]:

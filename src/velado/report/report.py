@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -17,11 +17,11 @@ from velado.evaluation import MEASURES, Comparison, Evaluation, Pair, Wanted, ju
 from velado.evaluation import evaluate as evaluate_pair
 from velado.i18n import Language
 from velado.i18n import language as language_of
-from velado.methods import Progress, silent
+from velado.progress import Progress, silent
 from velado.project import Project
 from velado.questions.compare import compare
 from velado.questions.evaluate import read_pair
-from velado.release.manifest import made_from, manifest_path, private_path, read_manifest
+from velado.release.manifest import made_from, read_manifest
 from velado.release.people import person_column
 from velado.report.chapters import costs
 from velado.report.chapters import release as sections
@@ -39,6 +39,8 @@ from velado.tables.publication.publish import published
 
 FORMATS = ("html", "pdf", "xlsx")
 MOST_CLASSES = 100_000
+BREATH = 0.1
+"""Seconds between two looks at charts that are being drawn."""
 
 
 def write_report(
@@ -49,7 +51,7 @@ def write_report(
     formats: Collection[str] = FORMATS,
     grid: Mapping[str, Sequence[Any]] | None = None,
     attacks: Sequence[Any] = (),
-    progress: Progress = silent,
+    progress: Progress | None = None,
 ) -> list[Path]:
     """Write the report of a project's release, which must be there and unchanged; the files written.
 
@@ -64,20 +66,22 @@ def write_report(
     manifest, private, release = manifests_of(project)
     paths = report_paths(Path(output) if output is not None else release.parent, release.stem, formats)
     _check_paths(project, paths)
+    compared = {} if grid is None else {"compare": 6.0}
+    begin = (progress or silent()).through(read=3.0, **compared, measure=4.0, report=3.0)
+    reading = begin("read")
     with Studio(pdf="pdf" in formats) as studio:
-        progress(0.0, "reading")
         whole, about = _read(project, manifest, private, release)
+        reading.at(0.9)
         pair = public(whole)
-        comparison = None if grid is None else compare(project, grid, measures=(), progress=progress)
-        progress(0.0, "measuring")
+        comparison = None if grid is None else compare(project, grid, measures=(), progress=begin("compare"))
+        measuring = begin("measure")
         verdicts = public_verdicts(project.models, judge(whole, project.models), whole.suppressed)
         # What the charts show is measured at once; they are drawn while the rest is being measured.
-        first = evaluate_pair(pair, project.models, verdicts, Wanted(("privacy",)))
+        first = evaluate_pair(pair, project.models, verdicts, Wanted(("privacy",)), measuring.part(0.1, 0.3))
         draft = content_of(Subject(pair, first, about, words, comparison, attacks))
         studio.draw(p.chart for p in draft.pictures)
-        evaluation = evaluate_pair(pair, project.models, verdicts, Wanted(MEASURES))
-        progress(0.0, "writing the report")
-        render(paths, pair, evaluation, about, words, studio, comparison, attacks)
+        evaluation = evaluate_pair(pair, project.models, verdicts, Wanted(MEASURES), measuring.part(0.4, 1.0))
+        render(paths, pair, evaluation, about, words, studio, comparison, attacks, begin("report"))
     return paths
 
 
@@ -90,8 +94,10 @@ def render(
     studio: Studio | None = None,
     comparison: Comparison | None = None,
     attacks: Sequence[Any] = (),
+    progress: Progress | None = None,
 ) -> None:
     """Write the report of any pair of tables, in the formats that the suffixes say; all files or none."""
+    progress = progress or silent()
     subject = Subject(pair, evaluation, about, language_of(language), comparison, attacks)
     content = content_of(subject)
     studio = studio or Studio(pdf=any(p.suffix == ".pdf" for p in paths))
@@ -100,15 +106,23 @@ def render(
         drawing = studio.draw([p.chart for p in content.pictures]) if wanted.keys() - {".xlsx"} else []
         if ".xlsx" in wanted:
             workbook.report(temporary[wanted[".xlsx"]], content)
-        drawn = _finished(drawing)
+        drawn = _finished(drawing, progress.part(0.3, 0.6, "draw"))
         if ".html" in wanted:
+            progress.at(0.6)
             temporary[wanted[".html"]].write_text(html(content, drawn), encoding="utf-8")
         if ".pdf" in wanted:
+            progress.at(0.7)
             place = temporary[wanted[".pdf"]]
             place.write_bytes(pdf(content, drawn, place.parent))
+        # From here on it is published: there is nothing left to cancel.
+        progress.at(1.0)
 
 
-def _finished(drawing: Sequence[Future[Drawn]]) -> list[Drawn]:
+def _finished(drawing: Sequence[Future[Drawn]], progress: Progress) -> list[Drawn]:
+    for number, future in enumerate(drawing):
+        progress.at(number, len(drawing))
+        while wait([future], BREATH).not_done:
+            progress.check()
     return [future.result() for future in drawing]
 
 
@@ -178,7 +192,7 @@ def report_paths(output: Path, stem: str, formats: Collection[str]) -> list[Path
 def _check_paths(project: Project, paths: Sequence[Path]) -> None:
     """A report replaces none of the files that it is made from."""
     release, source = project.output.path, Source.of(project.source, project.folder).path
-    beside = () if release is None else (manifest_path(release), private_path(release))
+    beside = tuple(project.output.sink().files.values())[:-1]
     read = {p.resolve() for p in (release, *beside, source, project.file, project.output.recoding) if p is not None}
     for path in paths:
         if path.resolve() in read:
@@ -193,7 +207,8 @@ def _check_paths(project: Project, paths: Sequence[Path]) -> None:
 def manifests_of(project: Project) -> tuple[dict[str, Any], dict[str, Any], Path]:
     """Both manifests of a project's release, and the release; an error if one is not there or does not fit."""
     path = project.released().check_file()
-    manifest, private = read_manifest(manifest_path(path)), read_manifest(private_path(path))
+    sink = project.output.sink()
+    manifest, private = read_manifest(sink.manifest), read_manifest(sink.private_manifest)
     with open(path, "rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     if any(digest != m["output"].get("sha256") for m in (manifest, private)):

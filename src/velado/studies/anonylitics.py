@@ -15,8 +15,9 @@ from velado.evaluation import Comparison, Pair, Setting
 from velado.evaluation.comparison import balance
 from velado.evaluation.kolmogorov import KEPT, KolmogorovSmirnov, kolmogorov_smirnov
 from velado.frequency import FrequencyTable
-from velado.methods import Mondrian, Progress, silent
+from velado.methods import Mondrian, kernels_ready
 from velado.models import KAnonymity
+from velado.progress import Progress, silent
 from velado.project import Project
 from velado.questions import compare as compare_settings
 from velado.release import count_table
@@ -27,7 +28,7 @@ from velado.report.formats.comparison import make_folder
 from velado.samples.caoba import ROWS, caoba
 from velado.schema import Column, Schema
 from velado.studies import anonylitics_memory as memory
-from velado.studies.comparison import Compared, Result, compare, save
+from velado.studies.comparison import Compared, Result, all_or_nothing, compare, save
 from velado.tables import open_table
 
 ADULT = ("age", "capital-gain", "capital-loss", "hours-per-week")
@@ -70,9 +71,12 @@ class Cut:
     pair: Pair
 
     @classmethod
-    def of(cls, frequency: FrequencyTable, k: int, split: str, width: str = "std") -> Cut:
+    def of(
+        cls, frequency: FrequencyTable, k: int, split: str, width: str = "std", progress: Progress | None = None
+    ) -> Cut:
         """Cut with the study's representative: the mode if it is unique, else the median without decimals."""
-        found = Mondrian(split, "mode", width).search(frequency, [KAnonymity(k)])
+        searching = (progress or silent()).part(0.0, 1.0, None if kernels_ready() else "compile")
+        found = Mondrian(split, "mode", width).search(frequency, [KAnonymity(k)], searching)
         return cls(Pair.of(found.classes, found.kept, found.covers, found.labels))
 
     @cached_property
@@ -193,9 +197,9 @@ class Balanced:
     records: int
 
     @classmethod
-    def of(cls, described: Project, records: int) -> Balanced:
+    def of(cls, described: Project, records: int, progress: Progress | None = None) -> Balanced:
         """Try k = 2 … 20 and 30 … 100 on one frequency table."""
-        return cls(compare_settings(described, {"k": [*SMALL_K, *LARGE_K]}), records)
+        return cls(compare_settings(described, {"k": [*SMALL_K, *LARGE_K]}, progress=progress), records)
 
     @cached_property
     def p(self) -> dict[int, dict[str, float]]:
@@ -276,43 +280,44 @@ def figure_25(folder: Path, cut: Cut) -> Path:
     return path
 
 
+@all_or_nothing
 def study(
-    data: Path, folder: Path, progress: Progress = silent, rows: int = ROWS, seed: int = 2017, **_: Any
+    data: Path, folder: Path, progress: Progress | None = None, rows: int = ROWS, seed: int = 2017, **_: Any
 ) -> Result:
     """Tables 5 to 10, figures 22 to 26, 28 and 29."""
     real = project(adult(data), ADULT)
     make_folder(folder)
-    progress(0.05, "Adult, k = 2")
+    studying = (progress or silent()).part(0.0, 1.0, "study")
+    studying.at(0.0)
     frequency = counted(real)
-    cuts = {split: Cut.of(frequency, 2, split) for split in SPLITS}
+    cuts = {split: Cut.of(frequency, 2, split, progress=studying.part(0.05, 0.1)) for split in SPLITS}
     compared = adult_tables(frequency, cuts)
     files = [figure_22(folder, "a", cuts, "age", "Adult")]
-    progress(0.15, "Adult, k = 2 … 100")
-    balanced = Balanced.of(real, frequency.records)
+    balanced = Balanced.of(real, frequency.records, studying.part(0.15, 0.3))
     compared += _figure_23(balanced)
     files += balanced.draw(folder, 23, "Adult")
 
-    progress(0.3, "stand-in for CAOBA, k = 2")
+    studying.part(0.3, 0.35, "generate").at(0.0)
     table = caoba(rows, seed).select(list(CAOBA))
+    studying.at(0.35)
     invented = project(table, CAOBA)
     frequency = counted(invented)
-    cuts = {split: Cut.of(frequency, 2, split) for split in SPLITS}
+    cuts = {split: Cut.of(frequency, 2, split, progress=studying.part(0.36, 0.4)) for split in SPLITS}
     compared += caoba_tables(frequency, cuts)
     files += [figure_22(folder, "b", cuts, "anhos_v", "CAOBA (synthetic)"), figure_25(folder, cuts["median"])]
-    progress(0.4, "stand-in for CAOBA, k = 2 … 100")
-    stand_in = Balanced.of(invented, frequency.records)
+    stand_in = Balanced.of(invented, frequency.records, studying.part(0.4, 0.7))
     compared.append(
         beside("figure 24, CAOBA (synthetic)", "largest k that keeps all distributions", 10, stand_in.largest)
     )
     files += stand_in.draw(folder, 24, "CAOBA (synthetic)")
 
-    progress(0.7, "measuring time and memory")
-    measured = memory.costs(table, CAOBA)
+    measured = memory.costs(table, CAOBA, studying.part(0.7, 0.95, "measure"))
     compared += [*memory.formulas(), *memory.told(measured)]
     files += memory.draw(folder, measured)
     book = folder / "p_by_k.xlsx"
     workbook.table(book, {"figure 23, Adult": balanced.rows(), "figure 24, CAOBA (synthetic)": stand_in.rows()})
     files += [book, *save(folder, compared)]
+    studying.at(1.0)
     return Result("Anonylitics: distribution-based Mondrian", tuple(compared), _notes(rows, seed), tuple(files))
 
 

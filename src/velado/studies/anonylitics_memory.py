@@ -21,6 +21,7 @@ import numpy as np
 from velado.frequency import FrequencyTable
 from velado.methods import Mondrian
 from velado.models import KAnonymity
+from velado.progress import Progress, silent
 from velado.release import count_table
 from velado.report import charts
 from velado.schema import Column, Schema
@@ -111,24 +112,35 @@ class Cost(NamedTuple):
     classes: int
 
 
-def costs(table: pa.Table, columns: Sequence[str]) -> dict[str, list[Cost]]:
+def costs(table: pa.Table, columns: Sequence[str], progress: Progress | None = None) -> dict[str, list[Cost]]:
     """Mondrian on one, two, four copies of a table, all records in memory and counted where the data live."""
     import pyarrow as pa
     import pyarrow.parquet
 
+    progress = progress or silent()
+    progress.at(0.0)
     with tempfile.TemporaryDirectory() as folder:
         files = [str(Path(folder) / f"{copies}.parquet") for copies in COPIES]
         for copies, file in zip(COPIES, files, strict=True):
+            progress.check()
             pyarrow.parquet.write_table(pa.concat_tables([table.select(list(columns))] * copies), file)
-        return {way: _in_a_process(way, files) for way in WAYS}
+        return {way: _in_a_process(way, files, progress.of(i, len(WAYS))) for i, way in enumerate(WAYS)}
 
 
-def _in_a_process(way: str, files: Sequence[str]) -> list[Cost]:
+def _in_a_process(way: str, files: Sequence[str], progress: Progress) -> list[Cost]:
     program = f"from {__name__} import main; main()"
-    ended = subprocess.run([sys.executable, "-P", "-c", program, way, *files], capture_output=True, text=True)
-    if ended.returncode:
-        raise RuntimeError(f"the measurement failed: {ended.stderr[-500:]}")
-    return [Cost(*cost) for cost in json.loads(ended.stdout)]
+    command = [sys.executable, "-P", "-c", program, way, *files]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            with progress.interrupting(process.kill):
+                out, err = process.communicate()
+        except BaseException:
+            process.kill()
+            raise
+    progress.check()
+    if process.returncode:
+        raise RuntimeError(f"the measurement failed: {err[-500:]}")
+    return [Cost(*cost) for cost in json.loads(out)]
 
 
 def measure(way: str, files: Sequence[str]) -> list[Cost]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
+from velado.errors import Cancelled
+from velado.progress import Progress
 from velado.report.formats import xlsx as workbook
 
 
@@ -57,6 +61,26 @@ def compare(
     else:
         agrees = published == obtained
     return Compared(configuration, figure, published, obtained, agrees, "" if agrees else why)
+
+
+def all_or_nothing(study: Callable[..., Result]) -> Callable[..., Result]:
+    """A study that takes away the files that it has written, and the folders that it has made, if it is cancelled."""
+
+    @wraps(study)
+    def run(data: Path, folder: Path, progress: Progress | None = None, **options: Any) -> Result:
+        before = set(folder.rglob("*"))
+        made = [path for path in (folder, *folder.parents) if not path.exists()]
+        try:
+            return study(data, folder, progress, **options)
+        except Cancelled:
+            for path in sorted(set(folder.rglob("*")) - before, reverse=True):
+                path.rmdir() if path.is_dir() else path.unlink()
+            for path in made:
+                with suppress(FileNotFoundError):
+                    path.rmdir()
+            raise
+
+    return run
 
 
 HEADER = ("configuration", "figure", "published", "obtained", "agrees", "why")

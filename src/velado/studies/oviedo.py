@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from velado.evaluation.individual import higher_risk
-from velado.methods import Progress, silent
+from velado.progress import Progress, silent
 from velado.report.formats.comparison import make_folder
-from velado.studies.comparison import Compared, Result, compare, save
+from velado.studies.comparison import Compared, Result, all_or_nothing, compare, save
 from velado.studies.oviedo_chapter4 import Annex, chapter_4
 from velado.studies.oviedo_codings import C_MEANS, GUSTAFSON_KESSEL, STARTS, Coded, Coder
 from velado.studies.oviedo_figures import draw
@@ -50,12 +50,12 @@ def code(
     census: Census, printed: Mapping[str, Published], pairs: Sequence[Pair], starts: int, progress: Progress
 ) -> Annex:
     """All codings of the pairs."""
-    coder = Coder(census, starts)
+    coder = Coder(census, starts, progress)
     annex: dict[str, dict[Pair, Coded]] = {}
     for i, (name, (_, coded)) in enumerate(CODINGS.items()):
         annex[name] = {}
         for j, pair in enumerate(pairs):
-            progress(0.9 * (i + j / len(pairs)) / len(CODINGS), name)
+            progress.at(i * len(pairs) + j, len(CODINGS) * len(pairs))
             annex[name][pair] = coded(coder, pair, printed[name][pair])
     return annex
 
@@ -124,20 +124,29 @@ def possible_risks(k: int, records: int = 1080) -> set[int]:
     return {higher_risk(1 / three, three)[0] for three in sizes}
 
 
+@all_or_nothing
 def study(
-    data: Path, folder: Path, progress: Progress = silent, pairs: Sequence[Pair] = PAIRS, starts: int = STARTS, **_: Any
+    data: Path,
+    folder: Path,
+    progress: Progress | None = None,
+    pairs: Sequence[Pair] = PAIRS,
+    starts: int = STARTS,
+    **_: Any,
 ) -> Result:
     """The worked examples, the annex, and chapter 4, which sums it up over all pairs."""
+    begin = (progress or silent()).through(read=1, study=90, draw=9)
+    begin("read")
     census = Census.read(data)
     printed = {name: published(data, first) for name, (first, _) in CODINGS.items()}
     make_folder(folder)
     compared = examples()
-    annex = code(census, printed, pairs, starts, progress)
+    annex = code(census, printed, pairs, starts, begin("study"))
     if set(pairs) == set(PAIRS):
         compared += chapter_4(annex)
     compared += annex_tables(annex, printed)
-    progress(0.95, "drawing")
-    files = [*draw(folder, census), *save(folder, compared)]
+    drawing = begin("draw")
+    files = [*draw(folder, census, drawing), *save(folder, compared)]
+    drawing.at(1.0)
     return Result("Oviedo: anonymity with fuzzy sets", tuple(compared), _notes(starts), tuple(files))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import permutations
 from itertools import product as combinations_of
@@ -11,6 +11,7 @@ from itertools import product as combinations_of
 import numpy as np
 
 from velado.fuzzy import CMeans, GlobalRecode, GustafsonKessel, crisp, product
+from velado.progress import Progress, silent
 from velado.studies.oviedo_measures import (
     SENSITIVE,
     Census,
@@ -49,6 +50,7 @@ class Coder:
 
     census: Census
     starts: int = STARTS
+    progress: Progress = field(default_factory=silent)
 
     def joint_fuzzy(self, pair: Pair, method: CMeans | GustafsonKessel) -> Coded:
         """Both columns at once, by c-means or Gustafson–Kessel."""
@@ -108,7 +110,7 @@ class Coder:
 
     def joint_k_means(self, pair: Pair, published: Mapping[str, float]) -> Coded:
         """k-means of both columns at once, in their own units: of the local minima the one that fits the print."""
-        minima = joint_minima(self.census.columns(*pair), self.starts, SEED)
+        minima = joint_minima(self.census.columns(*pair), self.starts, SEED, self.progress)
         figures = [measured(crisp(m.labels, SETS), self.census.histograms) for m in minima]
         fits = [agreeing(f, published) for f in figures]
         chosen = figures[fits.index(max(fits))]
@@ -127,8 +129,12 @@ class Coder:
         return {c: column_minima(self.census.columns(c)[:, 0]) for c in self._used}
 
     @property
-    def _used(self) -> list[int]:
-        return [c for c in range(1, len(self.census.names) + 1) if c not in SENSITIVE]
+    def _used(self) -> Iterator[int]:
+        """The columns that are partitioned; between two of them the work may be cancelled."""
+        for c in range(1, len(self.census.names) + 1):
+            if c not in SENSITIVE:
+                self.progress.check()
+                yield c
 
 
 def agreeing(figures: Mapping[str, float], published: Mapping[str, float]) -> int:

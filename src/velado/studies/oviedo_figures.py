@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from velado.fuzzy import crisp
+from velado.progress import Progress
 from velado.report import charts
 from velado.report.charts.curves import COLOURS, SHAPES
 from velado.studies.oviedo_codings import C_MEANS, GUSTAFSON_KESSEL, SEED, STARTS, original_partition, terciles
@@ -18,9 +19,11 @@ from velado.studies.oviedo_text import salary
 SHOWN: Pair = (1, 2)
 
 
-def draw(folder: Path, census: Census) -> list[Path]:
+def draw(folder: Path, census: Census, progress: Progress) -> list[Path]:
     """Write both charts."""
-    return [_figure_3_1(folder / "figure_3_1_salary.png"), _partitions(folder / "figures_4_8_to_4_13.png", census)]
+    first = _figure_3_1(folder / "figure_3_1_salary.png")
+    progress.at(0.3)
+    return [first, _partitions(folder / "figures_4_8_to_4_13.png", census, progress)]
 
 
 def _figure_3_1(path: Path) -> Path:
@@ -34,11 +37,11 @@ def _figure_3_1(path: Path) -> Path:
     return path
 
 
-def _partitions(path: Path, census: Census) -> Path:
+def _partitions(path: Path, census: Census, progress: Progress) -> Path:
     """The six codings of one pair: colour and shape are the sets, opacity is the strongest membership."""
     points = census.columns(*SHOWN)
     columns = points.T
-    best = crisp(joint_minima(points, STARTS, SEED)[0].labels, SETS)
+    best = crisp(joint_minima(points, STARTS, SEED, progress)[0].labels, SETS)
     drawn = {
         "4.8 k-means": [crisp(column_minima(x)[0].labels, SETS) for x in columns],
         "4.9 global recode": [crisp(terciles(x), SETS) for x in columns],
@@ -47,6 +50,7 @@ def _partitions(path: Path, census: Census) -> Path:
         "4.12 Gustafson–Kessel": [original_partition(GUSTAFSON_KESSEL, points)],
         "4.13 c-means": [original_partition(C_MEANS, points)],
     }
+    progress.check()
     names = [census.names[n - 1] for n in SHOWN]
     panels = [_panel(title, points, partitions, names) for title, partitions in drawn.items()]
     spec = {"padding": 8, "vconcat": [{"hconcat": panels[:3]}, {"hconcat": panels[3:]}]}

@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from velado.fuzzy import KMeans, strongest
+from velado.progress import Progress, silent
 
 SETS = 3
 NO_GAIN = 1e-9
@@ -58,26 +59,30 @@ def _cost(value: np.ndarray, size: np.ndarray, mean: np.ndarray, change: int) ->
     return size / np.maximum(size + change, 1) * (value - mean) ** 2 * (1 + change * NO_GAIN)
 
 
-def joint_minima(points: np.ndarray, starts: int, seed: int) -> list[Minimum]:
+def joint_minima(points: np.ndarray, starts: int, seed: int, progress: Progress | None = None) -> list[Minimum]:
     """The local minima of several columns that are reached from random records, the best first."""
+    progress = progress or silent()
     rng = np.random.default_rng(seed)
     method = KMeans(SETS, restarts=1, scaled=False)
     reached = {}
     for _ in range(starts):
+        progress.check()
         start = points[rng.choice(len(points), SETS, replace=False)]
         labels = strongest(method.fit(points, start=start).memberships)
         reached[labels.tobytes()] = labels
-    minima = {m.labels.tobytes(): m for m in (settle(points, labels) for labels in reached.values())}
+    minima = {m.labels.tobytes(): m for m in (settle(points, labels, progress) for labels in reached.values())}
     return sorted(minima.values(), key=lambda m: m.objective)
 
 
-def settle(points: np.ndarray, labels: np.ndarray) -> Minimum:
+def settle(points: np.ndarray, labels: np.ndarray, progress: Progress | None = None) -> Minimum:
     """Move one point after the other, the most gainful first, until nothing is gained (Hartigan, 1975).
 
     Sets are numbered by their first record.
     """
+    progress = progress or silent()
     every, labels = np.arange(len(points)), labels.copy()
     while True:
+        progress.check()
         members = labels == np.arange(SETS)[:, None]
         sizes = members.sum(axis=1)
         centres = members @ points / sizes[:, None]

@@ -10,13 +10,14 @@ from typing import Any
 from velado.errors import InputError
 from velado.evaluation import Pair, aggregates, evaluate, mode_with_suppressed
 from velado.frequency import FrequencyTable
-from velado.methods import Lattice, Progress, silent
+from velado.methods import Lattice, kernels_ready
 from velado.models import KAnonymity, PrivacyModel, RecursiveDiversity, TCloseness
+from velado.progress import Progress, silent
 from velado.release import count_table
 from velado.report import charts
 from velado.report.formats.comparison import make_folder
 from velado.schema import Column, Schema
-from velado.studies.comparison import Compared, Result, compare, save
+from velado.studies.comparison import Compared, Result, all_or_nothing, compare, save
 from velado.studies.ubb_text import examples
 from velado.tables import open_table
 
@@ -137,26 +138,31 @@ CHARTS = {
 """Files, the figure that they draw against each family's parameter, axis and title: figures 11 and 12, annex 3."""
 
 
-def study(data: Path, folder: Path, progress: Progress = silent, **_: Any) -> Result:
+@all_or_nothing
+def study(data: Path, folder: Path, progress: Progress | None = None, **_: Any) -> Result:
     """Run all 24 configurations on one frequency table; then the worked examples of the text."""
+    begin = (progress or silent()).through(count=1, study=6, draw=4)
+    begin("count")
     frequency = load(data)
     rows = published(data)
     make_folder(folder)
     compared: list[Compared] = []
     models_of = configurations()
     seconds = 0.0
+    studying = begin("study")
     for i, row in enumerate(rows):
         name = row["configuration"]
-        progress(i / len(rows), name)
-        found = Lattice(suppression=1.0, objective="loss").search(frequency, models_of[name])
+        searching = studying.of(i, len(rows), None if kernels_ready() else "compile")
+        found = Lattice(suppression=1.0, objective="loss").search(frequency, models_of[name], searching)
         seconds += found.search.seconds
         assert found.levels is not None
         pair = Pair.of(found.classes, found.kept, found.covers, found.labels)
         compared += figures(row, found.levels, pair, models_of[name])
-    progress(1.0, "drawing")
-    files = _charts(folder, compared)
+    drawing = begin("draw")
+    files = _charts(folder, compared, drawing)
     compared += examples()
     files += save(folder, compared)
+    drawing.at(1.0)
     notes = (
         f"{len(rows)} searches over 4,320 nodes each: {seconds:.2f} s in total.",
         "ARX, which made the published figures, rounds each column's loss down at the tenth decimal; ours is not rounded, "
@@ -168,10 +174,11 @@ def study(data: Path, folder: Path, progress: Progress = silent, **_: Any) -> Re
     return Result("UBB: k-anonymity, ℓ-diversity, t-closeness on Adult", tuple(compared), notes, tuple(files))
 
 
-def _charts(folder: Path, compared: Sequence[Compared]) -> list[Path]:
+def _charts(folder: Path, compared: Sequence[Compared], progress: Progress) -> list[Path]:
     """Figures 11 and 12 and the charts of the annex: one panel per technique."""
-    files = []
+    files: list[Path] = []
     for name, (figure, axis, title) in CHARTS.items():
+        progress.at(len(files), len(CHARTS))
         panels: dict[str, list[tuple[float, float]]] = {label: [] for label in FAMILIES.values()}
         for c in compared:
             if c.figure == figure:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -13,11 +14,11 @@ from velado.appointments.planners.best_fit import BestFit
 from velado.appointments.planners.exact import Exact
 from velado.appointments.planners.find_slots import FindSlots
 from velado.appointments.planners.random_slots import RandomSlots
-from velado.appointments.problem import Assignment, Problem
+from velado.appointments.problem import Assignment, Planner, Problem
 from velado.appointments.vectors import improvement
-from velado.methods import Progress, silent
+from velado.progress import Progress, silent
 from velado.report.formats.comparison import make_folder
-from velado.studies.comparison import Compared, Result, compare, save
+from velado.studies.comparison import Compared, Result, all_or_nothing, compare, save
 from velado.studies.ucm_text import worked_figures
 
 RUNS = 100
@@ -46,38 +47,43 @@ def _until(total: int, low: int, high: int, rng: np.random.Generator) -> list[in
     return drawn
 
 
+@all_or_nothing
 def study(
-    data: Path, folder: Path, progress: Progress = silent, seed: int = 2015, runs: int = RUNS, **_: Any
+    data: Path, folder: Path, progress: Progress | None = None, seed: int = 2015, runs: int = RUNS, **_: Any
 ) -> Result:
     """The worked figures; tables 7 and 8 with generators that are stated."""
+    studying = (progress or silent()).part(0.0, 1.0, "study")
+    studying.at(0.0)
     compared = worked_figures()
     rng = np.random.default_rng(seed)
     steps = len(TABLE_7) + len(TABLE_8)
     for step, (population, published) in enumerate(TABLE_7.items()):
-        progress(step / steps, f"table 7, {population} people")
-        compared += _gains(population, published, runs, rng)
+        compared += _gains(population, published, runs, rng, studying.of(step, steps))
     for step, (population, published) in enumerate(TABLE_8.items(), len(TABLE_7)):
-        progress(step / steps, f"table 8, {population} people")
-        compared += _anonymity(population, published, runs, rng)
+        compared += _anonymity(population, published, runs, rng, studying.of(step, steps))
     make_folder(folder)
+    files = save(folder, compared)
+    studying.at(1.0)
     notes = (
         f"Tables 7 and 8: means of {runs} draws (seed {seed}), groups of U[0.2√N, √N] people, slots for U[0.1N, 0.5N] "
         "until everybody has a place. The text states no generator, so its figures cannot come out.",
         "'best-fit' is our default; 'optimum' is proven, also where the text has no figure (X), unless it says otherwise.",
         "Improvement is not defined where everybody is alone from the beginning: such draws are repeated.",
     )
-    return Result("UCM: anonymous appointments", tuple(compared), notes, tuple(save(folder, compared)))
+    return Result("UCM: anonymous appointments", tuple(compared), notes, tuple(files))
 
 
-def _gains(population: int, published: tuple[float | None, ...], runs: int, rng: np.random.Generator) -> list[Compared]:
+def _gains(
+    population: int, published: tuple[float | None, ...], runs: int, rng: np.random.Generator, progress: Progress
+) -> list[Compared]:
     """One line of table 7."""
     gains: list[list[float]] = []
     while len(gains) < runs:
         problem = draw(population, rng)
         if problem.base.rank == 0:
             continue
-        by_chance = RandomSlots(seed=int(rng.integers(2**31))).assign(problem).vector
-        exact, slots, fit = (p.assign(problem).vector for p in (Exact(), FindSlots(), BestFit()))
+        planners = (RandomSlots(seed=int(rng.integers(2**31))), Exact(), FindSlots(), BestFit())
+        by_chance, exact, slots, fit = (a.vector for a in _assigned(problem, planners, progress.of(len(gains), runs)))
         pairs = ((exact, by_chance), (slots, by_chance), (exact, slots), (fit, by_chance), (exact, fit))
         gains.append([float(improvement(a, b, problem.base)) for a, b in pairs])
     means = [round(fmean(column), 5) for column in zip(*gains, strict=True)]
@@ -88,15 +94,19 @@ def _gains(population: int, published: tuple[float | None, ...], runs: int, rng:
     ]
 
 
+def _assigned(problem: Problem, planners: Sequence[Planner], progress: Progress) -> list[Assignment]:
+    return [p.assign(problem, progress.of(i, len(planners))) for i, p in enumerate(planners)]
+
+
 def _anonymity(
-    population: int, published: tuple[float | None, ...], runs: int, rng: np.random.Generator
+    population: int, published: tuple[float | None, ...], runs: int, rng: np.random.Generator, progress: Progress
 ) -> list[Compared]:
     """One line of table 8."""
     found: list[list[Assignment]] = []
-    for _ in range(runs):
+    for run in range(runs):
         problem = draw(population, rng)
         planners = (RandomSlots(seed=int(rng.integers(2**31))), Exact(seconds=SECONDS), FindSlots(), BestFit())
-        found.append([p.assign(problem) for p in planners])
+        found.append(_assigned(problem, planners, progress.of(run, runs)))
     means = [round(fmean(a.vector.k for a in column), 2) for column in zip(*found, strict=True)]
     proven = sum(exact.optimal for _, exact, *_ in found)
     optimum = "optimum" if proven == runs else f"optimum ({proven} of {runs} proven)"

@@ -12,8 +12,9 @@ import numpy as np
 
 from velado.evaluation import Pair, precision
 from velado.frequency import Classes, FrequencyTable
-from velado.methods import Fixed, Progress, silent
+from velado.methods import Fixed
 from velado.models import DistinctDiversity, KAnonymity, PrivacyModel, judge_classes
+from velado.progress import Progress, silent
 from velado.project import Output
 from velado.release import anonymize, count_table
 from velado.report import charts
@@ -21,7 +22,7 @@ from velado.report.formats import xlsx as workbook
 from velado.report.formats.comparison import make_folder
 from velado.samples import covid_ceara
 from velado.schema import Column, Schema
-from velado.studies.comparison import Compared, Result, compare, save
+from velado.studies.comparison import Compared, Result, all_or_nothing, compare, save
 from velado.tables import open_table
 
 COLUMNS = (
@@ -57,8 +58,11 @@ class Node:
         return int(self.classes.sizes[~self.kept].sum())
 
 
-def judge(frequency: FrequencyTable, levels: Sequence[int], models: Sequence[PrivacyModel]) -> Node:
+def judge(
+    frequency: FrequencyTable, levels: Sequence[int], models: Sequence[PrivacyModel], progress: Progress | None = None
+) -> Node:
     """A node, its violating classes suppressed."""
+    (progress or silent()).check()
     classes = Classes.at_levels(frequency, levels)
     kept, _ = judge_classes(models, frequency.sensitive, classes)
     pair = Pair.at_levels(classes, levels, kept)
@@ -66,25 +70,28 @@ def judge(frequency: FrequencyTable, levels: Sequence[int], models: Sequence[Pri
     return Node(tuple(levels), classes, kept, *both)
 
 
-def minimal(frequency: FrequencyTable, k: int) -> Node:
+def minimal(frequency: FrequencyTable, k: int, progress: Progress | None = None) -> Node:
     """Step 1: the smallest level sum without suppression, ties by precision, then lexicographically.
 
     Where even the most general node has small classes, those are suppressed there.
     """
     heights = [h.height for h in frequency.hierarchies]
-    nodes = [judge(frequency, v, [KAnonymity(k)]) for v in itertools.product(*(range(h + 1) for h in heights))]
+    every = itertools.product(*(range(h + 1) for h in heights))
+    nodes = [judge(frequency, v, [KAnonymity(k)], progress) for v in every]
     whole = [n for n in nodes if not n.suppressed]
     if not whole:
         return nodes[-1]
     return min(whole, key=lambda n: (sum(n.levels), -n.precision_levels, n.levels))
 
 
-def diversify(frequency: FrequencyTable, start: Node, k: int, order: int) -> tuple[Node, str]:
+def diversify(
+    frequency: FrequencyTable, start: Node, k: int, order: int, progress: Progress | None = None
+) -> tuple[Node, str]:
     """Step 2: suppress classes with fewer than ℓ values, or generalize further, whichever loses less precision."""
     heights = [h.height for h in frequency.hierarchies]
     ranges = (range(level, h + 1) for level, h in zip(start.levels, heights, strict=True))
     models = [KAnonymity(k), DistinctDiversity(order, SENSITIVE)]
-    nodes = [n for n in (judge(frequency, v, models) for v in itertools.product(*ranges)) if n.kept.any()]
+    nodes = [n for n in (judge(frequency, v, models, progress) for v in itertools.product(*ranges)) if n.kept.any()]
     best = min(nodes, key=lambda n: (-n.precision_levels, sum(n.levels), n.levels))
     if best.levels != start.levels:
         return best, "generalized further" + (f", {best.suppressed} suppressed" if best.suppressed else "")
@@ -92,11 +99,15 @@ def diversify(frequency: FrequencyTable, start: Node, k: int, order: int) -> tup
     return best, f"suppressed {added} more" if added else "nothing to do"
 
 
+@all_or_nothing
 def study(
-    data: Path, folder: Path, progress: Progress = silent, rows: int = 10_000, seed: int = 2025, **_: Any
+    data: Path, folder: Path, progress: Progress | None = None, rows: int = 10_000, seed: int = 2025, **_: Any
 ) -> Result:
     """All seven (k, ℓ) releases with their measures, sheets and histograms."""
+    begin = (progress or silent()).through(generate=1, count=1, study=8)
+    begin("generate")
     source = covid_ceara(rows, seed)
+    begin("count")
     with open_table(source) as table:
         frequency = count_table(table, Schema(COLUMNS))
     make_folder(folder)
@@ -106,8 +117,9 @@ def study(
     pyarrow.csv.write_csv(source, original, pyarrow.csv.WriteOptions(delimiter=";", quoting_style="needed"))
     files, compared = [original], []
     sheets = {}
+    studying, done = begin("study"), 0
     for k in dict.fromkeys(k for k, _ in PAIRS):
-        node = minimal(frequency, k)
+        node = minimal(frequency, k, studying)
         compared += _measures(f"k={k}", frequency, node)
         sizes = node.classes.sizes[node.kept]
         sheets[f"k={k}"] = (frequency.columns, _labels(frequency, node), sizes)
@@ -115,11 +127,12 @@ def study(
         charts.largest_classes(chart, sizes, f"Largest equivalence classes, k = {k}")
         files.append(chart)
         for order in (order for kk, order in PAIRS if kk == k):
-            progress(len(files) / 20, f"k={k}, ℓ={order}")
-            files += _release(frequency, original, folder, node, k, order, compared)
+            files += _release(frequency, original, folder, node, k, order, compared, studying.of(done, len(PAIRS)))
+            done += 1
     book = folder / "classes.xlsx"
     workbook.class_sizes(book, sheets)
     files += [book, *save(folder, compared)]
+    studying.at(1.0)
     notes = (
         f"The data are synthetic ({rows:,} records, seed {seed}); the brief publishes no figures.",
         "Precision is given with both depths: the highest level (Sweeney) and the number of levels (the brief's wording, "
@@ -153,15 +166,24 @@ def _labels(frequency: FrequencyTable, node: Node) -> list[list[str | None]]:
 
 
 def _release(
-    frequency: FrequencyTable, original: Path, folder: Path, start: Node, k: int, order: int, compared: list[Compared]
+    frequency: FrequencyTable,
+    original: Path,
+    folder: Path,
+    start: Node,
+    k: int,
+    order: int,
+    compared: list[Compared],
+    progress: Progress,
 ) -> list[Path]:
-    node, action = diversify(frequency, start, k, order)
+    node, action = diversify(frequency, start, k, order, progress)
     name = f"k={k} ℓ={order}"
     compared += [compare(name, "ℓ step", None, action), *_measures(name, frequency, node)]
     path = folder / f"dados_covid-ce_{k}_{order}.csv"
     levels = dict(zip(frequency.columns, node.levels, strict=True))
     models = [KAnonymity(k), DistinctDiversity(order, SENSITIVE)]
-    release = anonymize(str(original), COLUMNS, models, Fixed(levels), output=Output(path=path, delimiter=";"))
+    release = anonymize(
+        str(original), COLUMNS, models, Fixed(levels), output=Output(path=path, delimiter=";"), progress=progress.part(0.2, 0.9)
+    )  # fmt: skip
     chart = folder / f"diversity_k{k}_l{order}.png"
     distinct = np.diff(node.classes.start)[node.kept]
     charts.diversity(chart, distinct, f"Different values per class, k = {k}, ℓ = {order}", SENSITIVE)

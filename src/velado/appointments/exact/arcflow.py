@@ -13,6 +13,7 @@ from velado.appointments.exact.model import Model, Question, Values
 from velado.appointments.exact.relaxation import Relaxation
 from velado.appointments.exact.solver import Watch, cp_sat
 from velado.appointments.problem import Assignment, Problem
+from velado.progress import Progress
 
 
 class ArcFlow(Model):
@@ -32,13 +33,14 @@ class ArcFlow(Model):
         piece = min(size, capacity)
         return piece * (size + capacity - piece)
 
-    def build(self, model: Any, question: Question) -> tuple[dict[Any, Any], Any]:
+    def build(self, model: Any, question: Question, progress: Progress) -> tuple[dict[Any, Any], Any]:
         """The equations of the flows."""
-        system = coupled_flows(self.sizes, self.capacities, question.fixed)
+        system = coupled_flows(self.sizes, self.capacities, question.fixed, progress)
         bounds = zip(system.keys, system.lower.tolist(), system.upper.tolist(), strict=True)
         variables = {key: model.new_int_var(low, high, "") for key, low, high in bounds}
         ordered, matrix = list(variables.values()), system.matrix
         for start, end, right in zip(matrix.indptr[:-1], matrix.indptr[1:], system.right.tolist(), strict=True):
+            progress.check()
             terms = [ordered[j] for j in matrix.indices[start:end]]
             model.add(cp_sat().LinearExpr.weighted_sum(terms, matrix.data[start:end].tolist()) == right)
         following = variables.get((PIECES, question.next), 0)
@@ -53,12 +55,12 @@ class ArcFlow(Model):
         shortest = max(len(proven) + 1, base.k)
         while True:
             counts = [*proven, *[0] * (shortest - len(proven) - 1)]
-            relaxation = Relaxation(coupled_flows(self.sizes, self.capacities, counts))
+            relaxation = Relaxation(coupled_flows(self.sizes, self.capacities, counts, watch.progress), watch.progress)
             if shortest == len(proven) + 1 or relaxation.least((PIECES, shortest), watch.left) is not None:
                 break
             shortest = (len(proven) + 1 + shortest) // 2
         for n in range(shortest, self.largest + 1):
-            watch.look(f"bounding component {n}")
+            watch.look()
             least = relaxation.least((PIECES, n), watch.left)
             if least is None:
                 break

@@ -16,6 +16,7 @@ from velado.appointments.exact.model import Model, Question, Values
 from velado.appointments.exact.solver import Watch
 from velado.appointments.problem import Assignment, Problem
 from velado.appointments.vectors import AnonymityVector
+from velado.progress import Progress
 
 
 class Cells(Model):
@@ -31,13 +32,14 @@ class Cells(Model):
         """How many variables the model has, those for single components of the vector aside."""
         return int(problem.slot_sets[problem.admissible].sum())
 
-    def build(self, model: Any, question: Question) -> tuple[dict[Any, Any], Any]:
+    def build(self, model: Any, question: Question, progress: Progress) -> tuple[dict[Any, Any], Any]:
         """Units are placed, capacities kept, and every cell has an allowed size."""
         problem = self.problem
         units, placed, taken = {}, defaultdict(list), defaultdict(list)
         people: dict[tuple[int, int], list[Any]] = defaultdict(list)
         most: dict[tuple[int, int], int] = defaultdict(int)
         for t, j in zip(*np.nonzero(problem.slot_sets[problem.admissible]), strict=True):
+            progress.check()
             together = int(problem.unit_people[t])
             high = int(min(problem.units[t], problem.capacities[j] // together))
             if not high:
@@ -57,6 +59,7 @@ class Cells(Model):
         alike: dict[int, list[Any]] = defaultdict(list)
         above = question.next + question.minimal
         for (g, j), terms in people.items():
+            progress.check()
             high = min(most[g, j], int(problem.sizes[g]), int(problem.capacities[j]))
             exactly = {n: model.new_bool_var(f"{n} of {g} in {j}") for n in counted if n <= high}
             larger = model.new_bool_var(f"more of {g} in {j}") if above <= high else 0

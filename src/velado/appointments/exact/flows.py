@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from velado.progress import Progress, silent
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
@@ -58,12 +60,15 @@ class _Equations:
         return System(list(keys), matrix, right, np.array(lower, dtype=np.int64), np.array(upper, dtype=np.int64))
 
 
-def coupled_flows(sizes: Mapping[int, int], capacities: Mapping[int, int], fixed: Sequence[int]) -> System:
+def coupled_flows(
+    sizes: Mapping[int, int], capacities: Mapping[int, int], fixed: Sequence[int], progress: Progress | None = None
+) -> System:
     """How many groups and slots there are of each size; the first components of the vector (x_1, x_2, …) are given.
 
     Columns: (PIECES, n) is x_n, (GROUPS, v, n) and (SLOTS, v, n) are flows on arcs, (UNUSED, v) slots of capacity v or
     more that nothing of length v or more has taken.
     """
+    progress = progress or silent()
     rest = sum(size * count for size, count in sizes.items()) - sum(n * count for n, count in enumerate(fixed, 1))
     largest = min(max(sizes), max(capacities))
     most = {n: fixed[n - 1] if n <= len(fixed) else rest // n for n in range(1, largest + 1)}
@@ -76,6 +81,7 @@ def coupled_flows(sizes: Mapping[int, int], capacities: Mapping[int, int], fixed
         nodes = set(ends)
         reaching = [sum(count for end, count in ends.items() if end >= v) for v in range(max(ends) + 1)]
         for v, n in _arcs(pieces, ends, exact=side == GROUPS):
+            progress.check()
             entries: dict[Hashable, int] = {(side, "of size", n): 1, (side, v + n): 1}
             if v:
                 entries[side, v] = -1

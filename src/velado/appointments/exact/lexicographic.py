@@ -58,8 +58,8 @@ class Search:
             return
         solver = cp_sat()
         model = solver.CpModel()
-        variables, _ = self.model.build(model, Question(self.counts))
-        status, answer = self.watch.solve(model, "settling", self.watch.left * PROBE, workers=1)
+        variables, _ = self.model.build(model, Question(self.counts), self.watch.progress)
+        status, answer = self.watch.solve(model, self.watch.left * PROBE, workers=1)
         if status == solver.OPTIMAL:
             self.best = {key: answer.value(variable) for key, variable in variables.items()}
 
@@ -112,14 +112,14 @@ class Search:
             return None
         solver = cp_sat()
         model = solver.CpModel()
-        variables, following = self.model.build(model, question)
+        variables, following = self.model.build(model, question, self.watch.progress)
         if question.minimal:
             model.minimize(following)
         if self.best is not None:
             for key, variable in variables.items():
                 model.add_hint(variable, self.best.get(key, 0))
         self.watch.share = sum(n * count for n, count in enumerate(self.proven, 1)) / self.base.population
-        status, answer = self.watch.solve(model, f"proving component {question.next}", seconds)
+        status, answer = self.watch.solve(model, seconds)
         if status in (solver.OPTIMAL, solver.FEASIBLE):
             self._take({key: answer.value(variable) for key, variable in variables.items()})
         if question.minimal:

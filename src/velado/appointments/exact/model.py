@@ -10,6 +10,7 @@ import numpy as np
 
 from velado.appointments.exact.solver import Watch
 from velado.appointments.problem import Assignment, Problem
+from velado.progress import Progress
 
 Values = Mapping[Any, int]
 """A solution: the values of a model's variables by their keys; what is not there is 0."""
@@ -35,7 +36,7 @@ class Model(Protocol):
     name: ClassVar[str]
     problem: Problem
 
-    def build(self, model: Any, question: Question) -> tuple[Mapping[Hashable, Any], Any]:
+    def build(self, model: Any, question: Question, progress: Progress) -> tuple[Mapping[Hashable, Any], Any]:
         """Put variables and constraints for a question into an empty solver model.
 
         Returns the variables by key, and what the next component of the vector is.

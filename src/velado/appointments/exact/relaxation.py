@@ -7,6 +7,7 @@ from collections.abc import Hashable
 import numpy as np
 
 from velado.appointments.exact.flows import System
+from velado.progress import Progress, silent
 
 SCALE = 2**40
 LARGEST = 2**20
@@ -16,9 +17,10 @@ LARGEST = 2**20
 class Relaxation:
     """A system without the demand for whole numbers, solved again and again from where the last solution was (GLOP)."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, progress: Progress | None = None) -> None:
         from ortools.linear_solver import pywraplp
 
+        self.progress = progress or silent()
         self.lower, self.upper = system.lower.copy(), system.upper.copy()
         self.system = system
         self.columns = {key: j for j, key in enumerate(system.keys)}
@@ -32,6 +34,7 @@ class Relaxation:
         self.rows = [self.solver.Constraint(b, b) for b in system.right.tolist()]
         entries = system.matrix.tocoo()
         for i, j, value in zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist(), strict=True):
+            self.progress.check()
             self.rows[i].SetCoefficient(self.variables[j], value)
 
     def least(self, key: Hashable, seconds: float) -> int | None:
@@ -49,7 +52,10 @@ class Relaxation:
         objective.SetCoefficient(self.variables[column], 1)
         objective.SetMinimization()
         self.solver.SetTimeLimit(max(int(1000 * seconds), 1))
-        if self.solver.Solve() != self.solver.OPTIMAL:
+        with self.progress.interrupting(self.solver.InterruptSolve):
+            status = self.solver.Solve()
+        self.progress.check()
+        if status != self.solver.OPTIMAL:
             return None
         values = np.array([row.dual_value() for row in self.rows])
         dual = np.rint(np.clip(values, -LARGEST, LARGEST) * SCALE).astype(np.int64)

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from velado.errors import InputError
-from velado.methods import Progress
+from velado.progress import Progress
 
 BREATH = 0.2
 """Seconds between two looks at a solver that works."""
@@ -50,25 +50,27 @@ class Watch:
         """Seconds until the deadline."""
         return max(self.deadline - time.monotonic(), 0.0)
 
-    def look(self, text: str) -> None:
-        """Say what is being done; whoever listens may cancel."""
-        self.progress(self.share, text)
+    def look(self) -> None:
+        """Say how much is done; whoever listens may cancel."""
+        self.progress.at(self.share)
 
-    def solve(self, model: Any, text: str, seconds: float, workers: int | None = None) -> tuple[int, Any]:
+    def solve(self, model: Any, seconds: float, workers: int | None = None) -> tuple[int, Any]:
         """Solve a model, for so many seconds at most; the status and the solver that has the values."""
         solver = cp_sat().CpSolver()
         solver.parameters.num_workers = workers or self.workers
         solver.parameters.max_time_in_seconds = max(min(seconds, self.left), 1e-3)
         solver.parameters.random_seed = 1
-        with ThreadPoolExecutor(1) as thread:
+        with ThreadPoolExecutor(1) as thread, self.progress.interrupting(solver.stop_search):
             working = thread.submit(solver.solve, model)
             try:
                 while True:
-                    self.look(text)
+                    self.look()
                     try:
-                        return working.result(BREATH), solver
+                        status = working.result(BREATH)
                     except StillWorking:
                         continue
+                    self.progress.check()
+                    return status, solver
             except BaseException:
                 while not working.done():
                     solver.stop_search()

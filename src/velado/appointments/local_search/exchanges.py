@@ -13,7 +13,7 @@ from itertools import chain
 
 from velado.appointments.local_search.households import household_moves
 from velado.appointments.local_search.occupancy import Exchange, Move, Occupancy
-from velado.methods import Progress, silent
+from velado.progress import Progress, silent
 
 ROUNDS = 20
 MOST_WORK = 3_000_000
@@ -23,12 +23,15 @@ MOST_SLOTS = 24
 """Of a group that is in more slots, those with most of it are tried; fewer of a group with households."""
 MOST_BITS = 1 << 17
 """Sums up to this are looked at when slots are packed anew."""
+OFTEN = 256
+"""Cells between two reports."""
 
 
-def improve(occupancy: Occupancy, work: int = MOST_WORK, progress: Progress = silent) -> None:
+def improve(occupancy: Occupancy, work: int = MOST_WORK, progress: Progress | None = None) -> None:
     """Exchange until nothing improves any more, or so many exchanges were tried; smallest cells first."""
+    progress, whole = progress or silent(), work
     for _ in range(ROUNDS):
-        done, changed = _round(occupancy, work, progress)
+        done, changed = _round(occupancy, work, progress.part(1 - work / whole, 1.0))
         work -= done
         if not changed or work <= 0:
             break
@@ -48,10 +51,10 @@ def _round(occupancy: Occupancy, most: int, progress: Progress) -> tuple[int, bo
         cells = occupancy.cells[group]
         if len(cells) < 2 or cells.get(slot) != size:
             continue
+        if looked % OFTEN == 0:
+            progress.at(tried / most)
         looked += 1
-        if looked % 256 == 0:
-            progress(0.0, "exchanging appointments")
-        moves, work = _best(occupancy, group, slot)
+        moves, work = _best(occupancy, group, slot, progress)
         tried += work
         if moves:
             changed = True
@@ -64,19 +67,21 @@ def _round(occupancy: Occupancy, most: int, progress: Progress) -> tuple[int, bo
     return tried, changed
 
 
-def _best(occupancy: Occupancy, group: int, slot: int) -> tuple[list[Move], int]:
+def _best(occupancy: Occupancy, group: int, slot: int, progress: Progress) -> tuple[list[Move], int]:
     """The moves that improve the vector most, among those that concern a cell, and how many exchanges were tried."""
     cells = occupancy.cells[group]
     most = MOST_SLOTS if occupancy.alike(group) else MOST_SLOTS // 4
     others = heapq.nlargest(most, (s for s in cells if s != slot), key=lambda s: (cells[s], -s))
     tried = 1
     for other in others:
+        progress.check()
         if occupancy.movable(group, slot, other) == cells[slot]:
             tried += PACKING
             moves = _packed_anew(occupancy, slot, other)
             if moves:
                 return moves, tried
     for neighbour in occupancy.crowd[slot] if occupancy.alike(group) else ():
+        progress.check()
         if neighbour != group and len(occupancy.cells[neighbour]) > 1 and occupancy.alike(neighbour):
             tried += PACKING
             moves = _dealt_anew(occupancy, group, neighbour)
@@ -84,6 +89,7 @@ def _best(occupancy: Occupancy, group: int, slot: int) -> tuple[list[Move], int]
                 return moves, tried
     best: Exchange = ([], [], [])
     for other in others:
+        progress.check()
         tried += len(occupancy.crowd[slot]) + len(occupancy.crowd[other])
         for before, after, moves in chain(
             _cycles(occupancy, group, slot, other), household_moves(occupancy, group, slot, other)

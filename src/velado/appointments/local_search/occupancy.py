@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from velado.appointments.problem import Assignment, Problem
+from velado.progress import Progress, silent
 
 Move = tuple[int, int, int, int]
 """Kind, slot before, slot after, units."""
@@ -22,7 +23,8 @@ class Occupancy:
     s by group. A *cell* is the people of one group in one slot: the sizes of the cells make the anonymity vector.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, progress: Progress | None = None) -> None:
+        progress = progress or silent()
         self.problem = problem
         self.people: list[int] = problem.unit_people.tolist()
         self.room: list[int] = problem.capacities.tolist()
@@ -40,6 +42,7 @@ class Occupancy:
         self.kinds: list[list[int]] = [[] for _ in range(problem.groups)]
         """Per group, all kinds with its people."""
         for kind, members in enumerate(self.members):
+            progress.check()
             for group, _ in members:
                 self.kinds[group].append(kind)
             if self.people[kind] == 1:
@@ -49,11 +52,13 @@ class Occupancy:
         self._everywhere = problem.is_plain
 
     @classmethod
-    def of(cls, assignment: Assignment) -> Occupancy:
+    def of(cls, assignment: Assignment, progress: Progress | None = None) -> Occupancy:
         """What an assignment gave out."""
-        made = cls(assignment.problem)
+        progress = progress or silent()
+        made = cls(assignment.problem, progress)
         entries = (assignment.kind, assignment.slot, assignment.units)
         for kind, slot, units in zip(*(x.tolist() for x in entries), strict=True):
+            progress.check()
             made.put(kind, slot, units)
         return made
 
@@ -101,12 +106,14 @@ class Occupancy:
                 people -= units
         return moves
 
-    def settle(self, kind: int, units: int) -> int:
+    def settle(self, kind: int, units: int, progress: Progress | None = None) -> int:
         """Find places for people of a kind by moving others along shortest chains of slots; return who is left.
 
         The chains are augmenting paths of a flow: if everybody comes alone, who is left cannot be placed at all.
         """
+        progress = progress or silent()
         while units:
+            progress.check()
             chain = self._chain(kind)
             if chain is None:
                 break

@@ -10,14 +10,19 @@ import numpy as np
 from velado.appointments.local_search.occupancy import Occupancy
 from velado.appointments.problem import Problem
 from velado.errors import NoSolution
+from velado.progress import Progress, silent
+
+OFTEN = 4096
+"""Kinds of people between two reports."""
 
 
-def packed(problem: Problem, rng: np.random.Generator | None = None) -> Occupancy:
+def packed(problem: Problem, rng: np.random.Generator | None = None, progress: Progress | None = None) -> Occupancy:
     """Everybody somewhere: households first, then who has the fewest places to go to, then larger groups.
 
     With a generator the sizes count only roughly, so that each call gives another assignment.
     """
-    occupancy = Occupancy(problem)
+    progress = progress or silent()
+    occupancy = Occupancy(problem, progress)
     rooms = _Rooms(occupancy)
     places = problem.slot_sets @ problem.capacities
     largest = np.zeros(len(problem.units))
@@ -27,7 +32,10 @@ def packed(problem: Problem, rng: np.random.Generator | None = None) -> Occupanc
     fixed = problem.slot_sets.sum(axis=1)[problem.admissible] == 1
     order = np.lexsort((-problem.units, -largest, places[problem.admissible], -problem.unit_people, ~fixed))
     units = problem.units.tolist()
-    for kind in order.tolist():
+    for done, kind in enumerate(order.tolist()):
+        progress.check()
+        if done % OFTEN == 0:
+            progress.at(done, len(units))
         left = units[kind]
         while left:
             slot = rooms.choose(kind, left)
@@ -37,7 +45,7 @@ def packed(problem: Problem, rng: np.random.Generator | None = None) -> Occupanc
             rooms.fill(kind, slot, given)
             left -= given
         if left and occupancy.people[kind] == 1:
-            left = occupancy.settle(kind, left)
+            left = occupancy.settle(kind, left, progress)
             rooms = _Rooms(occupancy)
         if left:
             raise none_found(problem, "best-fit")

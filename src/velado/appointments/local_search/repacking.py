@@ -14,7 +14,7 @@ from velado.appointments.local_search.occupancy import Occupancy
 from velado.appointments.local_search.packing import packed
 from velado.appointments.problem import Problem
 from velado.errors import NoSolution
-from velado.methods import Progress
+from velado.progress import Progress
 
 WORST = 200
 """Cells that are looked at before the worst ones are looked for again."""
@@ -24,6 +24,8 @@ MOST_SLOTS = 6
 MOST_KINDS = 300
 MOST_WORK = 2000
 """Exchanges that are tried in what was given out anew."""
+OFTEN = 16
+"""Trials between two reports."""
 
 
 def repack(occupancy: Occupancy, trials: int, seed: int, progress: Progress) -> None:
@@ -36,11 +38,11 @@ def repack(occupancy: Occupancy, trials: int, seed: int, progress: Progress) -> 
         if not worst:
             return
         for group, slot in worst[: trials - done]:
+            if done % OFTEN == 0:
+                progress.at(done, trials)
             done += 1
-            if done % 16 == 0:
-                progress(done / trials, "giving out a few slots anew")
             if len(occupancy.cells[group]) > 1 and slot in occupancy.cells[group]:
-                _trial(occupancy, group, slot, rng)
+                _trial(occupancy, group, slot, rng, progress.part(done / trials, done / trials))
 
 
 def _worst(occupancy: Occupancy) -> list[tuple[int, int]]:
@@ -49,17 +51,17 @@ def _worst(occupancy: Occupancy) -> list[tuple[int, int]]:
     return [(g, s) for _, g, s in sorted(split)[:WORST]]
 
 
-def _trial(occupancy: Occupancy, group: int, slot: int, rng: np.random.Generator) -> None:
+def _trial(occupancy: Occupancy, group: int, slot: int, rng: np.random.Generator, progress: Progress) -> None:
     slots = _chosen(occupancy, group, slot, rng)
     before = sorted(chain.from_iterable(occupancy.crowd[s].values() for s in slots))
     problem, kinds = _part(occupancy, slots)
     if len(kinds) > MOST_KINDS:
         return
     try:
-        part = packed(problem, rng)
+        part = packed(problem, rng, progress)
     except NoSolution:
         return
-    improve(part, MOST_WORK)
+    improve(part, MOST_WORK, progress)
     if sorted(chain.from_iterable(crowd.values() for crowd in part.crowd)) < before:
         return
     for kind in kinds:

@@ -16,8 +16,8 @@ from velado.appointments.local_search.repacking import repack
 from velado.appointments.planners.find_slots import FindSlots
 from velado.appointments.problem import Assignment, Planner, Problem, check_possible, check_smallest
 from velado.errors import NoSolution
-from velado.methods import Progress, silent
 from velado.parameters import Number
+from velado.progress import Progress, silent
 
 ATTEMPTS = 20
 
@@ -39,33 +39,34 @@ class BestFit(Planner):
         "seed": Number("seed of the random choices", low=0, integer=True),
     }
 
-    def assign(self, problem: Problem, progress: Progress = silent) -> Assignment:
+    def assign(self, problem: Problem, progress: Progress | None = None) -> Assignment:
         """Give out appointments."""
         began = time.perf_counter()
         check_possible(problem)
-        progress(0.0, "giving out appointments")
-        occupancy = self._begun(problem)
-        progress(0.0, "exchanging appointments")
-        improve(occupancy, progress=progress)
+        begin = (progress or silent()).through(assign=1, improve=9)
+        occupancy = self._begun(problem, begin("assign"))
+        improving = begin("improve")
+        improve(occupancy, progress=improving.part(0.0, 0.2))
         found = occupancy.assignment(self.name)
         if problem.is_plain and found.vector != problem.base:
-            other = FindSlots().assign(_anything(problem))
+            other = FindSlots().assign(_anything(problem), improving.part(0.2, 0.2))
             if other.vector < found.vector:
-                occupancy = Occupancy.of(replace(other, problem=problem))
-                improve(occupancy, progress=progress)
-        repack(occupancy, self.trials, self.seed, progress)
+                occupancy = Occupancy.of(replace(other, problem=problem), improving)
+                improve(occupancy, progress=improving.part(0.2, 0.3))
+        repack(occupancy, self.trials, self.seed, improving.part(0.3, 1.0))
         found = occupancy.assignment(self.name, time.perf_counter() - began)
         check_smallest(found)
+        improving.at(1.0)
         return found
 
-    def _begun(self, problem: Problem) -> Occupancy:
+    def _begun(self, problem: Problem, progress: Progress) -> Occupancy:
         """Some assignment; where households get in each other's way, another order may help."""
         rng = None
         for _ in range(ATTEMPTS if (problem.unit_people > 1).any() else 0):
             with suppress(NoSolution):
-                return packed(problem, rng)
+                return packed(problem, rng, progress)
             rng = rng or np.random.Generator(np.random.PCG64(self.seed))
-        return packed(problem, rng)
+        return packed(problem, rng, progress)
 
 
 def _anything(problem: Problem) -> Problem:

@@ -16,8 +16,8 @@ from velado.appointments.exact.solver import Watch, cp_sat
 from velado.appointments.planners.best_fit import BestFit
 from velado.appointments.problem import Assignment, Planner, Problem, check_possible
 from velado.errors import NoSolution
-from velado.methods import Progress, silent
 from velado.parameters import Number
+from velado.progress import Progress, silent
 
 ARCS_PER_CELL = 300
 """So many more variables may arc flows have than cells: their relaxation is so much better (measured)."""
@@ -48,19 +48,22 @@ class Exact(Planner):
         "level": Number("stop when so many components are proven to be 0", low=1, integer=True, optional=True),
     }
 
-    def assign(self, problem: Problem, progress: Progress = silent) -> Assignment:
+    def assign(self, problem: Problem, progress: Progress | None = None) -> Assignment:
         """Give out appointments, as anonymously as possible."""
         cp_sat()
         began = time.perf_counter()
         check_possible(problem)
-        watch = Watch.until(self.seconds, self.workers, progress)
+        progress = progress or silent()
+        watch = Watch.until(self.seconds, self.workers, progress.part(0.1, 0.9, "prove"))
         try:
-            start = BestFit(trials=0).assign(problem, progress)
+            start = BestFit(trials=0).assign(problem, progress.part(0.0, 0.1))
         except NoSolution:
             start = None
+        watch.look()
         found = self.improve(problem, start, watch)
         if not found.optimal:
-            found = _no_worse_than_best_fit(found, progress)
+            found = _no_worse_than_best_fit(found, progress.part(0.9, 1.0))
+        progress.part(0.9, 1.0, "prove").at(1.0)
         return replace(found, seconds=time.perf_counter() - began)
 
     def improve(self, problem: Problem, start: Assignment | None, watch: Watch) -> Assignment:

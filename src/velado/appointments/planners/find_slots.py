@@ -11,7 +11,10 @@ import numpy as np
 
 from velado.appointments.problem import Assignment, Planner, Problem, check_possible, check_smallest
 from velado.errors import InputError
-from velado.methods import Progress, silent
+from velado.progress import Progress, silent
+
+OFTEN = 4096
+"""Groups between two reports."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class FindSlots(Planner):
     name: ClassVar[str] = "heuristic"
     parameters: ClassVar = {}
 
-    def assign(self, problem: Problem, progress: Progress = silent) -> Assignment:
+    def assign(self, problem: Problem, progress: Progress | None = None) -> Assignment:
         """Give out appointments as the thesis does."""
         if not problem.is_plain:
             raise InputError(
@@ -33,13 +36,17 @@ class FindSlots(Planner):
                 hint="Use best-fit or exact.",
             )  # fmt: skip
         began = time.perf_counter()
+        giving = (progress or silent()).part(0.0, 1.0, "assign")
         check_possible(problem)
         rooms = [(-int(capacity), slot) for slot, capacity in enumerate(problem.capacities) if capacity]
         heapq.heapify(rooms)
         given: list[tuple[int, int, int]] = []
-        for group in np.argsort(-problem.sizes, kind="stable").tolist():
+        for done, group in enumerate(np.argsort(-problem.sizes, kind="stable").tolist()):
+            if done % OFTEN == 0:
+                giving.at(done, problem.groups)
             left = int(problem.sizes[group])
             while left:
+                giving.check()
                 room, slot = rooms[0]
                 people = min(left, -room)
                 given.append((group, slot, people))
@@ -52,4 +59,5 @@ class FindSlots(Planner):
         seconds = time.perf_counter() - began
         found = Assignment(problem, kind, slots, units, self.name, bound=problem.base, seconds=seconds)
         check_smallest(found)
+        giving.at(1.0)
         return found

@@ -12,8 +12,8 @@ import numpy as np
 from velado.appointments.local_search.occupancy import Occupancy
 from velado.appointments.local_search.packing import none_found
 from velado.appointments.problem import Assignment, Planner, Problem, check_possible, check_smallest
-from velado.methods import Progress, silent
 from velado.parameters import Number
+from velado.progress import Progress, silent
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,10 @@ class RandomSlots(Planner):
     name: ClassVar[str] = "random"
     parameters: ClassVar = {"seed": Number("seed of the draws", low=0, integer=True)}
 
-    def assign(self, problem: Problem, progress: Progress = silent) -> Assignment:
+    def assign(self, problem: Problem, progress: Progress | None = None) -> Assignment:
         """Draw slots."""
         began = time.perf_counter()
+        giving = (progress or silent()).part(0.0, 1.0, "assign")
         check_possible(problem)
         rng = np.random.Generator(np.random.PCG64(self.seed))
         room = problem.capacities.copy()
@@ -42,25 +43,30 @@ class RandomSlots(Planner):
         lines, which = np.unique(alike, axis=0, return_inverse=True)
         order = np.argsort(which.reshape(-1), kind="stable")
         ends = np.searchsorted(which.reshape(-1)[order], np.arange(len(lines) + 1))
-        for line, (first, end) in zip(lines, pairwise(ends.tolist()), strict=True):
+        for done, (line, (first, end)) in enumerate(zip(lines, pairwise(ends.tolist()), strict=True)):
+            giving.at(done, len(lines))
             kinds = order[first:end]
             units = rng.permutation(np.repeat(kinds, problem.units[kinds]))
-            slots = _drawn(rng, room, np.flatnonzero(problem.slot_sets[line[3]]), int(-line[1]), len(units))
+            slots = _drawn(rng, room, np.flatnonzero(problem.slot_sets[line[3]]), int(-line[1]), len(units), giving)
             given.append(units[: len(slots)] * problem.slots + slots)
             left.append(units[len(slots) :])
         pairs, counts = np.unique(np.concatenate(given), return_counts=True)
         found = Assignment(problem, pairs // problem.slots, pairs % problem.slots, counts, self.name)
         over = np.concatenate(left)
         if len(over):
-            found = _settled(found, over)
+            found = _settled(found, over, giving)
         check_smallest(found)
+        giving.at(1.0)
         return replace(found, bound=problem.base, seconds=time.perf_counter() - began)
 
 
-def _drawn(rng: np.random.Generator, room: np.ndarray, slots: np.ndarray, people: int, units: int) -> np.ndarray:
+def _drawn(
+    rng: np.random.Generator, room: np.ndarray, slots: np.ndarray, people: int, units: int, progress: Progress
+) -> np.ndarray:
     """Slots for as many of the units as there is room for; the room becomes less."""
     drawn = []
     while units:
+        progress.check()
         open_slots = slots[room[slots] >= people]
         if not len(open_slots):
             break
@@ -73,11 +79,11 @@ def _drawn(rng: np.random.Generator, room: np.ndarray, slots: np.ndarray, people
     return np.concatenate(drawn) if drawn else np.zeros(0, dtype=np.int64)
 
 
-def _settled(found: Assignment, over: np.ndarray) -> Assignment:
+def _settled(found: Assignment, over: np.ndarray, progress: Progress) -> Assignment:
     """Places for those whose admissible slots were full already."""
-    occupancy = Occupancy.of(found)
+    occupancy = Occupancy.of(found, progress)
     kinds, counts = np.unique(over, return_counts=True)
     for kind, units in zip(kinds.tolist(), counts.tolist(), strict=True):
-        if occupancy.people[kind] > 1 or occupancy.settle(kind, units):
+        if occupancy.people[kind] > 1 or occupancy.settle(kind, units, progress):
             raise none_found(found.problem, found.method)
     return occupancy.assignment(found.method)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,23 +32,34 @@ def give_out(
     assignment: Assignment,
     seed: int,
     output: Path | None,
-    progress: Progress | None = None,
+    begin: Callable[[str], Progress],
 ) -> pa.Table | None:
-    """Publish the people's table with the slots' columns, in the order of the people; in memory without a path."""
+    """Publish the people's table with the slots' columns, in the order of the people; in memory without a path.
+
+    ``begin`` begins the stages write and verify.
+    """
+    writing = begin("write")
     slot = units.slots_of_people(assignment, seed)
     table = people.rows.table.drop_columns(list(people.kept_out))
     for name in slots.described:
         table = table.append_column(name, slots.rows.table.column(name).take(slot))
     if output is None:
+        verifying = begin("verify")
         _verify(Rows(table, people.rows.name, Header(table.column_names)), people, slots, slot, assignment)
+        verifying.at(1.0)
         return table
     where = Output(output, order="keep")
     sink = replace(where.sink(people.rows.delimiter), evidence=False)
-    session = Session(progress or Progress(), scratch=where.scratch)
+    session = Session(writing, scratch=where.scratch)
     with open_stage([sink], session) as stage:
         (place,) = stage.slots
+        writing.at(0.5)
         write_rows(table, place, session)
-        _verify(_read_back(stage, place), people, slots, slot, assignment)
+        verifying = begin("verify")
+        written = _read_back(stage, place)
+        verifying.at(0.5)
+        _verify(written, people, slots, slot, assignment)
+        verifying.at(1.0)
         stage.publish()
     return None
 

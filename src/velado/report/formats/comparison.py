@@ -8,13 +8,17 @@ from pathlib import Path
 from velado.errors import InputError
 from velado.evaluation import Comparison
 from velado.i18n import language as language_of
+from velado.progress import Progress, silent
 from velado.report.chapters.costs import trade_off_pictures
 from velado.report.formats import xlsx as workbook
 from velado.tables.publication.publish import published
 
 
-def save_comparison(comparison: Comparison, folder: Path, language: str = "en") -> list[Path]:
+def save_comparison(
+    comparison: Comparison, folder: Path, language: str = "en", *, progress: Progress | None = None
+) -> list[Path]:
     """Write ``comparison.csv``, ``comparison.xlsx`` for each figure a chart against the first parameter, and risk against loss."""
+    writing = (progress or silent()).part(0.0, 1.0, "draw")
     make_folder(folder)
     rows = [s.figures() for s in comparison.settings]
     header = list(dict.fromkeys(name for row in rows for name in row))
@@ -27,8 +31,10 @@ def save_comparison(comparison: Comparison, folder: Path, language: str = "en") 
         with open(text, "w", newline="", encoding="utf-8") as out:
             csv.writer(out).writerows([header, *cells])
         workbook.table(book, {"comparison": (header, cells)})
-        for place, picture in zip(charts, pictures.values(), strict=True):
+        for done, (place, picture) in enumerate(zip(charts, pictures.values(), strict=True)):
+            writing.at(done, len(charts))
             picture.chart.titled(picture.title).save(place)
+        writing.at(1.0)
     return files
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from velado.errors import InputError
 from velado.i18n import Language
 from velado.i18n import language as language_of
+from velado.progress import Progress, silent
 from velado.questions import Fuzzification
 from velado.report.charts import fuzzy as charts
 from velado.report.charts.drawing import SUFFIXES, Chart
@@ -26,6 +27,7 @@ def save_fuzzy_charts(
     *,
     language: str = "en",
     beside: Mapping[str, Fuzzification] | None = None,
+    progress: Progress | None = None,
 ) -> list[Path]:
     """Write the charts of fuzzy sets; the files written.
 
@@ -33,6 +35,7 @@ def save_fuzzy_charts(
     joint ones. Or a folder for all charts (PNG): membership functions, Q-anonymity and, for two columns, contours,
     surface, and the strongest sets side by side with those of the partitions ``beside`` (by the name of the method).
     """
+    drawing = (progress or silent()).part(0.0, 1.0, "draw")
     words, output = language_of(language), Path(output)
     if output.suffix.lower() in SUFFIXES:
         drawn = {output: _sets(result, words)}
@@ -42,8 +45,10 @@ def save_fuzzy_charts(
         make_folder(output)
         drawn = {output / f"{name}.png": chart for name, chart in _all(result, words, beside or {}).items()}
     with published(list(drawn)) as places:
-        for place, chart in zip(places, drawn.values(), strict=True):
+        for done, (place, chart) in enumerate(zip(places, drawn.values(), strict=True)):
+            drawing.at(done, len(drawn))
             chart.save(place)
+        drawing.at(1.0)
     return list(drawn)
 
 
