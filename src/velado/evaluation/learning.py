@@ -150,7 +150,7 @@ def _scaled(cover: Cover, numbers: np.ndarray) -> np.ndarray:
     """Numbers of a numeric column on 0…1; those that say nothing in the middle."""
     assert cover.numbers is not None
     low, high = np.nanmin(cover.numbers), np.nanmax(cover.numbers)
-    return np.nan_to_num((numbers - low) / max(high - low, 1e-12), nan=0.5)
+    return np.asarray(np.nan_to_num((numbers - low) / max(high - low, 1e-12), nan=0.5))
 
 
 def _table(features: list[tuple[np.ndarray, np.ndarray]]) -> Any:

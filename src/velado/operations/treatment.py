@@ -6,12 +6,15 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from velado.tables import Counts, Noise, Recoded, Translation
 from velado.values import ROOT, Text
+
+if TYPE_CHECKING:
+    from velado.operations.base import Given, Operation
 
 CERTAIN = 1e-12
 """A chance below which something does not happen."""
@@ -21,8 +24,8 @@ CERTAIN = 1e-12
 class Treatment:
     """A column under an operation. ``operation`` and ``given`` say which one and how it was described."""
 
-    given: Any
-    operation: Any
+    given: Given
+    operation: Operation
 
     @property
     def column(self) -> str:
@@ -80,7 +83,9 @@ class Replacing(Treatment):
     records: Mapping[Text, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, given: Any, operation: Any, counts: Counts, labels: Sequence[Text], typed: bool = False) -> Replacing:
+    def of(
+        cls, given: Given, operation: Operation, counts: Counts, labels: Sequence[Text], typed: bool = False
+    ) -> Replacing:
         """The treatment of counted values and what becomes of each."""
         codes = np.arange(len(labels), dtype=np.int64)
         translation = Translation(counts.names[0], counts.dictionaries[0], codes, tuple(labels), typed=typed)

@@ -132,4 +132,4 @@ def first_labels(classes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
 
     A bug: where numbers in between have no records, the classes with the last numbers are left out.
     """
-    return numbers < classes.any(axis=0).sum()
+    return np.asarray(numbers < classes.any(axis=0).sum())

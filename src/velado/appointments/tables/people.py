@@ -112,7 +112,7 @@ def _check_identifiers(rows: Rows, column: str) -> None:
 def _households(rows: Rows, column: str) -> np.ndarray:
     """A number per household; −1 where the cell is missing."""
     indices = rows.texts(column).dictionary_encode().indices
-    return indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return np.asarray(indices.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def _matching(rows: Rows, slots: Slots, own: str, theirs: str) -> tuple[np.ndarray, np.ndarray]:

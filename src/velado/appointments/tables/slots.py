@@ -78,7 +78,7 @@ class Slots:
                 column=column, values=unknown if len(unknown) < len(known) else (), hint=f"Slots are named by '{self.name}' of {self.rows.name}.",
             )  # fmt: skip
         numbers = np.array([*(self.numbers[v] for v in known), -1], dtype=np.int64)
-        return numbers[encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+        return np.asarray(numbers[encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)])
 
 
 def _twice(rows: Rows, columns: Sequence[str]) -> list[str]:
