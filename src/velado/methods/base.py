@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -86,7 +87,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Method:
+class Method(ABC):
     """A way to find a recoding in a frequency table."""
 
     name: ClassVar[str]
@@ -110,9 +111,9 @@ class Method:
         """Whether its classes have degrees of membership, so that models of fuzzy classes can be judged."""
         return False
 
+    @abstractmethod
     def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress = silent) -> Found:
         """Find the node; `NoSolution` if there is none."""
-        raise AssertionError("every method defines its search")
 
 
 def lattice_size(levels: Sequence[int]) -> int:

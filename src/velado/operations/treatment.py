@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,7 @@ CERTAIN = 1e-12
 
 
 @dataclass(frozen=True)
-class Treatment:
+class Treatment(ABC):
     """A column under an operation. ``operation`` and ``given`` say which one and how it was described."""
 
     given: Given
@@ -32,9 +33,9 @@ class Treatment:
         """The column."""
         return self.given.column
 
+    @abstractmethod
     def tell(self, recoded: Recoded) -> Recoded:
         """What an engine does, with this column."""
-        raise AssertionError("every treatment tells what an engine does")
 
     def problem(self, written: Mapping[Text, int], complete: bool) -> str | None:
         """What is wrong with the values of a release and how often they occur; ``complete``: no record is lacking."""
