@@ -158,6 +158,18 @@ def share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
 
 
+def exposure(classes: Classes, open_: np.ndarray) -> dict[str, int | float]:
+    """How many classes and records there are, and how many of them are exposed."""
+    total, learnt = int(classes.sizes.sum()), int(classes.sizes[open_].sum())
+    return {
+        "classes": classes.count,
+        "records": total,
+        "exposed_classes": int(open_.sum()),
+        "exposed_records": learnt,
+        "exposed_share": share(learnt, total),
+    }
+
+
 def weighted_median(figures: np.ndarray, weights: np.ndarray) -> float:
     """The figure of the middle record."""
     order = np.argsort(figures, kind="stable")
