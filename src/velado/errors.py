@@ -151,6 +151,11 @@ def disk_full(path: str | Path | None = None) -> InputError:
     )
 
 
+def missing_package(code: str, needs: str, extra: str) -> InputError:
+    """A package that not every installation has is not there; ``needs`` says what needs it."""
+    return InputError(code, f"{needs} one more package", hint=f"pip install 'velado[{extra}]'")
+
+
 @dataclass(frozen=True)
 class Note:
     """Something that a user should know of a run that went well. It says nothing of suppressed records."""

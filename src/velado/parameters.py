@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
-from typing import Any, ClassVar, Protocol
+from dataclasses import MISSING, Field, dataclass, fields
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from velado.errors import InputError, shown, suggest
 
@@ -232,10 +232,16 @@ def _word(option: Any) -> str:
 
 
 class Parametrized(Protocol):
-    """A class that declares a name and its parameters."""
+    """A dataclass that declares a name and its parameters."""
 
     name: ClassVar[str]
     parameters: ClassVar[Mapping[str, Parameter]]
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def __init__(self, **arguments: Any) -> None: ...
+
+
+Declared = TypeVar("Declared", bound=Parametrized)
 
 
 def check(thing: Parametrized) -> None:
@@ -257,10 +263,10 @@ def check(thing: Parametrized) -> None:
             raise InputError("bad-parameter", message, hint=near if near.startswith("Did") else "")
 
 
-def build(kind: type, arguments: Mapping[str, Any] | None, where: str) -> Any:
+def build(kind: type[Declared], arguments: Mapping[str, Any] | None, where: str) -> Declared:
     """Make a declared class from a mapping (a project file's), with an error for unknown or missing keys."""
     given = dict(arguments or {})
-    known = kind.parameters  # type: ignore[attr-defined]
+    known = kind.parameters
     for key in given:
         if key not in known:
             raise InputError("unknown-parameter", f"{where} has no parameter '{key}'", hint=suggest(key, known))

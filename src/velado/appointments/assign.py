@@ -18,7 +18,7 @@ from velado.appointments.tables.units import Units, check_room
 from velado.errors import InputError
 from velado.progress import Progress, silent
 from velado.project.document import Output
-from velado.tables import Source
+from velado.tables import Session, Source
 
 Method = str | Planner | Mapping[str, Mapping[str, Any] | None]
 
@@ -43,11 +43,12 @@ class Request:
         """Read both tables and put the problem in numbers."""
         if type(self.k) is not int or self.k < 1:
             raise InputError("bad-parameter", f"k must be a whole number of 1 or more, got {self.k!r}")
-        slots = Slots.read(self.slots, self.capacity, self.slot)
+        session = Session(progress, scratch=beside)
+        slots = Slots.read(self.slots, self.capacity, self.slot, session)
         progress.at(0.2)
         people = People.read(
             self.people, slots, self.quasi_identifiers, identifier=self.identifier, household=self.household,
-            fixed=self.fixed, admissible=self.admissible, match=self.match, beside=beside,
+            fixed=self.fixed, admissible=self.admissible, match=self.match, session=session,
         )  # fmt: skip
         progress.at(0.8)
         units = Units.of(people, slots, self.k)

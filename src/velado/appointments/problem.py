@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -165,7 +166,7 @@ def check_smallest(found: Assignment) -> None:
 
 
 @dataclass(frozen=True)
-class Planner:
+class Planner(ABC):
     """A way to give out appointments."""
 
     name: ClassVar[str]
@@ -174,6 +175,6 @@ class Planner:
     def __post_init__(self) -> None:
         check(self)
 
+    @abstractmethod
     def assign(self, problem: Problem, progress: Progress | None = None) -> Assignment:
         """Give everybody an appointment; `NoSolution` if that is impossible (or if this planner finds none)."""
-        raise AssertionError("every planner defines how it assigns")

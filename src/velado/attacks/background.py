@@ -12,8 +12,8 @@ from velado.attacks.base import (
     Exposed,
     Histogram,
     Prevention,
+    exposure,
     labels_of,
-    share,
     weighted_median,
     worst,
 )
@@ -34,7 +34,6 @@ def background(classes: Classes, attribute: Sensitive, attacker: Attacker) -> At
     sure = values.top / (classes.sizes - gone)
     certain = values.distinct <= attacker.know + 1
     open_ = attacker.succeeds(sure)
-    total = int(classes.sizes.sum())
     exposed = tuple(
         Exposed(labels_of(classes, c), int(classes.sizes[c]), float(sure[c]), attribute.labels[values.top_value[c]],
                 float(values.top[c] / classes.sizes[c]))
@@ -45,17 +44,13 @@ def background(classes: Classes, attribute: Sensitive, attacker: Attacker) -> At
         bool(open_.any()),
         {
             "know": attacker.know,
-            "classes": classes.count,
-            "records": total,
-            "exposed_classes": int(open_.sum()),
-            "exposed_records": int(classes.sizes[open_].sum()),
-            "exposed_share": share(int(classes.sizes[open_].sum()), total),
+            **exposure(classes, open_),
             "certain_classes": int(certain.sum()),
             "certain_records": int(classes.sizes[certain].sum()),
             "certain_without_knowledge": int(classes.sizes[values.distinct == 1].sum()),
             "lowest_confidence": float(sure.min()),
             "median_confidence": weighted_median(sure, classes.sizes),
-            "mean_confidence": float((sure * classes.sizes).sum() / total),
+            "mean_confidence": float((sure * classes.sizes).sum() / classes.sizes.sum()),
             "highest_confidence": float(sure.max()),
         },
         exposed,

@@ -126,12 +126,12 @@ class Histogram:
     @property
     def top(self) -> np.ndarray:
         """Records of the most frequent value of each class."""
-        return self.count[self.start[:-1]]
+        return np.asarray(self.count[self.start[:-1]])
 
     @property
     def top_value(self) -> np.ndarray:
         """The most frequent value of each class."""
-        return self.value[self.start[:-1]]
+        return np.asarray(self.value[self.start[:-1]])
 
     @property
     def distinct(self) -> np.ndarray:
@@ -158,6 +158,18 @@ def share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
 
 
+def exposure(classes: Classes, open_: np.ndarray) -> dict[str, int | float]:
+    """How many classes and records there are, and how many of them are exposed."""
+    total, learnt = int(classes.sizes.sum()), int(classes.sizes[open_].sum())
+    return {
+        "classes": classes.count,
+        "records": total,
+        "exposed_classes": int(open_.sum()),
+        "exposed_records": learnt,
+        "exposed_share": share(learnt, total),
+    }
+
+
 def weighted_median(figures: np.ndarray, weights: np.ndarray) -> float:
     """The figure of the middle record."""
     order = np.argsort(figures, kind="stable")
@@ -170,8 +182,8 @@ def distances(model: PrivacyModel, classes: Classes) -> np.ndarray:
     from velado.kernels.measures import judge
 
     rules = compile_rules([model], classes.frequency.sensitive)
-    table, _ = judge(rules, classes.sizes, classes.start, classes.values, classes.value_counts)
-    return table[0]
+    table: np.ndarray = judge(rules, classes.sizes, classes.start, classes.values, classes.value_counts)[0]
+    return np.asarray(table[0])
 
 
 def just_below(figure: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from velado.attacks.base import Attack, Attacker, Exposed, Histogram, Prevention, labels_of, share, worst
+from velado.attacks.base import Attack, Attacker, Exposed, Histogram, Prevention, exposure, labels_of, share, worst
 from velado.frequency import Classes, Sensitive
 
 
@@ -15,8 +15,6 @@ def homogeneity(classes: Classes, attribute: Sensitive, attacker: Attacker) -> A
     values = Histogram.build(classes, attribute)
     sure = values.top / classes.sizes
     open_ = attacker.succeeds(sure)
-    total = int(classes.sizes.sum())
-    learnt = int(classes.sizes[open_].sum())
     exposed = tuple(
         Exposed(labels_of(classes, c), int(classes.sizes[c]), float(sure[c]), attribute.labels[values.top_value[c]],
                 float(attribute.expected[values.top_value[c]]))
@@ -31,13 +29,9 @@ def homogeneity(classes: Classes, attribute: Sensitive, attacker: Attacker) -> A
         "homogeneity",
         bool(open_.any()),
         {
-            "classes": classes.count,
-            "records": total,
-            "exposed_classes": int(open_.sum()),
-            "exposed_records": learnt,
-            "exposed_share": share(learnt, total),
+            **exposure(classes, open_),
             "highest_confidence": float(sure.max()),
-            "best_guess": share(int(values.top.sum()), total),
+            "best_guess": share(int(values.top.sum()), int(classes.sizes.sum())),
         },
         exposed,
         (model,) if open_.any() else (),

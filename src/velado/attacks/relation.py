@@ -150,7 +150,7 @@ def _meets(one: dict[str, np.ndarray], i: int, many: dict[str, np.ndarray]) -> n
     below = (many["low"] < one["high"][i]) | (
         (many["low"] == one["high"][i]) & many["low_in"] & bool(one["high_in"][i])
     )
-    return above & below
+    return np.asarray(above & below)
 
 
 def _matching(left: Sequence[Text], right: Sequence[Text]) -> Pairs:

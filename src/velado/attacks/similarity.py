@@ -10,9 +10,9 @@ from velado.attacks.base import (
     Histogram,
     Prevention,
     distances,
+    exposure,
     just_below,
     labels_of,
-    share,
     worst,
 )
 from velado.frequency import Classes, Sensitive
@@ -88,8 +88,6 @@ def _attack(
     figures: dict[str, int | float],
     distance: str,
 ) -> Attack:
-    total = int(classes.sizes.sum())
-    learnt = int(classes.sizes[open_].sum())
     prevented: tuple[Prevention, ...] = ()
     if open_.any():
         t = just_below(float(distances(TCloseness(1, attribute.column, distance), classes)[open_].min()))
@@ -98,11 +96,7 @@ def _attack(
         "similarity",
         bool(open_.any()),
         {
-            "classes": classes.count,
-            "records": total,
-            "exposed_classes": int(open_.sum()),
-            "exposed_records": learnt,
-            "exposed_share": share(learnt, total),
+            **exposure(classes, open_),
             **figures,
         },
         tuple(

@@ -13,9 +13,9 @@ from velado.attacks.base import (
     Histogram,
     Prevention,
     distances,
+    exposure,
     just_below,
     labels_of,
-    share,
     worst,
 )
 from velado.frequency import Classes, Sensitive
@@ -35,8 +35,6 @@ def skewness(classes: Classes, attribute: Sensitive, attacker: Attacker) -> Atta
     gain = (p - q) / q
     most = np.maximum.reduceat(gain, values.start[:-1])
     open_ = most > attacker.factor - 1 + 1e-12
-    total = int(classes.sizes.sum())
-    learnt = int(classes.sizes[open_].sum())
     exposed = []
     for c in worst(open_, most, classes.sizes):
         e = values.start[c] + int(np.argmax(gain[values.start[c] : values.start[c + 1]]))
@@ -56,11 +54,7 @@ def skewness(classes: Classes, attribute: Sensitive, attacker: Attacker) -> Atta
         "skewness",
         bool(open_.any()),
         {
-            "classes": classes.count,
-            "records": total,
-            "exposed_classes": int(open_.sum()),
-            "exposed_records": learnt,
-            "exposed_share": share(learnt, total),
+            **exposure(classes, open_),
             "largest_gain": float((p / q).max()),
             "largest_difference": float((p - q).max()),
         },

@@ -36,8 +36,8 @@ from velado.cli.terminal import (
     plain,
     print_json,
     progress,
+    reader,
     say,
-    source,
     table,
 )
 from velado.i18n import Language
@@ -144,7 +144,7 @@ def assign(
 ) -> None:
     """Give everybody an appointment, as anonymously as the method can, and verify what was written."""
     words = language_of(language)
-    read = _reader(delimiter, quote, encoding, missing)
+    read = reader(delimiter, quote, encoding, missing)
     given = _given(seconds=seconds, level=level, workers=workers, trials=trials)
     with progress(language) as report:
         planning = assign_appointments(
@@ -192,7 +192,7 @@ def compare(
 ) -> None:
     """Plan the same appointments with several methods; nothing is given out."""
     words = language_of(language)
-    read = _reader(delimiter, quote, encoding, missing)
+    read = reader(delimiter, quote, encoding, missing)
     with progress(language) as report:
         planning = compare_planners(
             read(people), read(slots), names(qi), names(methods) or None, seed=seed, progress=report,
@@ -226,7 +226,7 @@ def k_of(
 ) -> None:
     """Say the anonymity vector and the k of tables; of several, also mean, smallest and largest k."""
     words = language_of(language)
-    read = _reader(delimiter, quote, encoding, missing)
+    read = reader(delimiter, quote, encoding, missing)
     found = [anonymity_groups(read(t), names(qi), names(appointment)) for t in tables]
     levels = [g.vector.k for g in found]
     summary = {"mean": sum(levels) / len(levels), "min": min(levels), "max": max(levels)}
@@ -245,10 +245,6 @@ def k_of(
     if show:
         for groups in found:
             _show_groups(groups, show, words)
-
-
-def _reader(delimiter: str | None, quote: str | None, encoding: str | None, missing: list[str] | None) -> Any:
-    return lambda path: None if path is None else source(path, delimiter, quote, encoding, missing)
 
 
 def _given(**options: Any) -> dict[str, Any]:

@@ -21,8 +21,8 @@ from velado.cli.terminal import (
     out,
     plain,
     print_json,
+    reader,
     say,
-    source,
     table,
 )
 
@@ -135,10 +135,7 @@ def command(
     json: JSON = False,
 ) -> None:
     """Try what an adversary would try with a release, and say what would have prevented it."""
-
-    def read(path: Path | None) -> Any:
-        return None if path is None else source(path, delimiter, quote, encoding, missing)
-
+    read = reader(delimiter, quote, encoding, missing)
     found = attack(
         read(release),
         names(qi),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from velado import run
+from velado import Release, run
 from velado.cli import summary
 from velado.cli.terminal import JSON, plain, print_json, progress, say
 from velado.errors import unwritable
@@ -31,6 +31,7 @@ def command(
         say()
     with progress() as report:
         release = run(project, report)
+    assert isinstance(release, Release)
     if json:
         print_json(release.as_dict())
         return

@@ -22,8 +22,8 @@ from velado.cli.terminal import (
     names,
     plain,
     print_json,
+    reader,
     say,
-    source,
     table,
 )
 
@@ -59,10 +59,7 @@ def command(
     json: JSON = False,
 ) -> None:
     """Measure what a release lost and what risk is left, whoever made it: any original and any release."""
-
-    def read(path: Path | None) -> Any:
-        return None if path is None else source(path, delimiter, quote, encoding, missing)
-
+    read = reader(delimiter, quote, encoding, missing)
     result = evaluate(
         read(original),
         read(release),

@@ -7,7 +7,7 @@ from typing import Any
 
 from velado import LightRelease, Releases
 from velado.cli import summary
-from velado.cli.terminal import plain, say, show_notes, table
+from velado.cli.terminal import plain, say, show_files, show_notes, table
 
 UNCHECKED = (
     "[bold yellow]No privacy model was checked.[/] People may still be singled out by the columns that are left: "
@@ -32,11 +32,7 @@ def _light(release: LightRelease) -> None:
         say()
         say("Published as they are: " + plain(", ".join(release.unchanged)))
     show_notes(release.notes)
-    if release.output is not None:
-        say()
-        say(f"Release:  {plain(release.output)}")
-        say(f"Manifest: {plain(release.manifest_path)}")
-        say(f"Private:  {plain(release.private_path)}")
+    show_files(release)
 
 
 @show.register

@@ -6,7 +6,7 @@ from rich.table import Table
 
 from velado import Release
 from velado.cli.fuzzy_summary import cautions
-from velado.cli.terminal import figure, out, plain, say, show_notes
+from velado.cli.terminal import figure, out, plain, say, show_files, show_notes
 
 
 def show(release: Release) -> None:
@@ -80,11 +80,7 @@ def show(release: Release) -> None:
     cost.add_row("classes, average size", f"{e.classes:,}, {u.average_class_size:,.1f}")
     out.print(cost)
     show_notes(release.notes)
-    if release.output is not None:
-        say()
-        say(f"Release:  {plain(release.output)}")
-        say(f"Manifest: {plain(release.manifest_path)}")
-        say(f"Private:  {plain(release.private_path)}")
+    show_files(release)
     if release.found is not None and release.found.minimal:
         say()
         say("Minimal generalizations: " + "; ".join("(" + ", ".join(map(str, v)) + ")" for v in release.found.minimal))

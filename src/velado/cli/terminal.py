@@ -6,7 +6,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Annotated, Any
@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from velado import InputError, Source, VeladoError
+from velado import InputError, LightRelease, Release, Source, VeladoError
 from velado.cli import signals
 from velado.errors import FULL, Note, disk_full
 from velado.i18n import language
@@ -109,6 +109,13 @@ def source(
     )
 
 
+def reader(
+    delimiter: str | None, quote: str | None, encoding: str | None, missing: list[str] | None
+) -> Callable[[Path | None], Any]:
+    """Makes sources of the files of a command that has several, all of them read with the same options."""
+    return lambda path: None if path is None else source(path, delimiter, quote, encoding, missing)
+
+
 def names(text: str | None) -> list[str]:
     """Names separated by commas."""
     return [part.strip() for part in text.split(",") if part.strip()] if text else []
@@ -142,6 +149,15 @@ def show_notes(notes: Iterable[Note]) -> None:
     """Print what a user should know beside the result."""
     for note in notes:
         say(f"[bold yellow]Note:[/] {plain(note)}")
+
+
+def show_files(release: Release | LightRelease) -> None:
+    """Print where a release is, if it was written."""
+    if release.output is not None:
+        say()
+        say(f"Release:  {plain(release.output)}")
+        say(f"Manifest: {plain(release.manifest_path)}")
+        say(f"Private:  {plain(release.private_path)}")
 
 
 def print_json(data: dict[str, Any]) -> None:

@@ -53,13 +53,9 @@ class Aggregates:
 def aggregates(pair: Pair, j: int) -> Aggregates | None:
     """The answers for a numeric quasi-identifier; None for any other column."""
     cover = pair.covers[j]
-    if cover.numbers is None or cover.bounds is None:
+    numbers, counts = pair.known_numbers(j)
+    if cover.bounds is None or not len(numbers):
         return None
-    records = pair.original.leaf_records[j]
-    known = ~np.isnan(cover.numbers) & (records > 0)
-    if not known.any():
-        return None
-    numbers, counts = cover.numbers[known], records[known]
     order = np.lexsort((numbers, -counts))
     before = Answers(
         min=float(numbers.min()),

@@ -85,13 +85,13 @@ def _by_recurrence(f: np.ndarray, p: np.ndarray, rest: np.ndarray) -> np.ndarray
     integral = -np.log(p) / rest
     for step in range(1, int(f.max(initial=1))):
         integral = np.where(f > step, (1 / step - p * integral) / rest, integral)
-    return p * integral
+    return np.asarray(p * integral)
 
 
 def _by_series(f: np.ndarray, p: np.ndarray, rest: np.ndarray) -> np.ndarray:
     """(p/f)·Σ_n n!·(1−p)^n/((f+1)…(f+n)): positive terms, fast for large f and for p > ½."""
     term = p / f
-    total = term.copy()
+    total: np.ndarray = term.copy()
     for n in range(1, 64):
         term = term * (n / (f + n) * rest)
         total += term

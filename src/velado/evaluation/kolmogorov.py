@@ -31,17 +31,16 @@ class KolmogorovSmirnov:
 def kolmogorov_smirnov(pair: Pair, j: int) -> KolmogorovSmirnov | None:
     """The test for a numeric quasi-identifier; None for other columns, or if no released cell says anything."""
     cover = pair.covers[j]
-    if cover.numbers is None or cover.bounds is None:
+    numbers, before = pair.known_numbers(j)
+    if cover.bounds is None or not len(numbers):
         return None
-    before = pair.original.leaf_records[j]
-    known = ~np.isnan(cover.numbers) & (before > 0)
     after = pair.label_records[j]
     said = ~np.isnan(cover.bounds[:, 0]) & (after > 0)
-    if not said.any() or not known.any():
+    if not said.any():
         return None
     middle = cover.bounds[said].mean(axis=1)
-    statistic = distance(cover.numbers[known], before[known], middle, after[said])
-    n, m = int(before[known].sum()), int(after[said].sum())
+    statistic = distance(numbers, before, middle, after[said])
+    n, m = int(before.sum()), int(after[said].sum())
     p = p_value(statistic, n, m)
     by = "value" if (cover.bounds[said, 0] == cover.bounds[said, 1]).all() else "midpoint"
     return KolmogorovSmirnov(statistic, p, p >= KEPT, by, m)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from velado.errors import InputError
+from velado.errors import InputError, missing_package
 from velado.evaluation.pair import Pair
 from velado.hierarchies import Cover
 from velado.progress import Progress, silent
@@ -65,9 +65,7 @@ def _classifiers(seed: int) -> dict[str, Callable[[], Any]]:
         from sklearn.ensemble import RandomForestClassifier
         from sklearn.linear_model import LogisticRegression
     except ImportError:
-        raise InputError(
-            "no-learning", "learning utility needs one more package", hint="pip install 'velado[learning]'"
-        ) from None
+        raise missing_package("no-learning", "learning utility needs", "learning") from None
     return {
         "logistic regression": lambda: LogisticRegression(max_iter=200, tol=1e-3, random_state=seed),
         "random forest": lambda: RandomForestClassifier(100, min_samples_leaf=2, random_state=seed, n_jobs=-1),
@@ -154,7 +152,7 @@ def _scaled(cover: Cover, numbers: np.ndarray) -> np.ndarray:
     """Numbers of a numeric column on 0…1; those that say nothing in the middle."""
     assert cover.numbers is not None
     low, high = np.nanmin(cover.numbers), np.nanmax(cover.numbers)
-    return np.nan_to_num((numbers - low) / max(high - low, 1e-12), nan=0.5)
+    return np.asarray(np.nan_to_num((numbers - low) / max(high - low, 1e-12), nan=0.5))
 
 
 def _table(features: list[tuple[np.ndarray, np.ndarray]]) -> Any:

@@ -53,6 +53,14 @@ class Pair:
     lost: int = 0
     people: People | None = None
 
+    def known_numbers(self, j: int) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of a quasi-identifier in the original and the records of each; none if it is not numeric."""
+        numbers, records = self.covers[j].numbers, self.original.leaf_records[j]
+        if numbers is None:
+            return np.zeros(0), np.zeros(0, dtype=np.int64)
+        known = ~np.isnan(numbers) & (records > 0)
+        return numbers[known], records[known]
+
     @classmethod
     def of(
         cls,

@@ -85,7 +85,7 @@ def public_verdicts(models: Sequence[PrivacyModel], verdicts: Sequence[Verdict],
 
 
 def _leaves_kept(hierarchy: Hierarchy, held: np.ndarray) -> np.ndarray:
-    return held | hierarchy.listed_leaves
+    return np.asarray(held | hierarchy.listed_leaves)
 
 
 def _narrowed(cover: Cover, hierarchy: Hierarchy, kept: np.ndarray, shown: np.ndarray) -> Cover:

@@ -63,7 +63,7 @@ def _range(cover: Cover, anchors: np.ndarray, shifts: np.ndarray) -> np.ndarray:
         rank = np.argsort(np.argsort(np.nan_to_num(cover.numbers, nan=np.inf), kind="stable"), kind="stable")
     width = max(1, round(leaves * SELECTIVITY))
     first = (rank[anchors] - np.floor(shifts * width))[:, None]
-    return (rank >= first) & (rank < first + width)
+    return np.asarray((rank >= first) & (rank < first + width))
 
 
 def _sum(inside: list[np.ndarray], codes: np.ndarray, counts: np.ndarray, asked: np.ndarray) -> np.ndarray:
@@ -72,4 +72,4 @@ def _sum(inside: list[np.ndarray], codes: np.ndarray, counts: np.ndarray, asked:
     for j, share in enumerate(inside):
         rows = np.flatnonzero(asked[:, j])
         total[rows] *= share[np.ix_(rows, codes[:, j])]
-    return total.sum(axis=1)
+    return np.asarray(total.sum(axis=1))

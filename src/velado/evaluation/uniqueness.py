@@ -238,7 +238,7 @@ def _harmonic(x: float | np.ndarray, terms: float | np.ndarray) -> np.ndarray:
         + (end**-4 - large**-4) / 120
         - (end**-6 - large**-6) / 252
     )
-    return np.where(np.greater(x, 50), expansion, digamma(x + terms) - digamma(x))
+    return np.asarray(np.where(np.greater(x, 50), expansion, digamma(x + terms) - digamma(x)))
 
 
 def _log_gamma_step(x: float | np.ndarray, step: float | np.ndarray) -> np.ndarray:
@@ -254,4 +254,4 @@ def _log_gamma_step(x: float | np.ndarray, step: float | np.ndarray) -> np.ndarr
         - (end**-3 - large**-3) / 360
         + (end**-5 - large**-5) / 1260
     )
-    return np.where(np.greater(x, 50), expansion, gammaln(x + step) - gammaln(x))
+    return np.asarray(np.where(np.greater(x, 50), expansion, gammaln(x + step) - gammaln(x)))

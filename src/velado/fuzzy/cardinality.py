@@ -26,7 +26,7 @@ def sigma_count(memberships: np.ndarray, counts: np.ndarray | None = None) -> np
     >>> sigma_count(np.array([[0.7], [0.6], [0.3], [0]]))
     array([1.6])
     """
-    return checked_counts(counts, len(memberships)) @ memberships
+    return np.asarray(checked_counts(counts, len(memberships)) @ memberships)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class FuzzyCardinality:
     def exactly(self, k: np.ndarray | int) -> np.ndarray:
         """Poss(|A| = k) = min(μ₍ₖ₎, 1 − μ₍ₖ₊₁₎), along the last axis for each class."""
         k = np.asarray(k)
-        return np.minimum(self.degree(k), 1 - self.degree(k + 1))
+        return np.asarray(np.minimum(self.degree(k), 1 - self.degree(k + 1)))
 
     def at_least(self, k: np.ndarray | int) -> np.ndarray:
         """Poss(|A| ≥ k), along the last axis for each class.
@@ -98,7 +98,7 @@ def cardinality(memberships: np.ndarray, counts: np.ndarray | None = None) -> np
     """
     records = checked_counts(counts, len(memberships))
     above, half = _split(memberships)
-    return records @ above + half.any(axis=0)
+    return np.asarray(records @ above + half.any(axis=0))
 
 
 def value_cardinality(memberships: np.ndarray, histograms: csr_array) -> np.ndarray:

@@ -45,13 +45,13 @@ class Scaling:
 
     def scale(self, points: np.ndarray) -> np.ndarray:
         """In units of distance."""
-        scaled = (points - self.low) / self.span
+        scaled: np.ndarray = (points - self.low) / self.span
         check_size(scaled)
         return scaled
 
     def restore(self, points: np.ndarray) -> np.ndarray:
         """In the units of the column."""
-        return points * self.span + self.low
+        return np.asarray(points * self.span + self.low)
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ class Coding:
     @property
     def sets(self) -> int:
         """Number of sets."""
-        return self.memberships.shape[1]
+        return int(self.memberships.shape[1])
 
     @property
     def centres(self) -> np.ndarray | None:

@@ -46,8 +46,10 @@ class FuzzyClusterer(Clusterer):
     def raised(self, memberships: np.ndarray, out: np.ndarray) -> np.ndarray:
         """μ^m; squares without a power."""
         if self.fuzzifier == 2:
-            return np.multiply(memberships, memberships, out=out)
-        return np.power(memberships, self.fuzzifier, out=out)
+            np.multiply(memberships, memberships, out=out)
+        else:
+            np.power(memberships, self.fuzzifier, out=out)
+        return out
 
     def change(self, difference: np.ndarray) -> float:
         """How much memberships have changed, given new − old."""
@@ -57,4 +59,6 @@ class FuzzyClusterer(Clusterer):
 
 def weighted_means(sums: np.ndarray, totals: np.ndarray, before: np.ndarray) -> np.ndarray:
     """The new centres; a set to which nobody belongs keeps its own."""
-    return np.divide(sums, totals[:, None], out=before.copy(), where=totals[:, None] > 0)
+    means = before.copy()
+    np.divide(sums, totals[:, None], out=means, where=totals[:, None] > 0)
+    return means

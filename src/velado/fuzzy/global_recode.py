@@ -89,7 +89,7 @@ class GlobalRecode:
         shares = np.linspace(0, 1, self.intervals + 1)
         low, high = ascending[0], ascending[-1]
         if self.method == "equidistant":
-            breaks = low + shares * (high - low)
+            breaks: np.ndarray = low + shares * (high - low)
         else:
             if low <= 0:
                 raise InputError(
@@ -110,7 +110,7 @@ def quantiles(ascending: np.ndarray, up_to: np.ndarray, parts: int) -> np.ndarra
     below, rest = np.divmod(np.arange(parts + 1) * (up_to[-1] - 1), parts)
     lower = ascending[np.searchsorted(up_to, below, side="right")]
     upper = ascending[np.searchsorted(up_to, below + (rest > 0), side="right")]
-    return lower + rest / parts * (upper - lower)
+    return np.asarray(lower + rest / parts * (upper - lower))
 
 
 def _within_fences(ascending: np.ndarray, up_to: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -56,7 +56,7 @@ def diversity(cardinalities: np.ndarray) -> np.ndarray:
 
     The fuzzy ℓ of a table is the smallest over its classes.
     """
-    return (cardinalities >= 1).sum(axis=1)
+    return np.asarray((cardinalities >= 1).sum(axis=1))
 
 
 def posterior(memberships: np.ndarray, histograms: csr_array) -> csr_array:
@@ -100,14 +100,16 @@ def surest_belief(memberships: np.ndarray, histograms: csr_array, prior: np.ndar
 
 def _entries(left: np.ndarray, right: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Single entries of a matrix product."""
-    return np.einsum("ei,ie->e", left[rows], right[:, columns])
+    return np.asarray(np.einsum("ei,ie->e", left[rows], right[:, columns]))
 
 
 def distributions(weights: np.ndarray) -> np.ndarray:
     """Classes × values, each row divided by its sum; a class without values stays 0."""
     weights = np.asarray(weights, dtype=float)
     totals = weights.sum(axis=1, keepdims=True)
-    return np.divide(weights, totals, out=np.zeros_like(weights), where=totals > 0)
+    shares = np.zeros_like(weights)
+    np.divide(weights, totals, out=shares, where=totals > 0)
+    return shares
 
 
 def closeness(

@@ -50,9 +50,10 @@ def product(columns: Sequence[np.ndarray]) -> np.ndarray:
 
 def crisp(labels: np.ndarray, classes: int) -> np.ndarray:
     """Memberships 0 and 1 of rows that belong to one class each; label −1 belongs to none."""
-    return (np.asarray(labels)[:, None] == np.arange(classes)).astype(float)
+    return np.asarray(np.asarray(labels)[:, None] == np.arange(classes), dtype=float)
 
 
 def strongest(memberships: np.ndarray) -> np.ndarray:
     """The class to which each row belongs most; of equal ones (within 1e-9: rounding must not decide) the first."""
-    return (memberships >= memberships.max(axis=1, keepdims=True) - TOLERANCE).argmax(axis=1)
+    near = memberships >= memberships.max(axis=1, keepdims=True) - TOLERANCE
+    return np.asarray(near.argmax(axis=1))

@@ -17,7 +17,9 @@ def checked_values(values: Sequence[float] | np.ndarray, column: str | None = No
     return checked_points(values, (column,))[:, 0]
 
 
-def checked_points(points: Sequence | np.ndarray, columns: Sequence[str | None] = ()) -> np.ndarray:
+def checked_points(
+    points: Sequence[float] | Sequence[Sequence[float]] | np.ndarray, columns: Sequence[str | None] = ()
+) -> np.ndarray:
     """Rows × columns; a vector is one column."""
     try:
         matrix = np.asarray(points, dtype=float)

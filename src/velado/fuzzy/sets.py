@@ -70,7 +70,7 @@ class FuzzySet:
             degree = np.minimum(degree, (x - self.a) / (self.b - self.a))
         if math.isfinite(self.d):
             degree = np.minimum(degree, (self.d - x) / (self.d - self.c))
-        return np.maximum(degree, 0.0)
+        return np.asarray(np.maximum(degree, 0.0))
 
 
 @dataclass(frozen=True)

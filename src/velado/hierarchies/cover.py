@@ -102,7 +102,7 @@ class Cover:
     @property
     def sizes(self) -> np.ndarray:
         """Leaves under each label."""
-        return self.last - self.first
+        return np.asarray(self.last - self.first)
 
     def under(self, label: int) -> np.ndarray:
         """The leaves under a label."""

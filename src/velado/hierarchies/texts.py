@@ -50,8 +50,8 @@ def path(column: str, spec: Any, values: Sequence[str], format: str | None = Non
     options: Mapping[str, Any] = spec if isinstance(spec, Mapping) else {"separator": spec}
     separator = options.get("separator", "/")
     specific = options.get("specific", "left")
-    good = isinstance(separator, str) and separator and specific in ("left", "right")
-    if set(options) - {"separator", "specific"} or not good:
+    good = specific in ("left", "right") and not set(options) - {"separator", "specific"}
+    if not isinstance(separator, str) or not separator or not good:
         raise InputError(
             "bad-hierarchy", f"path is a separator or {{separator, specific}}, got {spec!r}", column=column
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -80,7 +81,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Method:
+class Method(ABC):
     """A way to find a recoding in a frequency table."""
 
     name: ClassVar[str]
@@ -104,11 +105,11 @@ class Method:
         """Whether its classes have degrees of membership, so that models of fuzzy classes can be judged."""
         return False
 
+    @abstractmethod
     def search(
         self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
     ) -> Found:
         """Find the node; `NoSolution` if there is none. The progress is that of the search alone."""
-        raise AssertionError("every method defines its search")
 
 
 def lattice_size(levels: Sequence[int]) -> int:

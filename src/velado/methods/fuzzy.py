@@ -136,7 +136,7 @@ class Fuzzy(Method):
             return GlobalRecode(sets, self.intervals, self.outliers)
         if self.partition == "k-means":
             return KMeans(sets, restarts=self.restarts, seed=self.seed)
-        kind = {"c-means": CMeans, "gustafson-kessel": GustafsonKessel}[self.partition]
+        kind: type[CMeans | GustafsonKessel] = CMeans if self.partition == "c-means" else GustafsonKessel
         return kind(sets, restarts=self.restarts, seed=self.seed, fuzzifier=self.fuzzifier)
 
     def _names(self, column: str, places: np.ndarray) -> tuple[str, ...]:
@@ -171,7 +171,7 @@ class Fuzzy(Method):
         if self.joint:
             return sets
         points = [len(p) for p in self.breakpoints.values()]
-        return sets**learned * math.prod(n if self.shape == "triangular" else n // 2 + 1 for n in points)
+        return int(sets**learned) * math.prod(n if self.shape == "triangular" else n // 2 + 1 for n in points)
 
     def _check(self, hierarchies: Sequence[Hierarchy]) -> None:
         columns = [h.column for h in hierarchies]

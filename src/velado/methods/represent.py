@@ -35,12 +35,12 @@ class Spread:
         """The place of each class's record number ``position``, records being sorted."""
         ends = np.cumsum(self.records)
         before = np.concatenate([[0], ends])[self.start[:-1]]
-        return self.places[np.searchsorted(ends, before + position, side="right")]
+        return np.asarray(self.places[np.searchsorted(ends, before + position, side="right")])
 
 
 def _median(spread: Spread, numbers: np.ndarray) -> np.ndarray:
     n = np.add.reduceat(spread.records, spread.start[:-1])
-    return (numbers[spread.at((n - 1) // 2)] + numbers[spread.at(n // 2)]) / 2
+    return np.asarray(numbers[spread.at((n - 1) // 2)] + numbers[spread.at(n // 2)]) / 2
 
 
 def _mode(spread: Spread, numbers: np.ndarray) -> np.ndarray:
@@ -150,7 +150,7 @@ def _interval(axis: Axis, low: int, high: int) -> Text:
     if np.isnan(axis.values[high]):
         return None if low == high else ROOT
     if low == high:
-        return leaves[axis.order[axis.ends[low] - 1]]
+        return leaves[int(axis.order[axis.ends[low] - 1])]
     if scale.kind == "order":
         return "{" + ", ".join(str(leaves[i]) for i in axis.order[axis.ends[low] - 1 : axis.ends[high]]) + "}"
     return scale.interval(axis.values[low], axis.values[high])

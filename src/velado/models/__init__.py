@@ -1,5 +1,8 @@
 """Privacy models, judged class by class."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from velado.errors import InputError, suggest
 from velado.models.base import PrivacyModel, Verdict, compile_rules, judge_classes, smallest_class
 from velado.models.closeness import TCloseness
@@ -36,7 +39,7 @@ MODELS: dict[str, type[PrivacyModel]] = {
 }
 
 
-def model_from(name: str, arguments: dict | None) -> PrivacyModel:
+def model_from(name: str, arguments: Mapping[str, Any] | None) -> PrivacyModel:
     """A model from its name and parameters as in a project file.
 
     >>> model_from("k-anonymity", {"k": 5})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -28,7 +29,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class PrivacyModel:
+class PrivacyModel(ABC):
     """A requirement on every equivalence class.
 
     ``monotone``: generalizing a table that satisfies the model never breaks it. ``hereditary``: every
@@ -69,9 +70,9 @@ class PrivacyModel:
         """What every satisfying class achieves at least; for relative models."""
         return getattr(self, next(iter(self.parameters)))
 
+    @abstractmethod
     def rules(self, sensitive: Sensitive | None) -> list[Rule]:
         """The model in numbers for a table whose sensitive column is described."""
-        raise AssertionError("every model defines its rules")
 
     def smallest_class(self) -> int:
         """A size that every satisfying class reaches."""

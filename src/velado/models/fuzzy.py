@@ -5,6 +5,7 @@ After the work of the Universidad de Oviedo on anonymity with fuzzy sets; defini
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -27,9 +28,9 @@ class FuzzyModel(PrivacyModel):
         """Crisp classes have no memberships: nothing else than fuzzy classes can be judged."""
         raise _needs_fuzzy(self)
 
+    @abstractmethod
     def judge(self, classes: FuzzyClasses) -> Verdict:
         """How the fuzzy classes stand to the model."""
-        raise AssertionError("every fuzzy model judges")
 
 
 @dataclass(frozen=True)

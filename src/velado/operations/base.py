@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
@@ -34,7 +35,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Operation:
+class Operation(ABC):
     """Something that is done to the values of a column.
 
     ``hides``: what is left shows no original value. ``erases``: nothing is left to tell values apart.
@@ -82,12 +83,12 @@ class Operation:
         """What the operation reads."""
         return {}
 
-    def ready(self, given: Given) -> None:
+    def ready(self, given: Given) -> None:  # noqa: B027 (most operations need nothing)
         """Raise if something that the operation needs is not there; called before the table is read."""
 
+    @abstractmethod
     def treat(self, table: Table, given: Given) -> Treatment:
         """What becomes of the column of a table."""
-        raise AssertionError("every operation defines its treatment")
 
 
 @dataclass(frozen=True)
@@ -107,9 +108,9 @@ class OnValues(Operation):
         typed = self.keeps_type(kind) and (given.role != "sensitive" or kind.exact)
         return Replacing.of(given, self, counts, [became.get(v) for v in values], typed)
 
+    @abstractmethod
     def labels(self, values: Sequence[str], given: Given) -> Sequence[str]:
         """What becomes of each of some different values."""
-        raise AssertionError("every operation on values defines its labels")
 
     def keeps_type(self, kind: ColumnType) -> bool:
         """Whether the labels of a column of the type ``kind`` are of that type."""

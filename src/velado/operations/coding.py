@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -20,9 +21,9 @@ class Coding(OnValues):
 
     label: bool
 
+    @abstractmethod
     def limits(self) -> tuple[float | None, float | None]:
         """The lowest and the highest number that is shown."""
-        raise AssertionError("every coding defines its limits")
 
     def labels(self, values: Sequence[str], given: Given) -> Sequence[str]:
         """Code every number."""

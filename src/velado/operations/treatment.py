@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from velado.tables import Counts, Noise, Plan, Translation
 from velado.values import ROOT, Text
 
+if TYPE_CHECKING:
+    from velado.operations.base import Given, Operation
+
 CERTAIN = 1e-12
 """A chance below which something does not happen."""
 
 
 @dataclass(frozen=True)
-class Treatment:
+class Treatment(ABC):
     """A column under an operation. ``operation`` and ``given`` say which one and how it was described."""
 
-    given: Any
-    operation: Any
+    given: Given
+    operation: Operation
 
     @property
     def column(self) -> str:
         """The column."""
         return self.given.column
 
+    @abstractmethod
     def planned(self, plan: Plan) -> Plan:
         """What an engine does, with this column."""
-        raise AssertionError("every treatment says what an engine does")
 
     def problem(self, written: Mapping[Text, int], complete: bool) -> str | None:
         """What is wrong with the values of a release and how often they occur; ``complete``: no record is lacking."""
@@ -80,7 +84,9 @@ class Replacing(Treatment):
     records: Mapping[Text, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, given: Any, operation: Any, counts: Counts, labels: Sequence[Text], typed: bool = False) -> Replacing:
+    def of(
+        cls, given: Given, operation: Operation, counts: Counts, labels: Sequence[Text], typed: bool = False
+    ) -> Replacing:
         """The treatment of counted values and what becomes of each."""
         codes = np.arange(len(labels), dtype=np.int64)
         translation = Translation(counts.names[0], counts.dictionaries[0], codes, tuple(labels), typed=typed)

@@ -113,9 +113,7 @@ class Recoding:
         """Level of each quasi-identifier of a full-domain recoding."""
         return {c.name: c.level for c in self.columns if c.level is not None}
 
-    def plan(
-        self, suppressed: str = "drop", sensitive: Sequence[Sensitive] = (), typed: Collection[str] = ()
-    ) -> Plan:
+    def plan(self, suppressed: str = "drop", sensitive: Sequence[Sensitive] = (), typed: Collection[str] = ()) -> Plan:
         """The recoding as an engine applies it; ``sensitive`` columns pass unless their record is starred.
 
         Labels of ``typed`` columns are values of the column's own type.

@@ -25,9 +25,7 @@ class Fitted:
     person: str | None = None
 
 
-def fit(
-    project: Project, table: Table, progress: Progress, columns: Sequence[Column] | None = None
-) -> Fitted:
+def fit(project: Project, table: Table, progress: Progress, columns: Sequence[Column] | None = None) -> Fitted:
     """Check the description against the table; ``columns`` take the place of the project's."""
     schema = Schema(columns or project.columns).fitted(table.header, project.rest, table.name)
     progress.check()

@@ -102,10 +102,12 @@ def made_from(private: Mapping[str, Any], what: str, digest: str | None) -> bool
     return keyed(private["key"], digest) == private["digests"][what]
 
 
-def read_manifest(path: Path) -> dict[str, Any]:
+def read_manifest(path: Path | None) -> dict[str, Any]:
     """A manifest that was written beside a release."""
     hint = "Run the project again: velado run."
     try:
+        if path is None:
+            raise FileNotFoundError
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(found, dict) or not isinstance(found.get("output"), dict):
             raise ValueError

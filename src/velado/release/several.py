@@ -31,7 +31,9 @@ def run_tables(project: Project, progress: Progress) -> Releases:
     with ExitStack() as stack:
         session = Session(follow("open"))
         tables = {
-            name: stack.enter_context(open_table(p.source, p.folder, Session(session.progress, scratch=p.output.scratch)))
+            name: stack.enter_context(
+                open_table(p.source, p.folder, Session(session.progress, scratch=p.output.scratch))
+            )
             for name, p in projects.items()
         }
         planned = _planned(project, tables, shared, follow)

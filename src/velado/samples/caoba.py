@@ -92,7 +92,7 @@ def caoba(rows: int = ROWS, seed: int = 2017) -> pa.Table:
 def _years(rng: np.random.Generator, company: np.ndarray) -> np.ndarray:
     """Years of birth of people, of foundation of companies."""
     weights = np.stack([curve(anchors, BIRTH_YEARS) for anchors in (CUSTOMERS_BY_BIRTH_YEAR, COMPANIES_BY_YEAR)])
-    return BIRTH_YEARS[draw_given(rng, weights, company.astype(np.int64))]
+    return np.asarray(BIRTH_YEARS[draw_given(rng, weights, company.astype(np.int64))])
 
 
 def _years_bound(rng: np.random.Generator, age: np.ndarray, company: np.ndarray) -> np.ndarray:

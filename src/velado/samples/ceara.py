@@ -105,7 +105,7 @@ def _check_digits(numbers: np.ndarray) -> np.ndarray:
     digits = numbers[:, None] // 10 ** np.arange(8, -1, -1) % 10
     first = 10 * (digits @ np.arange(10, 1, -1)) % 11 % 10
     second = 10 * (digits @ np.arange(11, 2, -1) + 2 * first) % 11 % 10
-    return 10 * first + second
+    return np.asarray(10 * first + second)
 
 
 def _cpfs(rng: np.random.Generator, rows: int) -> pa.Array:

@@ -38,7 +38,7 @@ def draw_given(rng: np.random.Generator, weights: np.ndarray, group: np.ndarray)
     cumulative /= cumulative[:, -1:]
     ladder = (cumulative + np.arange(len(weights))[:, None]).ravel()
     height = group + rng.integers(0, STEPS, size=len(group)) / STEPS
-    return np.searchsorted(ladder, height, side="right") - group * weights.shape[1]
+    return np.asarray(np.searchsorted(ladder, height, side="right") - group * weights.shape[1])
 
 
 def fading(count: int) -> np.ndarray:
@@ -48,7 +48,7 @@ def fading(count: int) -> np.ndarray:
 
 def curve(anchors: Mapping[int, float], at: np.ndarray) -> np.ndarray:
     """The broken line through the anchors, read at some places."""
-    return np.interp(at, list(anchors), list(anchors.values()))
+    return np.asarray(np.interp(at, list(anchors), list(anchors.values())))
 
 
 def pick(values: Sequence[str], positions: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:

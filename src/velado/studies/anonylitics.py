@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from velado.errors import InputError
 from velado.evaluation import Comparison, Pair, Setting
 from velado.evaluation.comparison import balance
 from velado.evaluation.kolmogorov import KEPT, KolmogorovSmirnov, kolmogorov_smirnov
@@ -29,6 +28,7 @@ from velado.samples.caoba import ROWS, caoba
 from velado.schema import Column, Schema
 from velado.studies import anonylitics_memory as memory
 from velado.studies.comparison import Compared, Result, all_or_nothing, compare, save
+from velado.studies.data import check_there
 from velado.tables import open_table
 
 ADULT = ("age", "capital-gain", "capital-loss", "hours-per-week")
@@ -120,11 +120,7 @@ def project(source: Any, columns: Sequence[str]) -> Project:
 def adult(data: Path) -> str:
     """The path of the Adult data."""
     path = data / "adult-uci" / "adult.csv"
-    if not path.exists():
-        raise InputError(
-            "missing-data", "the Adult data of the study are not there", file=path,
-            hint="Say where with --data FOLDER or the environment variable VELADO_DATA.",
-        )  # fmt: skip
+    check_there(path, "the Adult data of the study")
     return str(path)
 
 

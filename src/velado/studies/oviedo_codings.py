@@ -22,7 +22,7 @@ from velado.studies.oviedo_measures import (
     measured,
     smallest_distance,
 )
-from velado.studies.oviedo_minima import SETS, column_minima, joint_minima
+from velado.studies.oviedo_minima import SETS, Minimum, column_minima, joint_minima
 
 STARTS = 100
 SEED = 7
@@ -125,7 +125,7 @@ class Coder:
         return {c: terciles(self.census.columns(c)[:, 0]) for c in self._used}
 
     @cached_property
-    def _minima(self) -> dict[int, list]:
+    def _minima(self) -> dict[int, list[Minimum]]:
         return {c: column_minima(self.census.columns(c)[:, 0]) for c in self._used}
 
     @property

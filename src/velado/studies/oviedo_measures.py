@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from velado.errors import InputError
 from velado.evaluation.individual import higher_risk
 from velado.fuzzy import (
     FuzzyCardinality,
@@ -27,6 +26,7 @@ from velado.fuzzy import (
     strongest,
     value_cardinality,
 )
+from velado.studies.data import check_there
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -74,11 +74,7 @@ class Census:
 
 def read_rows(path: Path) -> list[list[str]]:
     """The rows of a file of the study."""
-    if not path.exists():
-        raise InputError(
-            "missing-data", "the data of the study are not there", file=path,
-            hint="Say where with --data FOLDER or the environment variable VELADO_DATA.",
-        )  # fmt: skip
+    check_there(path, "the data of the study")
     with open(path, encoding="utf-8", newline="") as stream:
         return list(csv.reader(stream))
 
@@ -132,4 +128,4 @@ def first_labels(classes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
 
     A bug: where numbers in between have no records, the classes with the last numbers are left out.
     """
-    return numbers < classes.any(axis=0).sum()
+    return np.asarray(numbers < classes.any(axis=0).sum())

@@ -56,7 +56,7 @@ def column_minima(values: np.ndarray) -> list[Minimum]:
 
 def _cost(value: np.ndarray, size: np.ndarray, mean: np.ndarray, change: int) -> np.ndarray:
     """What a point adds to the sum of squares of a set that it leaves (−1) or enters (+1)."""
-    return size / np.maximum(size + change, 1) * (value - mean) ** 2 * (1 + change * NO_GAIN)
+    return np.asarray(size / np.maximum(size + change, 1) * (value - mean) ** 2 * (1 + change * NO_GAIN))
 
 
 def joint_minima(points: np.ndarray, starts: int, seed: int, progress: Progress | None = None) -> list[Minimum]:

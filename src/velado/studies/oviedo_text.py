@@ -91,7 +91,7 @@ def row(
     return Compared(configuration, figure, before, after, agrees, "" if agrees else why)
 
 
-def codes(values: Sequence) -> np.ndarray:
+def codes(values: Sequence[str] | Sequence[float]) -> np.ndarray:
     """The number of each value among the different ones, ascending."""
     return np.unique(np.asarray(values), return_inverse=True)[1]
 

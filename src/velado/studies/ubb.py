@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from velado.errors import InputError
 from velado.evaluation import Pair, aggregates, evaluate, mode_with_suppressed
 from velado.frequency import FrequencyTable
 from velado.methods import Lattice, kernels_ready
@@ -18,6 +17,7 @@ from velado.report import charts
 from velado.report.formats.comparison import make_folder
 from velado.schema import Column, Schema
 from velado.studies.comparison import Compared, Result, all_or_nothing, compare, save
+from velado.studies.data import check_there
 from velado.studies.ubb_text import examples
 from velado.tables import open_table
 
@@ -51,11 +51,7 @@ def load(data: Path, columns_of: Sequence[Column] | None = None) -> FrequencyTab
     """The frequency table of Adult, quasi-identifiers in the order of the study."""
     folder = data / "adult"
     path = folder / "adult.csv"
-    if not path.exists():
-        raise InputError(
-            "missing-data", "the Adult data of the study are not there", file=path,
-            hint="Say where with --data FOLDER or the environment variable VELADO_DATA.",
-        )  # fmt: skip
+    check_there(path, "the Adult data of the study")
     described = list(columns_of or columns(folder))
     with open_table({"path": str(path), "delimiter": ";"}) as table:
         Schema(described).fitted(table.header, "drop", str(path))
@@ -65,10 +61,7 @@ def load(data: Path, columns_of: Sequence[Column] | None = None) -> FrequencyTab
 def published(data: Path) -> list[dict[str, str]]:
     """The printed table."""
     path = data / "golden" / "ubb.csv"
-    if not path.exists():
-        raise InputError(
-            "missing-data", "the published figures are not there", file=path, hint="--data FOLDER or VELADO_DATA"
-        )
+    check_there(path, "the published figures")
     with open(path, encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from velado.errors import InputError
+from velado.errors import missing_package
 from velado.progress import Progress
 
 BREATH = 0.2
@@ -25,9 +25,7 @@ def cp_sat() -> ModuleType:
     try:
         from ortools.sat.python import cp_model
     except ImportError:
-        raise InputError(
-            "no-solver", "exact appointments need one more package", hint="pip install 'velado[appointments]'"
-        ) from None
+        raise missing_package("no-solver", "exact appointments need", "appointments") from None
     return cp_model
 
 

@@ -89,7 +89,7 @@ def _spanish(ages: np.ndarray) -> np.ndarray:
     group = np.minimum(ages // 5, len(SPAIN_2015) - 1)
     ages_in_group = np.full(len(SPAIN_2015), 5)
     ages_in_group[-1] = OLDEST - 5 * (len(SPAIN_2015) - 1) + 1
-    return (np.array(SPAIN_2015) / ages_in_group)[group]
+    return np.asarray((np.array(SPAIN_2015) / ages_in_group)[group])
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from velado.appointments.tables.rows import Rows
 from velado.appointments.tables.slots import Slots
 from velado.errors import InputError
+from velado.tables import Session
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class People:
         fixed: str | None = None,
         admissible: Any = None,
         match: Mapping[str, str] | None = None,
-        beside: Path | None = None,
+        session: Session | None = None,
     ) -> People:
         """Read people and their conditions; see `velado.assign_appointments`."""
         if not quasi_identifiers:
             raise InputError("no-quasi-identifier", "name at least one quasi-identifier", hint="--qi age,sex")
-        rows = Rows.read(source, beside)
+        rows = Rows.read(source, session)
         extra = [c for c in (identifier, household, fixed) if c is not None]
         rows.require([*quasi_identifiers, *extra, *(match or {})])
         clash = [c for c in slots.described if c.casefold() in {n.casefold() for n in rows.header if n != fixed}]
@@ -112,7 +112,7 @@ def _check_identifiers(rows: Rows, column: str) -> None:
 def _households(rows: Rows, column: str) -> np.ndarray:
     """A number per household; −1 where the cell is missing."""
     indices = rows.texts(column).dictionary_encode().indices
-    return indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return np.asarray(indices.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def _matching(rows: Rows, slots: Slots, own: str, theirs: str) -> tuple[np.ndarray, np.ndarray]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from velado.appointments.tables.rows import Rows
 from velado.errors import InputError
+from velado.tables import Session
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,9 +32,11 @@ class Slots:
     name: str | None = None
 
     @classmethod
-    def read(cls, source: Any, capacity: str = "capacity", name: str | None = None) -> Slots:
+    def read(
+        cls, source: Any, capacity: str = "capacity", name: str | None = None, session: Session | None = None
+    ) -> Slots:
         """Read and check slots: a whole number of places for each, and no slot twice."""
-        rows = Rows.read(source)
+        rows = Rows.read(source, session)
         rows.require([capacity, *([name] if name is not None else [])])
         described = tuple(c for c in rows.header if c != capacity)
         if not described:
@@ -78,7 +81,7 @@ class Slots:
                 column=column, values=unknown if len(unknown) < len(known) else (), hint=f"Slots are named by '{self.name}' of {self.rows.name}.",
             )  # fmt: skip
         numbers = np.array([*(self.numbers[v] for v in known), -1], dtype=np.int64)
-        return numbers[encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+        return np.asarray(numbers[encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)])
 
 
 def _twice(rows: Rows, columns: Sequence[str]) -> list[str]:

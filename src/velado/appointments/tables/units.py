@@ -50,7 +50,7 @@ class Units:
         entries = np.argsort(assignment.kind, kind="stable")
         slot = np.empty(len(self.kind), dtype=np.int64)
         slot[order] = np.repeat(assignment.slot[entries], assignment.units[entries])
-        return slot[self.unit]
+        return np.asarray(slot[self.unit])
 
 
 def check_room(problem: Problem, slots: Slots) -> None:

@@ -84,7 +84,7 @@ def _under(cover: Cover, records: np.ndarray, after: np.ndarray) -> np.ndarray:
     np.add.at(change, cover.last, -after)
     total = np.bincount(cover.leaves, weights=np.cumsum(change)[:-1], minlength=len(records))
     parts = np.divide(records, total, out=np.zeros(len(records)), where=total > 0)
-    return after * cover.sums(parts)
+    return np.asarray(after * cover.sums(parts))
 
 
 def _order(cover: Cover, after: np.ndarray) -> np.ndarray:

@@ -179,7 +179,7 @@ def distinct_values(subject: Subject, column: Sensitive) -> np.ndarray:
     released = subject.pair.released
     inside = (released.values >= column.first) & (released.values < column.first + column.width)
     ends = np.concatenate([[0], np.cumsum(inside)])
-    return ends[released.start[1:]] - ends[released.start[:-1]]
+    return np.asarray(ends[released.start[1:]] - ends[released.start[:-1]])
 
 
 def risk(subject: Subject) -> Section:

@@ -15,7 +15,7 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
 from typing import Any, NamedTuple
 
-from velado.errors import InputError
+from velado.errors import InputError, missing_package
 from velado.i18n import Language
 from velado.report.charts.drawer import FAILED
 
@@ -106,7 +106,7 @@ def converter() -> Any:
 
 
 def _no_charts() -> InputError:
-    return InputError("no-charts", "charts need one more package", hint="pip install 'velado[report]'")
+    return missing_package("no-charts", "charts need", "report")
 
 
 class Studio:

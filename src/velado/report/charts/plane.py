@@ -117,7 +117,7 @@ class Plane:
     @property
     def strongest(self) -> np.ndarray:
         """The class to which each point of the grid belongs most."""
-        return self.memberships.argmax(axis=-1)
+        return np.asarray(self.memberships.argmax(axis=-1))
 
     @property
     def grid(self) -> tuple[np.ndarray, np.ndarray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from velado.errors import InputError
+from velado.errors import missing_package
 from velado.report.chapters.content import Content
 from velado.report.charts.drawing import Drawn, inline
 
@@ -36,7 +36,5 @@ def _jinja() -> Any:
     try:
         import jinja2
     except ImportError:
-        raise InputError(
-            "no-report", "HTML reports need one more package", hint="pip install 'velado[report]'"
-        ) from None
+        raise missing_package("no-report", "HTML reports need", "report") from None
     return jinja2

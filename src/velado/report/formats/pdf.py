@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from velado.errors import InputError
+from velado.errors import missing_package
 from velado.report.chapters.content import Beside, Block, Content, Picture, Table
 from velado.report.charts.drawing import Drawn
 from velado.tables.publication.private import PrivateFolder
@@ -78,7 +78,5 @@ def _typst() -> Any:
     try:
         import typst
     except ImportError:
-        raise InputError(
-            "no-report", "PDF reports need one more package", hint="pip install 'velado[report]'"
-        ) from None
+        raise missing_package("no-report", "PDF reports need", "report") from None
     return typst

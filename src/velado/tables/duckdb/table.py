@@ -194,9 +194,7 @@ class DuckDBTable(SqlTable):
         self.run("SET preserve_insertion_order = true")
         return self.arrow(self._query(plan, order).text())
 
-    def _query(
-        self, plan: Plan, order: str, guard: bool = False, texts: frozenset[str] = frozenset()
-    ) -> PlanQuery:
+    def _query(self, plan: Plan, order: str, guard: bool = False, texts: frozenset[str] = frozenset()) -> PlanQuery:
         return PlanQuery(self, plan, order, guard, texts)
 
     def _unsuitable(self, plan: Plan) -> frozenset[str]:

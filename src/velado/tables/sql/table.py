@@ -180,9 +180,7 @@ class SqlTable(Table):
 
     def filled(self, value: str) -> int:
         """How many rows show the value in every column."""
-        conditions = [
-            f"coalesce({self.sql.text(c)} = {self.sql.literal(value)}, false)" for c in self.inner.values()
-        ]
+        conditions = [f"coalesce({self.sql.text(c)} = {self.sql.literal(value)}, false)" for c in self.inner.values()]
         where = self.sql.all_true(conditions)
         return int(self.ask(f"SELECT count(*) FROM {self.of(self.header)} WHERE {where}")[0][0])
 

@@ -1,0 +1,16 @@
+"""The data of the studies, which do not come with the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from velado.errors import InputError
+
+
+def check_there(path: Path, what: str) -> None:
+    """Say where data should be that are not there."""
+    if not path.exists():
+        raise InputError(
+            "missing-data", f"{what} are not there", file=path,
+            hint="Say where with --data FOLDER or the environment variable VELADO_DATA.",
+        )  # fmt: skip
