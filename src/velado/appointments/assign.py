@@ -17,7 +17,7 @@ from velado.appointments.tables.slots import Slots
 from velado.appointments.tables.units import Units, check_room
 from velado.errors import InputError
 from velado.progress import Progress, silent
-from velado.project.document import Output
+from velado.project import Output
 from velado.tables import Session, Source
 
 Method = str | Planner | Mapping[str, Mapping[str, Any] | None]

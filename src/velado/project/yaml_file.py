@@ -73,7 +73,7 @@ def _wrong(problem: str, event: Any) -> yaml.YAMLError:
     return yaml.constructor.ConstructorError(None, None, problem, event.start_mark)
 
 
-class _Careful(Loader):
+class _Careful(Loader):  # type: ignore[misc]
     """YAML in which a key that is written twice is an error, not a silent replacement, and every fault has a place."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:

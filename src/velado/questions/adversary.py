@@ -228,7 +228,8 @@ def _rows(frequency: FrequencyTable, counts: Counts) -> np.ndarray:
     distinct, number = distinct_rows(both, [len(h.leaves) for h in frequency.hierarchies])
     place = np.empty(len(distinct), dtype=np.int64)
     place[number[: frequency.rows]] = np.arange(frequency.rows)
-    return place[number[frequency.rows :]]
+    found: np.ndarray = place[number[frequency.rows :]]
+    return found
 
 
 def _in_order(table: Table, columns: Sequence[str]) -> Counts:

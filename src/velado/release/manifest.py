@@ -99,7 +99,8 @@ def keyed(key: str, digest: str | None) -> str | None:
 
 def made_from(private: Mapping[str, Any], what: str, digest: str | None) -> bool:
     """Whether a private manifest is of a release made from an input or a project with this digest."""
-    return keyed(private["key"], digest) == private["digests"][what]
+    kept: str | None = private["digests"][what]
+    return keyed(private["key"], digest) == kept
 
 
 def read_manifest(path: Path | None) -> dict[str, Any]:

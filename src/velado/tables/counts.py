@@ -24,4 +24,5 @@ class Counts:
         i = self.names.index(name)
         if not len(self.dictionaries[i]):
             return np.zeros(len(self.counts), dtype=np.int32)
-        return encode(self.dictionaries[i])[self.codes[i]]
+        codes: np.ndarray = encode(self.dictionaries[i])[self.codes[i]]
+        return codes

@@ -89,7 +89,7 @@ def _single(kind: Any) -> bool:
     t = pa.types
     texts = t.is_string(kind) or t.is_large_string(kind) or t.is_string_view(kind)
     plain = t.is_null(kind) or t.is_boolean(kind) or t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind)
-    return texts or plain or t.is_temporal(kind) or t.is_interval(kind)
+    return bool(texts or plain or t.is_temporal(kind) or t.is_interval(kind))
 
 
 def unsupported(kind: str, name: str, file: Path | str) -> InputError:

@@ -54,7 +54,8 @@ def column_bytes(path: Path, dialect: Dialect) -> list[int]:
 
 def row_count(path: Path, dialect: Dialect) -> int:
     """The rows below the header, as the second reader sees them."""
-    return sum(batch.num_rows for batch in _second_reader(path, dialect, ["f0"])) - 1
+    rows: int = sum(batch.num_rows for batch in _second_reader(path, dialect, ["f0"]))
+    return rows - 1
 
 
 def _second_reader(path: Path, dialect: Dialect, columns: list[str]) -> Any:

@@ -188,7 +188,7 @@ def whole_texts() -> type:
     """A class of sheets in which a text that is too long is an error, and never cut off."""
     from xlsxwriter.worksheet import Worksheet
 
-    class Whole(Worksheet):
+    class Whole(Worksheet):  # type: ignore[misc]
         def _write_string(self, *arguments: Any) -> Any:
             if super()._write_string(*arguments) == CUT_OFF:
                 raise long_cell()
