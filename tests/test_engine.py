@@ -20,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from harness.watching import times
 from velado import Column, DistinctDiversity, Fixed, InputError, KAnonymity, Output, Source, anonymize, build_hierarchy
 from velado.tables import Recoded, Selection, Target, open_table
 
@@ -27,7 +28,9 @@ AS_IT_IS = Recoded((), Selection())
 DELIMITERS = [";", ",", "\t", "|"]
 FILES = ["csv", "tsv", "parquet", "xlsx", "arrow"]
 
-few_examples = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few_examples = settings(
+    max_examples=times(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 def rows_of(source, columns=None):
@@ -658,15 +661,16 @@ def test_what_does_not_fit_in_memory_is_spilled_in_private(tmp_path: Path, monke
     work.mkdir()
     out.mkdir()
     monkeypatch.chdir(work)
-    monkeypatch.setattr("velado.tables.duckdb.table.MEMORY", 64_000_000)
-    n = 600_000
+    monkeypatch.setattr("velado.tables.duckdb.table.MEMORY", 24_000_000)
+    n = 150_000
     numbers = pa.array(range(n), pa.int64())
     table = pa.table({"x": numbers, "word": pa.array([f"{i}-word" for i in range(n)])})
     pq.write_table(table, tmp_path / "in.parquet")
-    seen = []
+    seen, spilled = [], []
 
     def look(share: float, text: str) -> None:
         seen.extend(p.stat().st_mode & 0o777 for p in out.iterdir() if p.is_dir())
+        spilled.extend(out.glob(".velado-*/spilled/*"))
 
     columns = [Column("x", "quasi-identifier"), Column("word", "insensitive")]
     project = velado.Project(
@@ -677,7 +681,7 @@ def test_what_does_not_fit_in_memory_is_spilled_in_private(tmp_path: Path, monke
         velado.Output(path=out / "out.parquet"),
     )
     velado.run(project, look)
-    assert seen
+    assert spilled
     assert set(seen) == {0o700}
     assert list(work.iterdir()) == []
     assert sorted(p.name for p in out.iterdir()) == [
