@@ -6,7 +6,6 @@ import hashlib
 import io
 import string
 from collections import Counter
-from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 
@@ -21,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from harness.watching import times
 from velado import Column, DistinctDiversity, Fixed, InputError, KAnonymity, Output, Source, anonymize, build_hierarchy
 from velado.tables import Recoded, Selection, Target, open_table
 
@@ -28,7 +28,9 @@ AS_IT_IS = Recoded((), Selection())
 DELIMITERS = [";", ",", "\t", "|"]
 FILES = ["csv", "tsv", "parquet", "xlsx", "arrow"]
 
-few_examples = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few_examples = settings(
+    max_examples=times(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 def rows_of(source, columns=None):
@@ -75,16 +77,6 @@ def save(table, path):
             writer = csv.writer(out, delimiter="\t" if path.suffix == ".tsv" else ",")
             writer.writerows([table.column_names, *zip(*table.to_pydict().values(), strict=True)])
     return path
-
-
-@contextmanager
-def or_refused(*codes):
-    """The block works, or the input is refused with one of these codes; it never goes wrong in silence."""
-    try:
-        yield
-    except InputError as error:
-        if error.code not in codes:
-            raise
 
 
 # --- CSV: delimiters, quotes, line ends ---
@@ -136,8 +128,7 @@ def test_the_last_line_needs_no_end(tmp_path):
 
 
 def test_lines_that_end_in_carriage_returns(tmp_path):
-    with or_refused("unreadable-file"):
-        assert rows_of(file_of(tmp_path, "a,b\r1,2\r3,4\r")) == Counter([("1", "2"), ("3", "4")])
+    assert rows_of(file_of(tmp_path, "a,b\r1,2\r3,4\r")) == Counter([("1", "2"), ("3", "4")])
 
 
 def test_separators_of_unicode_do_not_end_a_line(tmp_path):
@@ -310,22 +301,26 @@ def test_arrow_chunks_and_dictionaries():
     assert rows_of(pa.concat_tables([part, other])) == Counter({("x",): 1, ("y",): 2, ("z",): 1})
 
 
+def test_a_lazy_frame_is_read():
+    assert rows_of(pl.DataFrame({"a": ["x"]}).lazy()) == Counter([("x",)])
+
+
 @pytest.mark.parametrize(
-    ("thing", "expected"),
+    ("thing", "code"),
     [
-        (pd.DataFrame({"a": [1, "x"]}), Counter([("1",), ("x",)])),
-        (pl.DataFrame({"a": ["x"]}).lazy(), Counter([("x",)])),
-        (pl.Series("a", ["x"]), Counter([("x",)])),
-        (pd.Series(["x"], name="a"), Counter([("x",)])),
-        ([1, 2], None),
-        (3.5, None),
-        (None, None),
+        (pd.DataFrame({"a": [1, "x"]}), "unreadable-table"),
+        (pl.Series("a", ["x"]), "unknown-table"),
+        (pd.Series(["x"], name="a"), "unknown-table"),
+        ([1, 2], "unknown-table"),
+        (3.5, "unknown-table"),
+        (None, "unknown-table"),
     ],
-    ids=["pandas mixed objects", "polars lazy frame", "polars series", "pandas series", "list", "number", "nothing"],
+    ids=["pandas mixed objects", "polars series", "pandas series", "list", "number", "nothing"],
 )
-def test_other_objects_are_read_or_refused(thing, expected):
-    with or_refused("unknown-table", "unreadable-table"):
-        assert rows_of(thing) == expected
+def test_other_objects_are_refused(thing, code):
+    with pytest.raises(InputError) as caught:
+        rows_of(thing)
+    assert caught.value.code == code
 
 
 @pytest.fixture
@@ -446,9 +441,10 @@ def test_column_names_of_all_kinds(tmp_path, name):
 @pytest.mark.parametrize("suffix", ["memory", *FILES])
 def test_names_that_differ_in_case_only(tmp_path, suffix):
     table = pa.table({"A": ["x", "y"], "a": ["1", "2"]})
-    with or_refused("duplicate-column"):
-        source = table if suffix == "memory" else save(table, tmp_path / f"table.{suffix}")
-        assert rows_of(source, ["A", "a"]) == Counter([("x", "1"), ("y", "2")])
+    source = table if suffix == "memory" else save(table, tmp_path / f"table.{suffix}")
+    with pytest.raises(InputError) as caught:
+        rows_of(source, ["A", "a"])
+    assert caught.value.code == "duplicate-column"
 
 
 @pytest.mark.parametrize("suffix", ["memory", "csv", "xlsx"])
@@ -523,7 +519,11 @@ def test_long_numbers_keep_their_digits(tmp_path, suffix):
 @pytest.mark.parametrize("suffix", FILES)
 def test_records_without_any_value_are_written(tmp_path, suffix):
     table = pa.table({"q": ["a", "a", None, None]})
-    with or_refused("empty-record"):
+    if suffix == "xlsx":
+        with pytest.raises(InputError) as caught:
+            written(table, tmp_path / f"out.{suffix}", order="keep")
+        assert caught.value.code == "empty-record"
+    else:
         path = written(table, tmp_path / f"out.{suffix}", order="keep")
         assert rows_of(path) == Counter({("a",): 2, (None,): 2})
 
@@ -661,15 +661,16 @@ def test_what_does_not_fit_in_memory_is_spilled_in_private(tmp_path: Path, monke
     work.mkdir()
     out.mkdir()
     monkeypatch.chdir(work)
-    monkeypatch.setattr("velado.tables.duckdb.table.MEMORY", 64_000_000)
-    n = 600_000
+    monkeypatch.setattr("velado.tables.duckdb.table.MEMORY", 24_000_000)
+    n = 150_000
     numbers = pa.array(range(n), pa.int64())
     table = pa.table({"x": numbers, "word": pa.array([f"{i}-word" for i in range(n)])})
     pq.write_table(table, tmp_path / "in.parquet")
-    seen = []
+    seen, spilled = [], []
 
     def look(share: float, text: str) -> None:
         seen.extend(p.stat().st_mode & 0o777 for p in out.iterdir() if p.is_dir())
+        spilled.extend(out.glob(".velado-*/spilled/*"))
 
     columns = [Column("x", "quasi-identifier"), Column("word", "insensitive")]
     project = velado.Project(
@@ -680,7 +681,7 @@ def test_what_does_not_fit_in_memory_is_spilled_in_private(tmp_path: Path, monke
         velado.Output(path=out / "out.parquet"),
     )
     velado.run(project, look)
-    assert seen
+    assert spilled
     assert set(seen) == {0o700}
     assert list(work.iterdir()) == []
     assert sorted(p.name for p in out.iterdir()) == [

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
+from harness.watching import times
 from tables import Small, model_strategy, random_hierarchy, small_tables, velado_model
 from velado import (
     Column,
@@ -61,14 +62,14 @@ def same(found: object, expected: tuple[float, tuple[int, ...]] | None) -> None:
     assert found.search.proven_optimal  # type: ignore[attr-defined]
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=times(50, 500), deadline=None)
 @given(table=small_tables(), models=MODELS, objective=st.sampled_from(OBJECTIVES), limit=LIMITS)
 def test_optimum_equals_brute_force(table: Small, models: list[dict], objective: str, limit: float) -> None:
     expected = oracle.brute_force(table.rows, table.qi, table.hierarchies, models, table.trees, objective, limit)
     same(solve(table, models, Lattice(suppression=limit, objective=objective)), expected)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=times(30, 500), deadline=None)
 @given(table=small_tables(sensitive=2), first=model_strategy("s0"), second=model_strategy("s1"), limit=LIMITS)
 def test_two_sensitive_columns(table: Small, first: dict, second: dict, limit: float) -> None:
     models = [{"name": "k-anonymity", "k": 2}, first, second]
@@ -76,7 +77,7 @@ def test_two_sensitive_columns(table: Small, first: dict, second: dict, limit: f
     same(solve(table, models, Lattice(suppression=limit)), expected)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=times(35, 500), deadline=None)
 @given(
     table=small_tables(sensitive=2),
     model=model_strategy("s0").filter(lambda m: m["name"] != "k-anonymity"),
@@ -92,7 +93,7 @@ def test_strict_reading_joins_the_other_sensitive_columns(table: Small, model: d
     same(found, expected)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=times(30, 500), deadline=None)
 @given(
     table=small_tables(sensitive=2, most_rows=60),
     alpha=st.floats(0.4, 1),
@@ -146,7 +147,7 @@ class Weighing(OnSensitive):
         return [Rule(MASS, self.k, sensitive, scale=self.unit)]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=times(30, 500), deadline=None)
 @given(table=small_tables(), k=st.integers(2, 4), data=st.data(), limit=LIMITS)
 def test_weights_are_not_mixed_with_records(table: Small, k: int, data: st.DataObject, limit: float) -> None:
     """Lattice and Mondrian keep the classes that weigh enough, and no others."""
@@ -204,7 +205,7 @@ def test_the_sweep_finds_the_same_optimum(objective: str, table: Small, models: 
     assert (list(found.minimal) if found else []) == minimal  # type: ignore[attr-defined]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=times(35, 500), deadline=None)
 @given(table=small_tables(), models=MODELS, limit=LIMITS)
 def test_minimal_nodes_equal_brute_force(table: Small, models: list[dict], limit: float) -> None:
     expected = oracle.minimal_nodes(table.rows, table.qi, table.hierarchies, models, table.trees, limit)
@@ -212,7 +213,7 @@ def test_minimal_nodes_equal_brute_force(table: Small, models: list[dict], limit
     assert (list(found.minimal) if found else []) == expected  # type: ignore[attr-defined]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=times(30, 500), deadline=None)
 @given(table=small_tables(), k=st.integers(2, 6), order=st.integers(1, 3), limit=LIMITS)
 def test_samarati_and_incognito(table: Small, k: int, order: int, limit: float) -> None:
     models = [{"name": "k-anonymity", "k": k}, {"name": "distinct-diversity", "l": order, "column": "s0"}]
@@ -223,7 +224,7 @@ def test_samarati_and_incognito(table: Small, k: int, order: int, limit: float) 
     same(solve(table, models, Incognito(suppression=limit)), expected)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=times(30, 500), deadline=None)
 @given(table=small_tables(), models=MODELS, limit=LIMITS)
 def test_datafly_satisfies_and_climbs_the_fullest_column(table: Small, models: list[dict], limit: float) -> None:
     found = solve(table, models, Datafly(suppression=limit))
@@ -245,7 +246,7 @@ def test_datafly_satisfies_and_climbs_the_fullest_column(table: Small, models: l
         levels[sizes.index(max(sizes))] += 1
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=times(35, 500), deadline=None)
 @given(table=small_tables(), models=MODELS, data=st.data())
 def test_measures_of_a_node(table: Small, models: list[dict], data: st.DataObject) -> None:
     """Every utility measure and every judged class equals the oracle's, at any node."""
@@ -268,7 +269,7 @@ def test_measures_of_a_node(table: Small, models: list[dict], data: st.DataObjec
         assert measured.average_class_size == pytest.approx(oracle.average_class_size(*arguments))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=times(30, 500), deadline=None)
 @given(table=small_tables(most_rows=40), model=model_strategy())
 def test_figures_of_classes(table: Small, model: dict) -> None:
     """What a class achieves equals the oracle, whose distances come from a transport problem."""

@@ -60,7 +60,7 @@ def test_three_rows_of_one_person_are_no_class_of_three() -> None:
     table = pa.table({"who": ["a", "a", "a", "b", "c", "d"], "age": ["31"] * 3 + ["52"] * 3, "ill": list("xyzxyz")})
     columns = [WHO, Column("age", "quasi-identifier", hierarchy={"groups": {"young": ["31"], "old": ["52"]}}), ILL]
     release = anonymize(table, columns, [KAnonymity(3)], Lattice(suppression=0.5), person="who")
-    assert release.table.column("age").to_pylist() in (["52"] * 3, ["old"] * 3, ["*"] * 6)
+    assert release.table.column("age").to_pylist() == ["52"] * 3
     assert release.as_dict()["models"][0]["achieved"] >= 3
     assert anonymize(table, columns, [KAnonymity(3)], person="rows").levels == {"age": 0}
 
@@ -77,11 +77,7 @@ def test_every_class_has_k_people_in_what_was_written(seed: int, k: int, limit: 
         chosen = Mondrian(represent="mode" if method == "mode" else "interval")
     output = Output(suppressed="star" if star else "drop")
     project = Project(table, (WHO, AGE, ZIP, ILL), (KAnonymity(k),), chosen, output, person="who")
-    try:
-        release = run(project)
-    except NoSolution:
-        assert len(set(table.column("who").to_pylist())) < k * 10
-        return
+    release = run(project)
     found = people_by_class(release.table)
     assert min(map(len, found.values())) >= k
     smallest, shown = min(map(len, found.values())), release.as_dict()

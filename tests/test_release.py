@@ -540,11 +540,7 @@ def test_new_rows_must_have_the_recoded_columns(recoding):
 def test_columns_that_the_recoding_does_not_know_do_not_pass(recoding):
     """No column has a role by default: one that the release did not have is refused or left out."""
     rows = PEOPLE.append_column("email", pa.array([f"person{i}@example.org" for i in range(8)]))
-    try:
-        shown = recoding.apply(rows).table.column_names
-    except InputError:
-        shown = []
-    assert "email" not in shown
+    assert "email" not in recoding.apply(rows).table.column_names
 
 
 @pytest.mark.parametrize(

@@ -448,7 +448,8 @@ class Case:
                 for label, under in meaning.items():
                     merged[label] |= under
             levels = [merged]
-        levels = [{label: under & set(own) for label, under in meaning.items()} for meaning in levels]
+        mine = frozenset(own)
+        levels = [{label: meaning[label] & mine for label in labels if label in meaning} for meaning in levels]
         fitting = [meaning for meaning in levels if all(meaning.get(label) for label in labels)]
         if not fitting:
             best = max(levels, key=lambda meaning: sum(bool(meaning.get(x)) for x in labels))

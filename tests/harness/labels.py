@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -165,12 +166,17 @@ def _paths(options: Any, values: Sequence[str]) -> list[Callable[[str], str]]:
     return [level(keep) for keep in range(depth - 1, 0, -1)]
 
 
+@cache
+def _day(value: str, format: str) -> datetime:
+    return datetime.strptime(value, format)
+
+
 def _date_label(unit: str, format: str) -> Callable[[str], str]:
     month, year = format.find("%m"), max(format.find("%Y"), format.find("%y"))
     year_first = not -1 < month < year
 
     def label(value: str) -> str:
-        day = datetime.strptime(value.strip(), format)
+        day = _day(value.strip(), format)
         first = {"five-years": 5, "decade": 10, "century": 100}.get(unit)
         if first:
             start = day.year // first * first
