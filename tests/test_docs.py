@@ -32,7 +32,8 @@ from velado.hierarchies import BUILDERS
 from velado.hierarchies.calendar import UNITS
 from velado.methods import METHODS, OBJECTIVES
 from velado.models import MODELS
-from velado.project.document import COLUMN_KEYS, KEYS, OUTPUT_KEYS
+from velado.project.document import COLUMN_KEYS, KEYS
+from velado.project.output import OUTPUT_KEYS
 from velado.tables.source import OPTIONS
 
 ROOT = Path(__file__).parent.parent

@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 
 from harness.watching import times
 from velado import Column, DistinctDiversity, Fixed, InputError, KAnonymity, Output, Source, anonymize, build_hierarchy
-from velado.tables import Recoded, Selection, Target, open_table
+from velado.tables import Plan, Selection, Sink, Slot, open_table
 
-AS_IT_IS = Recoded((), Selection())
+AS_IT_IS = Plan((), Selection())
 DELIMITERS = [";", ",", "\t", "|"]
 FILES = ["csv", "tsv", "parquet", "xlsx", "arrow"]
 
@@ -406,7 +406,7 @@ def test_reading_what_python_wrote(tmp_path, table, delimiter, end):
 def test_reading_what_was_written(tmp_path, table, delimiter):
     path = tmp_path / "table.csv"
     with open_table(table) as opened:
-        opened.write(AS_IT_IS, Target(path, delimiter, guard=False))
+        opened.write(AS_IT_IS, Slot(Sink(path, delimiter, guard=False), path))
     assert rows_of(Source(path=path, delimiter=delimiter, quote='"')) == counted(table)
     with open(path, newline="", encoding="utf-8") as stream:
         header, *rows = csv.reader(stream, delimiter=delimiter)
@@ -661,14 +661,14 @@ def test_what_does_not_fit_in_memory_is_spilled_in_private(tmp_path: Path, monke
     work.mkdir()
     out.mkdir()
     monkeypatch.chdir(work)
-    monkeypatch.setattr("velado.tables.duckdb.table.MEMORY", 24_000_000)
+    monkeypatch.setattr("velado.tables.session.MEMORY", 24_000_000)
     n = 150_000
     numbers = pa.array(range(n), pa.int64())
     table = pa.table({"x": numbers, "word": pa.array([f"{i}-word" for i in range(n)])})
     pq.write_table(table, tmp_path / "in.parquet")
     seen, spilled = [], []
 
-    def look(share: float, text: str) -> None:
+    def look(step: velado.progress.Step) -> None:
         seen.extend(p.stat().st_mode & 0o777 for p in out.iterdir() if p.is_dir())
         spilled.extend(out.glob(".velado-*/spilled/*"))
 
@@ -680,7 +680,7 @@ def test_what_does_not_fit_in_memory_is_spilled_in_private(tmp_path: Path, monke
         Fixed({"x": 1}),
         velado.Output(path=out / "out.parquet"),
     )
-    velado.run(project, look)
+    velado.run(project, velado.Progress(look))
     assert spilled
     assert set(seen) == {0o700}
     assert list(work.iterdir()) == []

@@ -28,7 +28,9 @@ from velado import (
     Mondrian,
     NoSolution,
     Output,
+    Progress,
     Project,
+    Step,
     TCloseness,
     VerificationError,
     anonymize,
@@ -576,7 +578,7 @@ def test_parts_give_the_same_release(plain: Plain, models: list[dict], split: st
 def in_parts(rows: int) -> Iterator[None]:
     """Every part may have so few distinct rows."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("velado.release.parts.InParts._rows", lambda self: rows)
+        patch.setattr("velado.release.parts._most_rows", lambda expected: rows)
         patch.setattr(sys.modules["velado.questions.estimate"], "bytes_of", lambda value: 1)
         yield
 
@@ -649,13 +651,13 @@ def test_what_cannot_be_done_in_parts(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_failure_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(share: float, text: str) -> None:
-        if text == "solving parts" and share > 0.3:
+    def stop(step: Step) -> None:
+        if step.stage == "solve" and (step.done or 0) > 60:
             raise KeyboardInterrupt
 
     project = Project(PEOPLE, tuple(COLUMNS), (KAnonymity(3),), Mondrian(), Output(path=tmp_path / "release.csv"))
     with in_parts(20), pytest.raises(KeyboardInterrupt):
-        run(project, stop)
+        run(project, Progress(stop))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -27,7 +27,8 @@ import velado
 from velado import Column, DistinctDiversity, Fixed, InputError, KAnonymity, Output, Project, VerificationError
 from velado.operations import OPERATIONS, Given, decrypted, operation_from
 from velado.operations.keys import key_id
-from velado.tables import DuckDBTable, Recoded, Selection, open_table
+from velado.tables import Plan, Selection, open_table
+from velado.tables.duckdb.table import DuckDBTable
 
 KEY = "00112233445566778899aabbccddeeff0123456789abcdeffedcba9876543210"
 OTHER_KEY = KEY[::-1]
@@ -591,7 +592,7 @@ def write_project(folder, columns=COLUMNS, suffix=".csv", **changes):
 
 def read_table(path):
     with open_table(path) as table:
-        return table.fetch(Recoded((), Selection()))
+        return table.fetch(Plan((), Selection()))
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".xlsx"])
@@ -773,7 +774,7 @@ def with_cell(column, value):
 
 
 BROKEN_WRITERS = {
-    "identity": lambda table, recoded, target: WRITE(table, Recoded((), Selection()), target),
+    "identity": lambda table, recoded, target: WRITE(table, Plan((), Selection()), target),
     "a name": with_cell("name", "Ana Abreu"),
     "an unknown token": with_cell("name", "e" + "0" * 64),
     "a token too often": change_file(lambda header, rows: (header, [[rows[0][0], *r[1:]] for r in rows])),

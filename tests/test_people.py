@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import velado
 from velado import Column, InputError, KAnonymity, Lattice, Mondrian, NoSolution, Output, Project, anonymize, run
-from velado.tables.duckdb.table import common_unit
+from velado.tables.sql.table import common_unit
 
 AGE = Column("age", "quasi-identifier", hierarchy={"intervals": [10, 20]})
 ZIP = Column("zip", "quasi-identifier", hierarchy={"mask": "right"})

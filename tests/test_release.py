@@ -35,7 +35,8 @@ from velado import (
 )
 from velado.models import model_from
 from velado.release.manifest import made_from
-from velado.tables import DuckDBTable, Recoded, Selection, open_table
+from velado.tables import Plan, Selection, open_table
+from velado.tables.duckdb.table import DuckDBTable
 
 HIERARCHIES = {"age": {"intervals": [5, 10, 20]}, "zip": {"mask": "right"}, "sex": None}
 QUASI = list(HIERARCHIES)
@@ -256,7 +257,7 @@ def test_suppressed_records_may_stay_as_stars(tmp_path, where):
     path = None if where == "memory" else tmp_path / f"out.{where}"
     release = release_people(Output(path, suppressed="star", order="keep"))
     with open_table(path or release.table) as table:
-        rows = table.fetch(Recoded((), Selection()), order="keep").to_pylist()
+        rows = table.fetch(Plan((), Selection()), order="keep").to_pylist()
     assert (release.evaluation.released, release.evaluation.suppressed, len(rows)) == (7, 1, 8)
     assert rows[-1] == {"name": "*", "age": "*", "zip": "*", "sex": "*", "ill": "*", "cost": "*"}
     assert all(row["ill"] != "*" for row in rows[:-1])
@@ -578,7 +579,7 @@ def change_file(change):
 
 def unrecoded(table, recoded, target):
     """The identity: the rows as they came, identifiers starred."""
-    WRITE(table, Recoded((), Selection(), recoded.starred), target)
+    WRITE(table, Plan((), Selection(), recoded.starred), target)
 
 
 def no_file(table, recoded, target):
@@ -654,7 +655,7 @@ def test_rows_in_memory_are_verified_too(monkeypatch):
     fetch = DuckDBTable.fetch
 
     def unrecoded_rows(table, recoded, order="keep"):
-        return fetch(table, Recoded((), Selection(), recoded.starred), order)
+        return fetch(table, Plan((), Selection(), recoded.starred), order)
 
     monkeypatch.setattr(DuckDBTable, "fetch", unrecoded_rows)
     with pytest.raises(VerificationError):

@@ -413,7 +413,7 @@ def test_overlapping_labels_share_their_records() -> None:
     from velado.release.read_back import release_frequency
 
     pair = pair_of([str(x) for x in (1, 2, 3, 4) for _ in range(10)], [0])
-    counts = velado.tables.contract.Counts(
+    counts = velado.tables.Counts(
         names=("x",), dictionaries=(("1-3", "2-4"),), codes=(np.array([0, 1]),), counts=np.array([20, 20])
     )
     released: FrequencyTable = release_frequency(pair.original, [counts])

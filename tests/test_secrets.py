@@ -14,7 +14,8 @@ import yaml
 import velado
 from velado import Column, Fixed, InputError, KAnonymity, Mondrian, Output, Project, VerificationError
 from velado.operations import operation_from, read_key
-from velado.tables import DuckDBTable, open_table
+from velado.tables import open_table
+from velado.tables.duckdb.table import DuckDBTable
 
 KEY = "8c1d6f0b5e2a97c34410fe6db2a8539c7e05d1f46ab9283c0d7fe1a264b85390"
 WRITE = DuckDBTable.write

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import velado
 from velado import InputError, Lattice, Project, VerificationError
 from velado.operations import OPERATIONS
-from velado.tables import DuckDBTable
+from velado.tables.duckdb.table import DuckDBTable
 
 KEY = "0f1e2d3c4b5a69788796a5b4c3d2e1f0a3c2e1f0192837465564738291a0bfce"
 WRITE = DuckDBTable.write

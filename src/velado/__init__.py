@@ -22,7 +22,7 @@ from velado.appointments import (
     save_table,
 )
 from velado.attacks import ATTACKS, Attack
-from velado.errors import InputError, NoSolution, VeladoError, VerificationError
+from velado.errors import Cancelled, InputError, NoSolution, VeladoError, VerificationError
 from velado.evaluation import CONDITIONS, MEASURES, Balance, Check, Comparison, Evaluation
 from velado.frequency import FrequencyTable
 from velado.hierarchies import Hierarchy
@@ -42,6 +42,7 @@ from velado.models import (
     TCloseness,
 )
 from velado.operations import OPERATIONS, create_key
+from velado.progress import Progress, Step
 from velado.project import Output, Project, import_anonylitics
 from velado.questions import (
     Decrypted,
@@ -81,6 +82,7 @@ __all__ = [
     "Balance",
     "BestFit",
     "BetaLikeness",
+    "Cancelled",
     "Check",
     "Column",
     "Comparison",
@@ -111,6 +113,7 @@ __all__ = [
     "NoSolution",
     "Output",
     "Planning",
+    "Progress",
     "Project",
     "QAnonymity",
     "RandomSlots",
@@ -120,6 +123,7 @@ __all__ = [
     "Releases",
     "Samarati",
     "Source",
+    "Step",
     "TCloseness",
     "VeladoError",
     "VerificationError",

@@ -33,7 +33,8 @@ from velado import (
 from velado.fuzzy import CMeans, set_labels
 from velado.methods.fuzzy import MOST_SETS
 from velado.methods.fuzzy_labels import labels_of
-from velado.tables import DuckDBTable, open_table
+from velado.tables import open_table
+from velado.tables.duckdb.table import DuckDBTable
 
 QI = ("a", "b")
 COLUMNS = [Column("a", "quasi-identifier"), Column("b", "quasi-identifier"), Column("s", "sensitive")]

@@ -16,7 +16,7 @@ import pytest
 
 import velado
 from harness.watching import times
-from velado.tables import Recoded, Selection, open_table
+from velado.tables import Plan, Selection, open_table
 
 Rows = list[tuple[str | None, ...]]
 TEXTS = [
@@ -37,7 +37,7 @@ ENDS = ["\n", "\n", "\r\n", "\r"]
 def engine(path: Path, delimiter: str | None, encoding: str | None) -> tuple[list[str], Rows]:
     options = {"path": str(path), "quote": '"'} | ({"delimiter": delimiter} if delimiter else {})
     with open_table(options | ({"encoding": encoding} if encoding else {})) as table:
-        fetched = table.fetch(Recoded((), Selection()), "keep")
+        fetched = table.fetch(Plan((), Selection()), "keep")
         rows = list(zip(*(c.to_pylist() for c in fetched.columns), strict=True))
         return list(table.header), [tuple(c or None for c in row) for row in rows]
 

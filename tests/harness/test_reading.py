@@ -80,7 +80,7 @@ def test_the_engine_reaches_no_other_file(tmp_path: Path) -> None:
             "SET allowed_paths = ['/']",
         ):
             with pytest.raises(InputError):
-                table._run(statement)
+                table.run(statement)
     assert not (tmp_path / "written.csv").exists()
 
 

@@ -17,5 +17,5 @@ class Session:
     the folder ``scratch`` where that can be written to, else where the system keeps them."""
 
     progress: Progress = field(default_factory=Progress)
-    memory: int = MEMORY
+    memory: int = field(default_factory=lambda: MEMORY)
     scratch: Path | None = None

@@ -171,7 +171,7 @@ class DuckDBTable(SqlTable):
         if kind in ("csv", "parquet"):
             self.copy(query.text(), into.path, sink.delimiter)
         elif kind == "xlsx":
-            write_xlsx(into.path, self.batches(query.text()), into.fields)
+            write_xlsx(into.path, self.batches(query.text()), [field.name for field in into.fields])
         else:
             import pyarrow as pa
 

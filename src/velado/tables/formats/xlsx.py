@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from pathlib import Path
@@ -197,13 +197,13 @@ def whole_texts() -> type:
     return Whole
 
 
-def write_xlsx(path: Path, batches: pa.RecordBatchReader, fields: Sequence[Field]) -> None:
+def write_xlsx(path: Path, batches: Iterable[pa.RecordBatch], header: Sequence[str]) -> None:
     """Write record batches as one sheet; text stays text, numbers, dates and truths are what they are."""
     with workbook(path, constant_memory=True) as book:
-        _write_sheet(book, batches, [field.name for field in fields])
+        _write_sheet(book, batches, header)
 
 
-def _write_sheet(book: Any, batches: pa.RecordBatchReader, header: list[str]) -> None:
+def _write_sheet(book: Any, batches: Iterable[pa.RecordBatch], header: Sequence[str]) -> None:
     sheet = book.add_worksheet("release")
     bold = book.add_format({"bold": True})
     day, moment = book.add_format({"num_format": DAY}), book.add_format({"num_format": MOMENT})
