@@ -579,7 +579,7 @@ def in_parts(rows: int) -> Iterator[None]:
     """Every part may have so few distinct rows."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("velado.release.parts._most_rows", lambda expected: rows)
-        patch.setattr(sys.modules["velado.questions.estimate"], "bytes_of", lambda value: 1)
+        patch.setattr(sys.modules["velado.release.memory"], "bytes_of", lambda value: 1)
         yield
 
 
