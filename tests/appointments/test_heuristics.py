@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.watching import times
 from velado.appointments.local_search.exchanges import subset
 from velado.appointments.local_search.occupancy import Occupancy
 from velado.appointments.planners.best_fit import BestFit
@@ -64,7 +65,7 @@ def naive_find_slots(sizes: list[int], capacities: list[int]) -> list[int]:
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=times(40, 500), deadline=None)
 def test_find_slots_is_the_pseudocode(seed: int) -> None:
     problem = random_plain(np.random.default_rng(seed))
     found = FindSlots().assign(problem)
@@ -101,7 +102,7 @@ def test_best_fit_is_never_worse_than_find_slots() -> None:
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=times(35, 500), deadline=None)
 def test_best_fit_is_never_worse_than_find_slots_on_any_instance(seed: int) -> None:
     problem = random_plain(np.random.default_rng(seed))
     found = BestFit(trials=0).assign(problem)
