@@ -91,14 +91,14 @@ def test_best_fit_is_optimal_on_the_example_of_the_thesis() -> None:
 def test_best_fit_is_never_worse_than_find_slots() -> None:
     rng = np.random.default_rng(5)
     better = 0
-    for _ in range(1000):
+    for _ in range(times(250, 2000)):
         problem = random_plain(rng)
         found, other = BestFit(trials=2).assign(problem), FindSlots().assign(problem)
         found.check()
         assert found.vector <= other.vector
         assert problem.base <= found.vector
         better += found.vector < other.vector
-    assert better > 300
+    assert better > times(75, 600)
 
 
 @given(st.integers(0, 10**6))
@@ -189,7 +189,7 @@ def best_by_brute_force(problem: Problem) -> AnonymityVector | None:
 def test_without_households_a_place_is_found_whenever_there_is_one(planner) -> None:
     rng = np.random.default_rng(6)
     impossible = optimal = 0
-    for _ in range(300):
+    for _ in range(times(100)):
         problem = random_conditions(rng, households=False)
         best = best_by_brute_force(problem)
         if best is None:
@@ -201,15 +201,15 @@ def test_without_households_a_place_is_found_whenever_there_is_one(planner) -> N
         found.check()
         assert found.vector >= best
         optimal += found.vector == best
-    assert impossible > 10
-    assert planner.name == "random" or optimal > 0.9 * (300 - impossible)
+    assert impossible > times(3)
+    assert planner.name == "random" or optimal > 0.9 * (times(100) - impossible)
 
 
 @pytest.mark.parametrize("planner", [BestFit(), RandomSlots(seed=4)], ids=lambda p: p.name)
 def test_households_stay_together(planner) -> None:
     rng = np.random.default_rng(7)
     possible = found_some = 0
-    for _ in range(300):
+    for _ in range(times(100)):
         problem = random_conditions(rng, households=True)
         best = best_by_brute_force(problem)
         possible += best is not None
