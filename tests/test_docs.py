@@ -20,6 +20,7 @@ import shlex
 import signal
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -109,6 +110,21 @@ def run_command(line: str) -> str:
     return shown.getvalue() + errors.getvalue()
 
 
+@cache
+def demo() -> tuple[str, dict[Path, bytes]]:
+    """What ``velado demo`` prints and writes; many pages begin with it."""
+    shown = run_command("velado demo --folder .")
+    return shown, {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+
+
+def run_demo() -> str:
+    shown, files = demo()
+    for path, data in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return shown
+
+
 def run_bash(block: Block) -> str:
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     shown = ""
@@ -119,7 +135,7 @@ def run_bash(block: Block) -> str:
         elif first == "velado":
             if line.startswith(("velado study ubb", "velado study anonylitics")) and not DATA.is_dir():
                 pytest.skip("the data of the studies are not there")
-            shown += run_command(line)
+            shown += run_demo() if line == "velado demo --folder ." and not any(Path().iterdir()) else run_command(line)
         else:
             assert not line or first in ("#", "pip"), f"a line of a bash block that nobody runs: {line}"
     return shown
