@@ -288,7 +288,15 @@ def test_project_keys_are_documented(key: str) -> None:
 def error_codes() -> set[str]:
     """Every code that an error is raised or shown with; the words of a column are checked by one loop."""
     codes = {"bad-role", "bad-type", "bad-missing-rule", "bad-operation"}
-    raised = ("InputError", "NoSolution", "InternalError", "VerificationError", "VeladoError", "__init__")
+    raised = (
+        "missing_package",
+        "InputError",
+        "NoSolution",
+        "InternalError",
+        "VerificationError",
+        "VeladoError",
+        "__init__",
+    )
     for file in (ROOT / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
