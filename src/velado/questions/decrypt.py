@@ -14,6 +14,7 @@ from velado.operations import decrypted, read_key
 from velado.progress import Progress
 from velado.project import Output
 from velado.tables import Plan, Selection, Session, Table, Translation, open_stage, open_table, unknown_column
+from velado.tables.files import place_of
 from velado.values import ROOT
 
 
@@ -74,7 +75,7 @@ def _check(table: Table, columns: Mapping[str, str], output: Path | None) -> Non
         if name not in table.header:
             raise unknown_column(name, table.header, tuple(columns), table.name)
     read = table.source.path
-    if output is not None and read is not None and output.resolve() == read.resolve():
+    if output is not None and read is not None and place_of(output) == place_of(read):
         raise InputError("output-is-input", "the output would replace the input", file=output)
 
 

@@ -13,6 +13,7 @@ from velado.release.people import person_column
 from velado.release.treatments import operations_ready
 from velado.schema import Column, Schema
 from velado.tables import Source, Table
+from velado.tables.files import place_of
 
 
 @dataclass(frozen=True)
@@ -52,18 +53,18 @@ def check_paths(projects: Mapping[str, Project]) -> None:
     for name, project in projects.items():
         for what, path in _read(project).items():
             if path is not None:
-                taken[path.resolve()] = f"{what} of the table '{name}'" if name else what
+                taken[place_of(path)] = f"{what} of the table '{name}'" if name else what
     for project in projects.values():
         output = project.output
         for what, path in reversed(output.sink().files.items()):
-            if path.resolve() in taken:
+            if place_of(path) in taken:
                 raise InputError(
                     "output-is-input",
-                    f"the {what} would replace {taken[path.resolve()]}",
+                    f"the {what} would replace {taken[place_of(path)]}",
                     file=path,
                     hint="Choose another path.",
                 )
-            taken[path.resolve()] = f"the {what}"
+            taken[place_of(path)] = f"the {what}"
 
 
 def _read(project: Project) -> dict[str, Path | None]:
