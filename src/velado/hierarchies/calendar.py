@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 import numpy as np
 
 from velado.errors import InputError, suggest
 from velado.hierarchies.hierarchy import Hierarchy
-from velado.hierarchies.scale import Scale
+from velado.hierarchies.scale import ISO, Scale, days_of
 
-ISO = "%Y-%m-%d"
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,9})?")
+"""The canonical text of a time."""
 
 
 def _week(day: date, year_first: bool) -> str:
@@ -38,13 +40,22 @@ UNITS: dict[str, Callable[[date, bool], str]] = {
 }
 
 
-def parse_dates(column: str, values: Sequence[str], format: str | None) -> list[date]:
-    """All values as dates; an error names those that do not match the format (default: ISO)."""
+def parse_dates(column: str, values: Sequence[str], format: str | None) -> list[datetime]:
+    """All values as moments, days as midnights; an error names those that do not match the format.
+
+    Without a format they are canonical texts of dates or of times.
+
+    >>> parse_dates("seen", ["2020-01-02", "2020-01-02 06:30:00"], None)
+    [datetime.datetime(2020, 1, 2, 0, 0), datetime.datetime(2020, 1, 2, 6, 30)]
+    """
     pattern = format or ISO
     days, wrong = [], []
     for value in values:
         try:
-            days.append(datetime.strptime(value, pattern).date())
+            if format is None and MOMENT.fullmatch(value):
+                days.append(datetime.fromisoformat(value))
+            else:
+                days.append(datetime.combine(datetime.strptime(value, pattern), time()))
         except ValueError:
             wrong.append(value)
     if wrong:
@@ -73,12 +84,13 @@ def dates(column: str, spec: Any, values: Sequence[str], format: str | None = No
     year_first = pattern.find("%Y") < pattern.find("%m")
     days = parse_dates(column, values, format)
     rows = [
-        [value, *(UNITS[u](day, year_first) for u in units)] for day, value in sorted(zip(days, values, strict=True))
+        [value, *(UNITS[u](day.date(), year_first) for u in units)]
+        for day, value in sorted(zip(days, values, strict=True))
     ]
     hierarchy = Hierarchy.from_rows(column, rows or [["", *("" for _ in units)]])
     return replace(hierarchy, scale=date_scale(sorted(days), pattern)) if rows else hierarchy
 
 
-def date_scale(days: Sequence[date], format: str | None) -> Scale:
-    """Dates by their distance in days."""
-    return Scale(np.array([day.toordinal() for day in days], dtype=float), "date", format or ISO)
+def date_scale(days: Sequence[datetime], format: str | None) -> Scale:
+    """Dates by their distance in days, times by fractions of days."""
+    return Scale(np.array([days_of(day) for day in days], dtype=float), "date", format or ISO)

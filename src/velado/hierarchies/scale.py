@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
 
 import numpy as np
 
 from velado.numbers import POINT, Notation
+
+ISO = "%Y-%m-%d"
+HALF = 0.0005 / 86_400
+"""Half a millisecond in days: as far as the text of a time may be from it."""
 
 
 @dataclass(frozen=True)
@@ -18,12 +22,12 @@ class Scale:
 
     ``numbers`` are the leaves as numbers (days since year 1 for dates, the place in the list for ordered
     categories), NaN for a missing value. ``kind``: number, date or order; ``format`` is that of dates, ``notation`` that
-    of numbers.
+    of numbers. Times are fractions of days: where there are any, all are written as times, to the millisecond.
     """
 
     numbers: np.ndarray
     kind: str = "number"
-    format: str = "%Y-%m-%d"
+    format: str = ISO
     notation: Notation = POINT
 
     @cached_property
@@ -35,20 +39,32 @@ class Scale:
     def text(self, number: float) -> str:
         """A number as the column writes it; whole columns cut what is behind the point."""
         if self.kind == "date":
-            return date.fromordinal(int(number)).strftime(self.format)
+            return self._moment(number)
         if self.whole or number == int(number):
             return str(int(number))
         return self.notation.written(format(round(Decimal(repr(float(number))), 9).normalize(), "f"))
 
+    def _moment(self, number: float) -> str:
+        day = date.fromordinal(int(number))
+        if self.whole:
+            return day.isoformat() if self.format == ISO else day.strftime(self.format)
+        seconds = timedelta(milliseconds=round(number % 1 * 86_400_000))
+        shown = (datetime.fromordinal(int(number)) + seconds).isoformat(" ")
+        return shown.rstrip("0") if "." in shown else shown
+
     def limits(self, label: str) -> tuple[float, float] | None:
-        """The first and last day of a label ``day..day``; None for anything else (numbers say themselves what they are)."""
+        """The first and last day (or time) of a label ``day..day``; None for anything else: numbers say what they are."""
         if self.kind != "date" or ".." not in label:
             return None
         try:
-            low, high = (datetime.strptime(part, self.format).toordinal() for part in label.split("..", 1))
+            parts = label.split("..", 1)
+            if self.whole:
+                low, high = (datetime.strptime(part, self.format).toordinal() for part in parts)
+                return low, high
+            first, last = map(datetime.fromisoformat, parts)
         except ValueError:
             return None
-        return low, high
+        return days_of(first) - HALF, days_of(last) + HALF
 
     def interval(self, low: float, high: float) -> str:
         """Both limits, which belong to it, in the notation that `velado.hierarchies.labels` reads."""
@@ -59,3 +75,8 @@ class Scale:
         if not self.whole:
             return f"[{self.text(low)}{self.notation.between}{self.text(high)}]"
         return f"{self.text(low)}{'-' if low >= 0 else '..'}{self.text(high)}"
+
+
+def days_of(moment: datetime) -> float:
+    """Days since year 1, times as fractions of them."""
+    return moment.toordinal() + (moment - datetime.fromordinal(moment.toordinal())).total_seconds() / 86_400

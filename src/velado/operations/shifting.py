@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from velado.errors import InputError, Note
-from velado.hierarchies.calendar import ISO
+from velado.hierarchies.scale import ISO
 from velado.operations.base import Given
 from velado.operations.keys import KeyedOnValues, derived, read_key
 from velado.operations.treatment import Replacing, Treatment

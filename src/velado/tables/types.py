@@ -11,10 +11,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
-from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from enum import Enum
 
+EXACT = Context(prec=100, rounding=ROUND_HALF_EVEN)
+"""Python's own has fewer digits than a column may have."""
 INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
+NANOSECONDS = re.compile(r"(.+\.[0-9]{6})([0-9]{1,3})")
 
 
 class ColumnType(Enum):
@@ -67,9 +70,11 @@ def _integer(text: str, decimals: int) -> str:
 
 def _decimal(text: str, decimals: int) -> str:
     number = Decimal(text)
-    if not number.is_finite():
+    if "_" in text or not number.is_finite():
         raise ValueError(text)
-    return format(number.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN), "f")
+    rounded = number.quantize(Decimal(1).scaleb(-decimals), context=EXACT)
+    # There is one zero.
+    return format(rounded if rounded else rounded.copy_abs(), "f")
 
 
 def _float(text: str, decimals: int) -> str:
@@ -84,11 +89,13 @@ def _date(text: str, decimals: int) -> str:
 
 
 def _timestamp(text: str, decimals: int) -> str:
-    moment = datetime.fromisoformat(text)
+    # Moments of Python have no nanoseconds.
+    finer = NANOSECONDS.fullmatch(text)
+    moment = datetime.fromisoformat(finer[1] if finer else text)
     if moment.tzinfo is not None:
         raise ValueError(text)
-    shown = moment.isoformat(" ")
-    return shown.rstrip("0") if "." in shown else shown
+    shown = moment.isoformat(" ", "microseconds") + (finer[2] if finer else "")
+    return shown.rstrip("0").removesuffix(".")
 
 
 def _boolean(text: str, decimals: int) -> str:

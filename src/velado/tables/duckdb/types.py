@@ -60,6 +60,9 @@ def readable(table: Any, file: Path | str) -> Any:
                 table.column(i).validate(full=True)
             except pa.ArrowInvalid:
                 raise InputError("unreadable-file", BROKEN, file=file, column=field.name) from None
+            if kind.scale < 0:
+                # Hundreds or thousands: the engine knows decimals behind the point only.
+                table = table.set_column(i, field.name, table.column(i).cast(pa.decimal128(38, 0)))
         elif pa.types.is_decimal256(kind):
             table = table.set_column(i, field.name, table.column(i).cast(pa.string()))
         elif not _single(kind):
