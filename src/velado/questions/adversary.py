@@ -176,9 +176,7 @@ class Adversary:
             rows = np.flatnonzero(self.pair.class_of >= 0)
             classes = self.pair.class_of[rows]
         else:
-            rows, classes = fitting(
-                self.pair.original.codes, self.pair.covers, self.pair.labels, self.session.progress
-            )
+            rows, classes = fitting(self.pair.original.codes, self.pair.covers, self.pair.labels, self.session.progress)
         return Truth(
             _rows(self.links.external, theirs)[[there[name] for name in both]],
             _rows(self.pair.original, ours)[[here[name] for name in both]],

@@ -202,9 +202,12 @@ class DuckDBTable(SqlTable):
         found = {f.name for f in self.columns if f.type is ColumnType.DECIMAL}
         for field in self.columns:
             if field.type in (ColumnType.DATE, ColumnType.TIMESTAMP) and field.name not in plan.dropped:
-                c, kind = self.inner[field.name], "DATE" if field.type is ColumnType.DATE else "TIMESTAMP"
-                shown = f"{c} BETWEEN {kind} {literal(EARLIEST)} AND {kind} {literal(LATEST)}"
-                exact = f"date_trunc('millisecond', CASE WHEN {shown} THEN {c} END) = {c}"
+                c, day = self.inner[field.name], field.type is ColumnType.DATE
+                # Nanoseconds do not reach as far as the last day.
+                whole = c if day else f"CAST({c} AS TIMESTAMP)"
+                kind = "DATE" if day else "TIMESTAMP"
+                shown = f"{whole} BETWEEN {kind} {literal(EARLIEST)} AND {kind} {literal(LATEST)}"
+                exact = "true" if day else f"epoch_ns(CASE WHEN {shown} THEN {c} END) % 1000000 = 0"
                 if self.ask(f"SELECT NOT bool_and({shown} AND {exact}) FROM {self.of([field.name])}")[0][0]:
                     found.add(field.name)
         return frozenset(found)
