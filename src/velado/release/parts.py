@@ -35,6 +35,7 @@ from velado.release.result import Release, release_in_parts
 from velado.release.treatments import treated_plan, treatments
 from velado.release.verify import Expected, verify_written
 from velado.tables import (
+    Capability,
     ColumnType,
     Field,
     Part,
@@ -100,6 +101,7 @@ def run_in_parts(fitted: Fitted, expected: Estimate, session: Session, progress:
 def check_possible(fitted: Fitted, plan: Plan) -> None:
     """Refuse what cannot be done in parts."""
     project = fitted.project
+    fitted.table.engine.require(Capability.SPLIT)
     if fitted.person is not None:
         raise _impossible("counting people who have several rows")
     if plan.replaced or plan.noise:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -74,6 +74,7 @@ class Table(Resource):
     ``dialect`` says how a text table is written.
     """
 
+    engine: Engine
     source: Source
     header: Header
     columns: tuple[Field, ...]
@@ -315,12 +316,11 @@ class Stage(Resource):
         self.discard()
 
 
-@dataclass(frozen=True)
 class Engine(ABC):
     """Opens tables and stages of one kind of place."""
 
-    name: str = field(init=False, default="")
-    capabilities: frozenset[Capability] = field(init=False, default=frozenset())
+    name: ClassVar[str]
+    capabilities: ClassVar[frozenset[Capability]] = frozenset()
 
     @abstractmethod
     def open(self, source: Source, session: Session) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from velado.tables.contract import Engine, Stage, Table
+from velado.tables.contract import Capability, Engine, Stage, Table
 from velado.tables.session import Session
 from velado.tables.sink import Sink
 from velado.tables.source import Source
@@ -33,9 +33,15 @@ def open_table(source: Any, folder: Path | None = None, session: Session | None 
     A relative path is one in ``folder``.
     """
     found = Source.of(source, folder)
-    return engine_of(found).open(found, session or Session())
+    engine = engine_of(found)
+    table = engine.open(found, session or Session())
+    table.engine = engine
+    return table
 
 
 def open_stage(sinks: Sequence[Sink], session: Session | None = None) -> Stage:
     """A stage for tables that are published together."""
-    return engine_of(sinks[0]).stage(sinks, session or Session())
+    engine = engine_of(sinks[0])
+    if len(sinks) > 1:
+        engine.require(Capability.ATOMIC_MANY)
+    return engine.stage(sinks, session or Session())

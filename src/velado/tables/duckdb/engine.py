@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from typing import ClassVar
 
 from velado.tables.contract import Capability, Engine, Stage, Table
 from velado.tables.session import Session
@@ -11,12 +11,11 @@ from velado.tables.sink import Sink
 from velado.tables.source import Source
 
 
-@dataclass(frozen=True)
 class DuckDBEngine(Engine):
     """Files and tables in memory, with nothing to install."""
 
-    name: str = field(init=False, default="duckdb")
-    capabilities: frozenset[Capability] = field(init=False, default=frozenset(Capability))
+    name: ClassVar[str] = "duckdb"
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability)
 
     def open(self, source: Source, session: Session) -> Table:
         """Open a file or a table in memory."""
