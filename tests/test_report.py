@@ -33,7 +33,7 @@ from velado.report import report as reports
 from velado.report.chapters import disclosure
 from velado.report.chapters.content import Cell, Content
 from velado.report.chapters.subject import About, Subject
-from velado.report.charts import bars, curves, drawing
+from velado.report.charts import bars, drawing, trends
 from velado.report.charts.drawing import Chart, Drawn, Studio
 from velado.report.formats.html import html
 from velado.report.formats.pdf import _data
@@ -525,7 +525,7 @@ def test_the_frontier_names_a_few_efficient_settings() -> None:
     chart = charts.frontier(points, EN)
     named = [r["text"] for r in rows_of(chart) if r["text"]]
     assert {"k = 2", "k = 25"} <= set(named)
-    assert len(named) <= curves.MOST_NAMES + 1
+    assert len(named) <= trends.MOST_NAMES + 1
     assert rows_of(chart)[-1]["kind"] == "this release"
 
 

@@ -197,7 +197,7 @@ class Questions(Watch):
 
 
 def within(questions: int, problem: Problem) -> Assignment:
-    return Exact().improve(problem, BestFit(trials=0).assign(problem), Questions(0, 1, silent, most=questions))
+    return Exact().improve(problem, BestFit(trials=0).assign(problem), Questions(0, 1, silent(), most=questions))
 
 
 @cache

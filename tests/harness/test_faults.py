@@ -23,6 +23,7 @@ import pytest
 
 from velado.appointments.tables.rows import write_rows
 from velado.errors import InputError
+from velado.tables import Session, Sink, Slot
 from velado.tables.publication import journal, locks
 from velado.tables.publication import private as staging
 from velado.tables.publication import publish as writing
@@ -491,7 +492,7 @@ def test_modes(folder: Path) -> None:
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "xlsx", "arrow"])
 def test_what_an_engine_writes_is_private(suffix: str, tmp_path: Path) -> None:
     with published([tmp_path / f"out.{suffix}"]) as (place,):
-        write_rows(pa.table({"a": ["1", "2"]}), place, ",")
+        write_rows(pa.table({"a": ["1", "2"]}), Slot(Sink(place), place), Session())
         assert stat.S_IMODE(place.stat().st_mode) == 0o600
     assert left(tmp_path) == []
 

@@ -21,8 +21,8 @@ from velado.numbers import COMMA, POINT, Notation, column_notation, notation_of,
 from velado.operations import Treatment
 from velado.progress import Progress
 from velado.project import Project
-from velado.release.fit import Fitted
-from velado.release.people import with_shares
+from velado.release.fit import Fitted, not_dividable
+from velado.release.people import person_column, with_shares
 from velado.release.treatments import as_released, treatments
 from velado.schema import Column, Schema
 from velado.tables import Counts, Table
@@ -32,21 +32,20 @@ from velado.values import Text
 
 @dataclass(frozen=True)
 class Counted:
-    """A table that was counted, and what becomes of its columns under operations."""
+    """A table that was counted, and what becomes of its columns under operations.
+
+    ``person`` is the column whose values are the people, None if every row is one.
+    """
 
     fitted: Fitted
     treatments: tuple[Treatment, ...]
     frequency: FrequencyTable
+    person: str | None = None
 
     @property
     def project(self) -> Project:
         """What was asked for."""
         return self.fitted.project
-
-    @property
-    def person(self) -> str | None:
-        """The column whose values are the people."""
-        return self.fitted.person
 
 
 def count(fitted: Fitted, progress: Progress) -> Counted:
@@ -56,9 +55,12 @@ def count(fitted: Fitted, progress: Progress) -> Counted:
     progress.at(0.2)
     frequency = count_table(table, schema, project.models, project.folder)
     progress.at(0.8)
-    frequency = with_shares(table, frequency, fitted.person)
+    person = person_column(project, table)
+    if person is not None and project.method.divides:
+        raise not_dividable("people who have several rows cannot be counted with it")
+    frequency = with_shares(table, frequency, person)
     check_size(frequency, project.models)
-    return Counted(fitted, treated, frequency)
+    return Counted(fitted, treated, frequency, person)
 
 
 def count_table(

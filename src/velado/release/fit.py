@@ -9,7 +9,6 @@ from velado.errors import InputError
 from velado.progress import Progress
 from velado.project import Project
 from velado.project.paths import check_paths
-from velado.release.people import person_column
 from velado.release.treatments import operations_ready
 from velado.schema import Column, Schema
 from velado.tables import Table
@@ -17,12 +16,11 @@ from velado.tables import Table
 
 @dataclass(frozen=True)
 class Fitted:
-    """A project and its open table. ``person`` is the column whose values are the people, None if every row is one."""
+    """A project and its open table."""
 
     project: Project
     table: Table
     schema: Schema
-    person: str | None = None
 
 
 def fit(project: Project, table: Table, progress: Progress, columns: Sequence[Column] | None = None) -> Fitted:
@@ -31,12 +29,9 @@ def fit(project: Project, table: Table, progress: Progress, columns: Sequence[Co
     progress.check()
     if project.light:
         check_operations(project, schema)
-        return Fitted(project, table, schema)
-    check_described(project, schema)
-    person = person_column(project, table)
-    if person is not None and project.method.divides:
-        raise _not_dividable("people who have several rows cannot be counted with it")
-    return Fitted(project, table, schema, person)
+    else:
+        check_described(project, schema)
+    return Fitted(project, table, schema)
 
 
 def check_ready(projects: Mapping[str, Project]) -> None:
@@ -74,10 +69,11 @@ def _check_dividable(project: Project, schema: Schema) -> None:
     elif project.output.recoding is not None:
         problem = "its recoding parts records that are alike, so it cannot be saved for others"
     if problem:
-        raise _not_dividable(problem)
+        raise not_dividable(problem)
 
 
-def _not_dividable(problem: str) -> InputError:
+def not_dividable(problem: str) -> InputError:
+    """The error for what cannot be done where records with equal values may be parted."""
     return InputError(
         "not-dividable", f"the method may part records with equal values ('relaxed: true'), and {problem}",
         hint="Set 'relaxed: false', or leave that out.",

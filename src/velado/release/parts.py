@@ -30,6 +30,7 @@ from velado.release.fit import Fitted
 from velado.release.manifest import Made, manifests_of
 from velado.release.measure import Measured
 from velado.release.memory import Estimate
+from velado.release.people import person_column
 from velado.release.plan import Planned
 from velado.release.result import Release, release_in_parts
 from velado.release.treatments import treated_plan, treatments
@@ -102,7 +103,7 @@ def check_possible(fitted: Fitted, plan: Plan) -> None:
     """Refuse what cannot be done in parts."""
     project = fitted.project
     fitted.table.engine.require(Capability.SPLIT)
-    if fitted.person is not None:
+    if person_column(project, fitted.table) is not None:
         raise _impossible("counting people who have several rows")
     if plan.replaced or plan.noise:
         raise _impossible("operations other than suppress and drop")

@@ -28,6 +28,7 @@ class Planned:
     rows: int
     found: Found | None = None
     recoding: Recoding | None = None
+    person: str | None = None
 
     @property
     def project(self) -> Project:
@@ -92,7 +93,7 @@ def plan_models(counted: Counted, found: Found) -> Planned:
     star = fitted.project.output.suppressed == "star" and found.suppressed > 0
     plan = recoding.plan("star" if star else "drop", found.classes.frequency.sensitive, typed)
     plan = treated_plan(counted.treatments, replace(plan, starred=(), dropped=()))
-    return Planned(fitted, counted.treatments, plan, counted.frequency.records, found, recoding)
+    return Planned(fitted, counted.treatments, plan, counted.frequency.records, found, recoding, counted.person)
 
 
 def in_own_types(found: Found, fields: Sequence[Field]) -> tuple[Found, tuple[str, ...]]:

@@ -79,7 +79,7 @@ def verify(planned: Planned, stage: Stage, slot: Slot, progress: Progress) -> Ve
     found, models, guarded = planned.found, planned.project.models, slot.sink.guarded
     fuzzy = None if found.fuzzy is None else found.fuzzy.classes
     pair = Pair.of(found.classes, found.kept, found.covers, found.labels, planned.starred, found.fuzzy)
-    pair = count_people(planned.table, pair, planned.fitted.person)
+    pair = count_people(planned.table, pair, planned.person)
     expected = Expected(
         header=planned.header,
         treatments=planned.treatments,
@@ -91,7 +91,7 @@ def verify(planned: Planned, stage: Stage, slot: Slot, progress: Progress) -> Ve
         # Memberships are not written: fuzzy models are judged on those of the records whose classes were verified.
         contents=None if fuzzy is None and pair.people is None else contents_of_pair(pair),
         people=shown_people(pair),
-        person=planned.fitted.person,
+        person=planned.person,
         sizes=Counter(pair.shown_sizes.tolist()),
     )
     verified = verify_written(stage, slot, expected, planned.table.memory, progress)

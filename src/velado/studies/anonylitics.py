@@ -21,7 +21,7 @@ from velado.project import Project
 from velado.questions import compare as compare_settings
 from velado.release import count_table
 from velado.report import charts
-from velado.report.charts.curves import line_layers
+from velado.report.charts.trends import line_layers
 from velado.report.formats import xlsx as workbook
 from velado.report.formats.comparison import make_folder
 from velado.samples.caoba import ROWS, caoba

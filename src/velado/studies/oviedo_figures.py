@@ -10,7 +10,7 @@ import numpy as np
 from velado.fuzzy import crisp
 from velado.progress import Progress
 from velado.report import charts
-from velado.report.charts.curves import COLOURS, SHAPES
+from velado.report.charts.trends import COLOURS, SHAPES
 from velado.studies.oviedo_codings import C_MEANS, GUSTAFSON_KESSEL, SEED, STARTS, original_partition, terciles
 from velado.studies.oviedo_measures import Census, Pair
 from velado.studies.oviedo_minima import SETS, column_minima, joint_minima

@@ -21,8 +21,8 @@ from velado.report.charts.bars import (
     risk_distribution,
     top_classes,
 )
-from velado.report.charts.curves import Point, Points, frontier, line_layers, lines
 from velado.report.charts.drawing import Chart
+from velado.report.charts.trends import Point, Points, frontier, line_layers, lines
 
 __all__ = [
     "Chart",

@@ -15,9 +15,9 @@ from velado.evaluation.fuzzy import FuzzyMeasures
 from velado.fuzzy.coding import Coding
 from velado.hierarchies.scale import Scale
 from velado.i18n import Language
-from velado.report.charts.curves import COLOURS, DASHES
 from velado.report.charts.drawing import INK, WIDTH, Chart, framed
 from velado.report.charts.plane import FLAT, Across, Plane, across, degrees, isolines, summit
+from velado.report.charts.trends import COLOURS, DASHES
 
 HEIGHT = 210
 SQUARE = 330

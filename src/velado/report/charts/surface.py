@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from velado.i18n import Language
-from velado.report.charts.curves import COLOURS
 from velado.report.charts.drawing import INK, Chart, framed
 from velado.report.charts.plane import Plane, summit
+from velado.report.charts.trends import COLOURS
 
 TURN = np.cos(np.pi / 6), np.sin(np.pi / 6)
 LIFT = 0.75
