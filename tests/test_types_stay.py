@@ -15,7 +15,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from velado import Column, Fixed, KAnonymity, Lattice, Mondrian, Output, anonymize
+from velado import Column, Fixed, KAnonymity, Lattice, Mondrian, Output, Project, anonymize, evaluate
 
 N = 12
 LOW = {
@@ -238,3 +238,14 @@ def test_times_are_not_mixed_up_within_a_day() -> None:
     assert {str(m) for m in means.to_pylist()} == {"2020-01-02 03:45:00", "2021-03-18 14:30:00"}
     months = dates_released(frame, Lattice(suppression=0), {"dates": ["month", "year"]})
     assert set(months.to_pylist()) == {"2020", "2021"}
+
+
+def test_a_release_of_times_can_be_evaluated() -> None:
+    """Limits of intervals are read as they were written."""
+    table = pa.table({"born": pa.array(TIMES, pa.timestamp("us")), "ill": ["a", "b"] * (N // 2)})
+    columns = (Column("born", "quasi-identifier", type="date"), Column("ill", "sensitive"))
+    release = anonymize(table, columns, [KAnonymity(6)], Mondrian())
+    project = Project(table, columns, (KAnonymity(6),), Mondrian())
+    found = evaluate(table, release.table, project=project)
+    assert found.as_dict()["utility"] == release.evaluation.as_dict()["utility"]
+    assert found.as_dict()["class_size"] == release.evaluation.as_dict()["class_size"]
