@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import oracle
 from conftest import Command
+from harness.watching import times
 from tables import Small, small_tables
 from velado import ATTACKS, Attack, Hierarchy, InputError, KAnonymity, Lattice, Output, anonymize, attack
 from velado.attacks import MEASURES, releases
@@ -462,7 +463,7 @@ def releases_of(small: Small, first: list[dict[str, str]], second: list[dict[str
     return releases(a, b, covers, trees, len(small.rows))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=times(40, 500), deadline=None)
 @given(small_tables(most_rows=5), st.integers(0, 10**6))
 def test_releases_claim_only_what_holds_in_every_world(small: Small, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -564,7 +565,7 @@ def test_releases_of_different_length_are_not_joined_by_row() -> None:
 # What labels say
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=times(35, 500), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4)), min_size=1, max_size=6), st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4)), min_size=1, max_size=6))  # fmt: skip
 def test_intervals_fit_if_they_have_a_number_in_common(left: list, right: list) -> None:
     def label(low: int, width: int) -> str:

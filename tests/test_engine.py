@@ -338,7 +338,7 @@ def workbook(tmp_path):
 
 
 def test_workbooks(workbook):
-    assert rows_of(workbook) == Counter([("007", "7", "1.5"), ("1.0", None, "2")])
+    assert rows_of(workbook) == Counter([("007", "7", "1.5"), ("1.0", None, "2.0")])
     assert rows_of({"path": workbook, "sheet": "second"}) == Counter([(" x ",)])
 
 

@@ -23,6 +23,7 @@ from scipy.stats import ks_2samp
 import oracle_evaluation as twin
 import velado
 from conftest import Command
+from harness.watching import times
 from oracle_evaluation import Cell, Label, Released, anything, value_label
 from tables import Small, model_strategy, small_tables, velado_model
 from velado import Column, Evaluation, Fixed, InputError, KAnonymity, Lattice, NoSolution, Output, Project
@@ -527,7 +528,7 @@ def compare_queries(r: Released, found: Evaluation, watched: Watched) -> None:
     assert found.queries.median == close(float(np.median(errors)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=times(30, 500), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_every_figure_of_any_release(seed: int) -> None:
     """Global recoding, Mondrian and suppressed cells; numbers, codes, sets, paths and dates in many notations."""
@@ -715,7 +716,7 @@ def test_at_most_five_labels_are_named() -> None:
     assert "8 released value(s)" in error.message
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=times(40, 500), deadline=None)
 @given(
     numbers=st.lists(st.integers(-999, 999) | st.integers(-9999, 9999).map(lambda x: x / 100), min_size=1, max_size=12),
     ends=st.tuples(st.integers(-999, 999), st.integers(-999, 999)).map(sorted),

@@ -26,6 +26,8 @@ from velado.tables.formats.arrow import read_arrow
 from velado.tables.formats.csv import MOST_COLUMNS
 from velado.tables.formats.formulas import NUMBER, guarded
 from velado.tables.formats.xlsx import LONGEST_CELL
+from velado.tables.sql import plan as sql_plan
+from velado.tables.sql import table as sql_table
 
 pytestmark = pytest.mark.unjudged
 
@@ -312,8 +314,10 @@ def test_rounding_to_tiny_and_huge_steps(step: float) -> None:
 @pytest.fixture
 def wide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A table that counts as wide, with one column that holds formulas, one of negative numbers, and gaps."""
-    monkeypatch.setattr(engine, "WIDE", 20)
-    monkeypatch.setattr(engine, "AT_ONCE", 7)
+    for module in (engine, sql_table, sql_plan):
+        monkeypatch.setattr(module, "WIDE", 20)
+    for module in (sql_table, sql_plan):
+        monkeypatch.setattr(module, "AT_ONCE", 7)
     names = ["q", *(f"c{i}" for i in range(40))]
     rows = [[("x", "y")[r % 2], *(str((r * i) % 5) if (r + i) % 9 else "" for i in range(40))] for r in range(N)]
     for r, row in enumerate(rows):
@@ -337,7 +341,7 @@ def test_many_columns_are_counted_as_single_ones_are(wide: Path) -> None:
 def test_formulas_in_wide_tables_are_guarded(wide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     output = [tmp_path / name for name in ("wide_out.csv", "narrow_out.csv")]
     for path, most in zip(output, (20, 1000), strict=True):
-        monkeypatch.setattr(engine, "WIDE", most)
+        monkeypatch.setattr(sql_plan, "WIDE", most)
         columns = [Column("q", "quasi-identifier")]
         anonymize(wide, columns, [KAnonymity(2)], rest="insensitive", output=Output(path, order="sorted"))
     assert output[0].read_bytes() == output[1].read_bytes()

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.watching import times
 from tables import Small, model_strategy, small_tables, velado_model
 from velado import (
     Column,
@@ -73,7 +74,7 @@ def test_the_disease_tree_of_figure_8_of_ubb() -> None:
     assert measured["t_hierarchical"] == pytest.approx(0.5 * 2 / 3)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=times(30, 500), deadline=None)
 @given(table=small_tables(most_rows=20), model=model_strategy())
 def test_monotone_models_stay_satisfied_when_generalizing(table: Small, model: dict) -> None:
     ours = velado_model(model)
@@ -90,7 +91,7 @@ def test_monotone_models_stay_satisfied_when_generalizing(table: Small, model: d
             assert good[high], (low, high)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=times(30, 500), deadline=None)
 @given(table=small_tables(most_rows=20, sensitive=2), model=model_strategy(), strict=st.booleans())
 def test_hereditary_models_suppress_less_when_generalizing(table: Small, model: dict, strict: bool) -> None:
     ours = velado_model(model, strict)

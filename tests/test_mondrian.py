@@ -1,7 +1,6 @@
 """Mondrian against a plain implementation that cuts record by record."""
 
 import os
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
+from harness.watching import times
 from tables import model_strategy, random_hierarchy, velado_model
 from velado import (
     Column,
@@ -192,7 +192,7 @@ def as_sets(plain: Plain, leaves: list[list[dict]]) -> list[tuple]:
     return sorted(tuple(sorted(tuple(r[c] for c in plain.qi) for r in leaf)) for leaf in leaves)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=times(40, 500), deadline=None)
 @given(
     plain=mixed_tables(),
     models=st.lists(model_strategy(), min_size=1, max_size=2),
@@ -233,7 +233,7 @@ def shown_by(plain: Plain, leaf: list[dict]) -> tuple:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=times(40, 500), deadline=None)
 @given(
     plain=mixed_tables(),
     models=st.lists(model_strategy(), min_size=1, max_size=2),
@@ -269,7 +269,7 @@ def test_relaxed_equals_cutting_record_by_record(plain: Plain, models: list[dict
             assert not any(all(plain.satisfied(p, models) for p in cut) for cut in plain.relaxed_cuts(leaf, c, split))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=times(30, 500), deadline=None)
 @given(plain=mixed_tables(), represent=st.sampled_from(["interval", "mode", "mean", "median"]))
 def test_labels_say_what_the_class_holds(plain: Plain, represent: str) -> None:
     frequency = frequency_of(plain)
@@ -579,7 +579,7 @@ def in_parts(rows: int) -> Iterator[None]:
     """Every part may have so few distinct rows."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("velado.release.parts._most_rows", lambda expected: rows)
-        patch.setattr(sys.modules["velado.questions.estimate"], "bytes_of", lambda value: 1)
+        patch.setattr("velado.release.memory.bytes_of", lambda value: 1)
         yield
 
 

@@ -24,6 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import velado
+from harness.watching import times
 from velado import Column, DistinctDiversity, Fixed, InputError, KAnonymity, Output, Project, VerificationError
 from velado.operations import OPERATIONS, Given, decrypted, operation_from
 from velado.operations.keys import key_id
@@ -159,7 +160,7 @@ def test_tokens_do_not_change_between_versions():
     assert labels({"pseudonymize": "env:VELADO_KEY"}, ["José"]) == ["pce81b5ec44282fb"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=times(35, 500), deadline=None)
 @given(st.lists(TEXT, min_size=1, max_size=8, unique=True))
 def test_what_is_encrypted_can_be_restored(values):
     os.environ["VELADO_KEY"] = KEY
@@ -285,7 +286,7 @@ def test_values_become(spec, values, expected):
     assert labels(spec, values) == expected
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=times(35, 500), deadline=None)
 @given(st.lists(TEXT, min_size=1), st.integers(0, 6), st.sampled_from(["left", "right"]))
 def test_a_mask_shows_no_more_than_it_keeps(values, keep, side):
     for value, masked in zip(
@@ -298,7 +299,7 @@ def test_a_mask_shows_no_more_than_it_keeps(values, keep, side):
         assert masked.count("#") >= len(value) - kept
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=times(35, 500), deadline=None)
 @given(st.decimals(-(10**6), 10**6, places=3), st.sampled_from([1, 5, 10, 0.25, 1000]))
 def test_rounding_goes_to_the_nearest_multiple(number, step):
     (shown,) = labels({"round": step}, [str(number)])

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
+from harness.watching import times
 from tables import Small, model_strategy, small_tables, velado_model
 from test_mondrian import in_parts
 from velado import (
@@ -79,7 +80,7 @@ def test_no_twins(values: list[str | None]) -> None:
     assert not Twins.among(values)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=times(40, 500), deadline=None)
 @given(st.text(max_size=12))
 def test_folding_twice_changes_nothing(text: str) -> None:
     assert folded(folded(text)) == folded(text)
@@ -118,7 +119,7 @@ def columns_of(table: Small, **options: str) -> list[Column]:
 FLAT = model_strategy().filter(lambda m: m.get("distance") != "hierarchical")
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=times(30, 500), deadline=None)
 @given(
     table=small_tables(),
     words=st.sampled_from([WORDS, NUMBERS]),

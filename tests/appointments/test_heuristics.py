@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.watching import times
 from velado.appointments.local_search.exchanges import subset
 from velado.appointments.local_search.occupancy import Occupancy
 from velado.appointments.planners.best_fit import BestFit
@@ -64,7 +65,7 @@ def naive_find_slots(sizes: list[int], capacities: list[int]) -> list[int]:
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=times(40, 500), deadline=None)
 def test_find_slots_is_the_pseudocode(seed: int) -> None:
     problem = random_plain(np.random.default_rng(seed))
     found = FindSlots().assign(problem)
@@ -90,18 +91,18 @@ def test_best_fit_is_optimal_on_the_example_of_the_thesis() -> None:
 def test_best_fit_is_never_worse_than_find_slots() -> None:
     rng = np.random.default_rng(5)
     better = 0
-    for _ in range(1000):
+    for _ in range(times(250, 2000)):
         problem = random_plain(rng)
         found, other = BestFit(trials=2).assign(problem), FindSlots().assign(problem)
         found.check()
         assert found.vector <= other.vector
         assert problem.base <= found.vector
         better += found.vector < other.vector
-    assert better > 300
+    assert better > times(75, 600)
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=times(35, 500), deadline=None)
 def test_best_fit_is_never_worse_than_find_slots_on_any_instance(seed: int) -> None:
     problem = random_plain(np.random.default_rng(seed))
     found = BestFit(trials=0).assign(problem)
@@ -188,7 +189,7 @@ def best_by_brute_force(problem: Problem) -> AnonymityVector | None:
 def test_without_households_a_place_is_found_whenever_there_is_one(planner) -> None:
     rng = np.random.default_rng(6)
     impossible = optimal = 0
-    for _ in range(300):
+    for _ in range(times(100)):
         problem = random_conditions(rng, households=False)
         best = best_by_brute_force(problem)
         if best is None:
@@ -200,15 +201,15 @@ def test_without_households_a_place_is_found_whenever_there_is_one(planner) -> N
         found.check()
         assert found.vector >= best
         optimal += found.vector == best
-    assert impossible > 10
-    assert planner.name == "random" or optimal > 0.9 * (300 - impossible)
+    assert impossible > times(3)
+    assert planner.name == "random" or optimal > 0.9 * (times(100) - impossible)
 
 
 @pytest.mark.parametrize("planner", [BestFit(), RandomSlots(seed=4)], ids=lambda p: p.name)
 def test_households_stay_together(planner) -> None:
     rng = np.random.default_rng(7)
     possible = found_some = 0
-    for _ in range(300):
+    for _ in range(times(100)):
         problem = random_conditions(rng, households=True)
         best = best_by_brute_force(problem)
         possible += best is not None

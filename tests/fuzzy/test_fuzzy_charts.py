@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import velado
+from harness.watching import times
 from velado import Fuzzy, InputError, fuzzify, save_fuzzy_charts
 from velado.evaluation import Wanted, evaluate, judge
 from velado.i18n import LANGUAGES, Language
@@ -72,7 +73,7 @@ def shortened(spec: Any) -> Any:
 # Geometry
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=times(30, 500), deadline=None)
 @given(st.integers(2, 7), st.integers(2, 7), st.integers(0, 10**6), st.floats(0.05, 0.95))
 def test_isolines_lie_where_heights_are_equal(rows: int, columns: int, seed: int, level: float) -> None:
     heights = np.random.default_rng(seed).random((rows, columns))

@@ -114,14 +114,26 @@ def number(cell: Cell) -> Fraction | None:
 def _workbook(path: Path, name: str | None) -> Sheet:
     book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     sheet = book[name] if name else book.worksheets[0]
-    lines = [[_workbook_cell(v) for v in line] for line in sheet.iter_rows(values_only=True)]
+    lines = [list(line) for line in sheet.iter_rows(values_only=True)]
     book.close()
     width = len(lines[0])
-    rows = [tuple((line + [None] * width)[:width]) for line in lines[1:]]
-    return Sheet([c or "" for c in lines[0]], rows)
+    rows = [(line + [None] * width)[:width] for line in lines[1:]]
+    columns = [_workbook_column([row[i] for row in rows]) for i in range(width)]
+    return Sheet([_workbook_text(c) or "" for c in lines[0]], list(zip(*columns, strict=True)))
 
 
-def _workbook_cell(value: Any) -> Cell:
+def _workbook_column(values: list[Any]) -> list[Cell]:
+    """Whole numbers as such unless others stand beside them; midnights as days unless other hours do."""
+    there = [v for v in values if v is not None]
+    if there and all(isinstance(v, datetime) and v.time() == datetime.min.time() for v in there):
+        values = [None if v is None else v.date() for v in values]
+    numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in there)
+    if not numbers or all(float(v).is_integer() for v in there):
+        return [_workbook_text(v) for v in values]
+    return [None if v is None else text(float(v)) for v in values]
+
+
+def _workbook_text(value: Any) -> Cell:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     # openpyxl shows control characters as the file escapes them.

@@ -117,7 +117,7 @@ def test_nothing_public_depends_on_the_cells_of_suppressed_people(tmp_path: Path
     """Random projects of several methods and models, suppressed records dropped or starred."""
     seen: Counter[str] = Counter()
     leaks = []
-    for seed in range(times(14)):
+    for seed in range(times(7, 140)):
         rng = random.Random(seed)
         method = rng.choice(["lattice", "lattice", "datafly"])
         suppressed = rng.choice(["drop", "star"])
@@ -125,8 +125,8 @@ def test_nothing_public_depends_on_the_cells_of_suppressed_people(tmp_path: Path
         case.project["method"][method]["suppression"] = rng.choice([0.3, 0.5])
         found = interference(case, tmp_path, main, rng, 3, False, seen)
         leaks += [f"seed {seed}, {method}, {suppressed}: {leak}" for leak in found]
-    assert seen["same release"] >= times(14), seen
-    assert seen["cases"] >= times(14) // 2, seen
+    assert seen["same release"] >= times(7, 140), seen
+    assert seen["cases"] >= times(7, 140) // 2, seen
     assert not leaks, f"{len(leaks)} leaks:\n" + "\n".join(leaks[:40])
 
 
@@ -204,14 +204,14 @@ def test_where_the_recoding_stays_everything_stays(tmp_path: Path, main: Command
         assert case.rows[place][0] == "Person-alone"
         alone = dict(zip(case.header, case.rows[place], strict=True))
         leaks = []
-        for cells in changes:
+        for cells in changes[-times(2, len(changes)) :]:
             case.with_row(place, [*(alone | cells).values()]).write(tmp_path)
             after = public(tmp_path, main, False)
             assert after is not None
             leaks += [f"{suppressed}, {cells}: {d}" for d in differences(before, after)]
             seen += 1
         assert not leaks, f"{len(leaks)} leaks:\n" + "\n".join(leaks[:20])
-    assert seen == 7
+    assert seen == times(4, 7)
 
 
 def test_json_on_the_terminal_is_what_the_run_returns(tmp_path: Path, main: Command) -> None:

@@ -91,14 +91,15 @@ def assign_appointments(
     target = Output(Path(output) if output is not None else None)
     request = Request(people, slots, quasi_identifiers, **conditions)
     _check_output(request, target.path)
-    begin = (progress or silent()).through(read=1, plan=7, write=1, verify=1)
+    progress = progress or silent()
+    begin = progress.part(0.0, 0.8).through(read=1, plan=7)
     who, where, units = request.read(begin("read"), target.path and target.path.parent)
     planning = begin("plan")
     assignment = chosen.assign(units.problem, planning.part(0.0, 0.9))
     assignment.check()
     others = [FindSlots()] if units.problem.is_plain else []
     methods = planned(units.problem, others, [assignment], seed, planning.part(0.9, 1.0))
-    table = give_out(who, where, units, assignment, seed, target.path, begin)
+    table = give_out(who, where, units, assignment, seed, target.path, progress.part(0.8, 1.0))
     return Planning(units.problem, methods, where.described, chosen.name, target.path, table)
 
 

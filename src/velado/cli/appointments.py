@@ -227,7 +227,11 @@ def k_of(
     """Say the anonymity vector and the k of tables; of several, also mean, smallest and largest k."""
     words = language_of(language)
     read = reader(delimiter, quote, encoding, missing)
-    found = [anonymity_groups(read(t), names(qi), names(appointment)) for t in tables]
+    with progress(language) as report:
+        found = [
+            anonymity_groups(read(t), names(qi), names(appointment), report.of(i, len(tables)))
+            for i, t in enumerate(tables)
+        ]
     levels = [g.vector.k for g in found]
     summary = {"mean": sum(levels) / len(levels), "min": min(levels), "max": max(levels)}
     if json:

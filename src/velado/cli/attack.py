@@ -21,6 +21,7 @@ from velado.cli.terminal import (
     out,
     plain,
     print_json,
+    progress,
     reader,
     say,
     table,
@@ -136,23 +137,25 @@ def command(
 ) -> None:
     """Try what an adversary would try with a release, and say what would have prevented it."""
     read = reader(delimiter, quote, encoding, missing)
-    found = attack(
-        read(release),
-        names(qi),
-        names(sensitive),
-        original=read(original),
-        external=read(external),
-        other=read(other),
-        match=_matches(match),
-        identity=identity,
-        hierarchies=files(hierarchy, "--hierarchy"),
-        project=project,
-        only=None if only is None else names(only),
-        know=know,
-        confidence=confidence,
-        factor=factor,
-        seed=seed,
-    )
+    with progress() as report:
+        found = attack(
+            read(release),
+            names(qi),
+            names(sensitive),
+            original=read(original),
+            external=read(external),
+            other=read(other),
+            match=_matches(match),
+            identity=identity,
+            hierarchies=files(hierarchy, "--hierarchy"),
+            project=project,
+            only=None if only is None else names(only),
+            know=know,
+            confidence=confidence,
+            factor=factor,
+            seed=seed,
+            progress=report,
+        )
     if json:
         print_json({"attacks": [a.as_dict() for a in found]})
         return

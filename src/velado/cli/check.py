@@ -24,6 +24,7 @@ from velado.cli.terminal import (
     out,
     plain,
     print_json,
+    progress,
     say,
     source,
 )
@@ -62,7 +63,11 @@ def command(
 ) -> None:
     """Say which privacy models a table satisfies as it is, and to which degree."""
     read = source(table, delimiter, quote, encoding, missing, sheet)
-    result = check(read, names(qi), names(sensitive), l=l, trees=files(tree, "--tree"), person=person, twins=twins)
+    with progress() as report:
+        result = check(
+            read, names(qi), names(sensitive), l=l, trees=files(tree, "--tree"), person=person, twins=twins,
+            progress=report,
+        )  # fmt: skip
     if json:
         print_json(result.as_dict())
         return

@@ -8,7 +8,19 @@ from typing import Annotated
 import typer
 
 from velado import decrypt
-from velado.cli.terminal import DELIMITER, ENCODING, JSON, MISSING, QUOTE, SHEET, plain, print_json, say, source
+from velado.cli.terminal import (
+    DELIMITER,
+    ENCODING,
+    JSON,
+    MISSING,
+    QUOTE,
+    SHEET,
+    plain,
+    print_json,
+    progress,
+    say,
+    source,
+)
 
 
 def command(
@@ -26,7 +38,9 @@ def command(
     """Restore encrypted columns, with the key."""
     named = [option.partition("=") for option in column]
     attributes = {name: attribute if sign else name for name, sign, attribute in named}
-    restored = decrypt(source(table, delimiter, quote, encoding, missing, sheet), attributes, key, output=output)
+    read = source(table, delimiter, quote, encoding, missing, sheet)
+    with progress() as report:
+        restored = decrypt(read, attributes, key, output=output, progress=report)
     if json:
         print_json(restored.as_dict())
         return

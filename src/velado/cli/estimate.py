@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from velado import estimate
-from velado.cli.terminal import JSON, print_json, table
+from velado.cli.terminal import JSON, print_json, progress, table
 
 
 def command(
@@ -16,7 +16,8 @@ def command(
     json: JSON = False,
 ) -> None:
     """Say beforehand how many distinct rows a project has, what memory they need, and how it will be solved."""
-    result = estimate(project)
+    with progress() as report:
+        result = estimate(project, report)
     if json:
         print_json(result.as_dict())
         return

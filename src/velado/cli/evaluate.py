@@ -22,6 +22,7 @@ from velado.cli.terminal import (
     names,
     plain,
     print_json,
+    progress,
     reader,
     say,
     table,
@@ -60,23 +61,25 @@ def command(
 ) -> None:
     """Measure what a release lost and what risk is left, whoever made it: any original and any release."""
     read = reader(delimiter, quote, encoding, missing)
-    result = evaluate(
-        read(original),
-        read(release),
-        names(qi),
-        names(sensitive),
-        hierarchies=files(hierarchy, "--hierarchy"),
-        project=project,
-        measures=None if measures is None else names(measures),
-        target=target,
-        population=read(population),
-        weights=weights,
-        fraction=fraction,
-        l=l,
-        queries=queries,
-        seed=seed,
-        twins=twins,
-    )
+    with progress() as report:
+        result = evaluate(
+            read(original),
+            read(release),
+            names(qi),
+            names(sensitive),
+            hierarchies=files(hierarchy, "--hierarchy"),
+            project=project,
+            measures=None if measures is None else names(measures),
+            target=target,
+            population=read(population),
+            weights=weights,
+            fraction=fraction,
+            l=l,
+            queries=queries,
+            seed=seed,
+            twins=twins,
+            progress=report,
+        )
     if json:
         print_json(result.as_dict())
     else:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from velado import InputError, project_hierarchy
-from velado.cli.terminal import plain, say
+from velado.cli.terminal import plain, progress, say
 from velado.tables.publication.publish import published
 
 
@@ -24,7 +24,8 @@ def command(
     """Export the hierarchy of a column as a file: leaf;level 1;…;*."""
     if len(delimiter) != 1:
         raise InputError("bad-delimiter", f"the delimiter must be one character, got {delimiter!r}")
-    hierarchy = project_hierarchy(project, column)
+    with progress() as report:
+        hierarchy = project_hierarchy(project, column, report)
     if output is None:
         hierarchy.write(sys.stdout, delimiter)
     else:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from velado import InputError, inspect_table
-from velado.cli.terminal import DELIMITER, ENCODING, MISSING, QUOTE, SHEET, plain, say, show_notes, source
+from velado.cli.terminal import DELIMITER, ENCODING, MISSING, QUOTE, SHEET, plain, progress, say, show_notes, source
 from velado.project.template import project_text
 from velado.tables.publication.publish import published
 
@@ -28,7 +28,8 @@ def command(
     if target.exists() and not force:
         raise InputError("file-exists", "the project file exists already", file=target, hint="Use --force or --output.")
     read = source(table, delimiter, quote, encoding, missing, sheet)
-    seen = inspect_table(read)
+    with progress() as report:
+        seen = inspect_table(read, report)
     show_notes(seen.notes)
     text = project_text(seen, read, target)
     with published([target]) as (place,):

@@ -19,6 +19,7 @@ from velado.cli.terminal import (
     out,
     plain,
     print_json,
+    progress,
     say,
     show_notes,
     source,
@@ -35,14 +36,16 @@ def command(
     json: JSON = False,
 ) -> None:
     """Show types, missing values, who is singled out, and suggested roles."""
-    seen = inspect_table(source(table, delimiter, quote, encoding, missing, sheet))
+    read = source(table, delimiter, quote, encoding, missing, sheet)
+    with progress() as report:
+        seen = inspect_table(read, report)
     if json:
         print_json(seen.as_dict())
         return
     show_notes(seen.notes)
     d = seen.dialect
-    read = f" (delimiter {d['delimiter']!r}, {d['encoding']})" if d else ""
-    say(f"[bold]{plain(table)}[/]: {seen.rows:,} records, {len(seen.columns)} columns{read}")
+    written = f" (delimiter {d['delimiter']!r}, {d['encoding']})" if d else ""
+    say(f"[bold]{plain(table)}[/]: {seen.rows:,} records, {len(seen.columns)} columns{written}")
     say()
     shown = Table(box=None, pad_edge=False)
     for name, right in (("column", False), ("type", False), ("values", True), ("missing", True), ("singled out", True)):

@@ -234,12 +234,14 @@ def _pop(search):
 
 
 @kernel
-def start_search(tables, objective, search, allowed):
-    """First bounds, nothing evaluated; only ``allowed`` nodes are open."""
+def start_search(tables, objective, search, first, last):
+    """First bounds of the nodes first … last−1, nothing evaluated. The nodes are begun in ascending order."""
     costs = np.empty(tables.strides.shape[0])
-    nodes = search.lower.shape[0]
-    search.integers[HEAP] = 0
-    for node in range(nodes):
+    if first == 0:
+        search.integers[HEAP] = 0
+        search.integers[EVALUATED] = 0
+        search.best[:] = np.inf
+    for node in range(first, last):
         search.suppressed[node] = 0
         search.bound_for[node] = -1
         search.finer[node] = 0.0
@@ -249,16 +251,11 @@ def start_search(tables, objective, search, allowed):
             search.finer[node] = float(tables.records)
         search.base[node] = 0
         search.value[node] = np.nan
-        search.closed[node] = not allowed[node]
+        search.closed[node] = False
         search.tried[node] = False
-        if allowed[node]:
-            search.lower[node] = bound_of(tables, objective, search, node, costs)
-            search.key[node] = search.lower[node]
-            _push(search, node)
-        else:
-            search.lower[node] = np.inf
-    search.best[:] = np.inf
-    search.integers[EVALUATED] = 0
+        search.lower[node] = bound_of(tables, objective, search, node, costs)
+        search.key[node] = search.lower[node]
+        _push(search, node)
 
 
 @kernel

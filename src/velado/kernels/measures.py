@@ -210,6 +210,14 @@ def _keepable_recursive(a, b, order, threshold, buffer):
 
 
 @kernel
+def _crossing(fixed, slope, kept):
+    """A step of Newton's method: the m below ``kept`` at which fixed = slope·m, or ``kept`` if there is none."""
+    if slope <= 0:
+        return kept
+    return min(np.int64(np.floor(fixed / slope + 1e-6)), kept)
+
+
+@kernel
 def _keepable_capped(values, counts, a, b, first, caps, slack, kept):
     """The largest m with Σ min(count, cap·m) ≥ (1 − slack)·m, by Newton's method.
 
@@ -224,10 +232,8 @@ def _keepable_capped(values, counts, a, b, first, caps, slack, kept):
                 fixed += counts[e]
             else:
                 slope -= cap
-        if slope <= 0:
-            break
-        bound = np.int64(np.floor(fixed / slope + 1e-6))
-        if bound >= kept:
+        bound = _crossing(fixed, slope, kept)
+        if bound == kept:
             break
         kept = bound
     return kept
@@ -267,10 +273,8 @@ def _keepable_in_tree(values, counts, a, b, first, expected, t, height, sizes, t
                     fixed += mass[g]
                 else:
                     slope -= share[g]
-            if slope <= 0:
-                break
-            bound = np.int64(np.floor(fixed / slope + 1e-6))
-            if bound >= kept:
+            bound = _crossing(fixed, slope, kept)
+            if bound == kept:
                 break
             kept = bound
     return kept

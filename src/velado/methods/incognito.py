@@ -47,11 +47,15 @@ class Incognito(Method):
         m = len(frequency.hierarchies)
         passing: dict[tuple[int, ...], np.ndarray] = {(): np.ones((), dtype=bool)}
         evaluated = 0
-        space = Space(frequency, models, self.objective, self.suppression)
+        space = Space(frequency, models, self.objective, self.suppression, progress)
         subsets = [s for size in range(1, m + 1) for s in itertools.combinations(range(m), size)]
         for done, subset in enumerate(subsets):
             progress.at(done, len(subsets))
-            part = space if len(subset) == m else Space(project(frequency, subset), models, "loss", self.suppression)
+            part = (
+                space
+                if len(subset) == m
+                else Space(project(frequency, subset), models, "loss", self.suppression, progress)
+            )
             candidates = np.ones(part.shape, dtype=bool)
             for i in range(len(subset)):
                 candidates &= np.expand_dims(passing[subset[:i] + subset[i + 1 :]], i)

@@ -30,6 +30,8 @@ from velado.models import PrivacyModel, compile_rules, smallest_class
 from velado.parameters import FLAG, Choice, Number
 from velado.progress import Progress, silent
 
+AT_ONCE = 100_000
+"""Nodes that are begun in one piece: less than half a second."""
 MOST_NODES = 20_000_000
 FIRST_QUOTA = 64
 STORED_ROWS = 8_000_000
@@ -69,7 +71,7 @@ class Lattice(Method):
         progress = progress or silent()
         progress.at(0.0)
         began = time.perf_counter()
-        space = Space(frequency, models, self.objective, self.suppression)
+        space = Space(frequency, models, self.objective, self.suppression, progress)
         listing = progress.part(0.5, 1.0)
         proven, evaluated, bound = space.run(self.budget, progress.part(0.0, 0.5) if self.minimal else progress)
         node = space.best_node()
@@ -105,6 +107,7 @@ class Space:
         models: Sequence[PrivacyModel],
         objective: str = "loss",
         suppression: float = 1.0,
+        progress: Progress | None = None,
     ) -> None:
         from velado.kernels import lattice as kernel
         from velado.kernels.measures import SIZE
@@ -140,7 +143,10 @@ class Space:
         self.frequency = frequency
         self.histograms = bool((self.rules.kind != SIZE).any())
         self.state, self.scratch = _arrays(kernel, frequency, self.nodes, self.histograms)
-        kernel.start_search(self.tables, self.objective, self.state, np.ones(self.nodes, dtype=np.bool_))
+        for first in range(0, self.nodes, AT_ONCE):
+            if progress is not None:
+                progress.check()
+            kernel.start_search(self.tables, self.objective, self.state, first, min(first + AT_ONCE, self.nodes))
 
     def run(self, budget: float | None, progress: Progress) -> tuple[bool, int, float]:
         """Search until the optimum is proven or time is up; return (proven, evaluated, lower bound)."""

@@ -36,7 +36,7 @@ class Samarati(Method):
         progress = progress or silent()
         require_monotone(self.name, models, self.suppression)
         began = time.perf_counter()
-        space = Space(frequency, models, "loss", self.suppression)
+        space = Space(frequency, models, "loss", self.suppression, progress)
         low, high = 0, sum(d - 1 for d in space.shape)
         best = self._first(space, high, progress)
         if best is None:

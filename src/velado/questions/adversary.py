@@ -137,7 +137,7 @@ class Adversary:
             tree = self.tree(h.column, h.leaves)
             labels = [unguarded(x) for x in shown.leaves]
             covers.append(related(h.column, labels, h.leaves, tree, file, ignorant=True))
-        return Links.between(classes, external, covers)
+        return Links.between(classes, external, covers, self.session.progress)
 
     def _external(self, *more: str) -> Counts:
         """The external table counted, its columns under the release's names."""
@@ -176,7 +176,7 @@ class Adversary:
             rows = np.flatnonzero(self.pair.class_of >= 0)
             classes = self.pair.class_of[rows]
         else:
-            rows, classes = fitting(self.pair.original.codes, self.pair.covers, self.pair.labels)
+            rows, classes = fitting(self.pair.original.codes, self.pair.covers, self.pair.labels, self.session.progress)
         return Truth(
             _rows(self.links.external, theirs)[[there[name] for name in both]],
             _rows(self.pair.original, ours)[[here[name] for name in both]],

@@ -99,10 +99,7 @@ def attack(
         adversary = Adversary(tables, schema, folder, release, dict(match or {}), identity, attacker, session)
         step, found = follow("attack"), list[Attack]()
         for i, name in enumerate(wanted):
-            step.at(i, len(wanted))
-            for result in RUN[name](adversary):
-                step.check()
-                found.append(result)
+            found += RUN[name](adversary, step.of(i, len(wanted)))
     lacking = [name for name in only or () if name not in {a.name for a in found}]
     if lacking:
         raise _needs(lacking[0])
@@ -150,7 +147,7 @@ def _needs(name: str) -> InputError:
     return InputError("attack-needs", f"the attack '{name}' needs {wanted}")
 
 
-Run = Callable[[Adversary], Iterator[Attack]]
+Run = Callable[[Adversary, Progress], Iterator[Attack]]
 
 
 @dataclass(frozen=True)
@@ -159,32 +156,34 @@ class _Each:
 
     run: Callable[..., Attack | None]
 
-    def __call__(self, adversary: Adversary) -> Iterator[Attack]:
+    def __call__(self, adversary: Adversary, progress: Progress) -> Iterator[Attack]:
         for attribute in adversary.attributes:
+            progress.check()
             found = self.run(adversary.classes, attribute, adversary.attacker)
             if found is not None:
                 yield found
 
 
-def _linkage(adversary: Adversary) -> Iterator[Attack]:
+def _linkage(adversary: Adversary, progress: Progress) -> Iterator[Attack]:
     links = adversary.links
     yield linkage(links, adversary.attacker, adversary.truth())
     for attribute in adversary.attributes:
+        progress.check()
         yield disclosure(links, attribute, adversary.attacker)
 
 
-def _order(adversary: Adversary) -> Iterator[Attack]:
+def _order(adversary: Adversary, progress: Progress) -> Iterator[Attack]:
     if "original" in adversary.tables:
         side = adversary.beside("original", in_order=True)
-        yield order(side.release, side.other, side.covers, adversary.attacker)
+        yield order(side.release, side.other, side.covers, adversary.attacker, progress)
     if "other" in adversary.tables:
         side = adversary.beside("other", in_order=True)
-        yield order_of_releases(side.release, side.other, side.covers, side.trees, adversary.attacker)
+        yield order_of_releases(side.release, side.other, side.covers, side.trees, adversary.attacker, progress)
 
 
-def _releases(adversary: Adversary) -> Iterator[Attack]:
+def _releases(adversary: Adversary, progress: Progress) -> Iterator[Attack]:
     side = adversary.beside("other")
-    yield releases(side.release, side.other, side.covers, side.trees, adversary.population, side.file)
+    yield releases(side.release, side.other, side.covers, side.trees, adversary.population, side.file, progress)
 
 
 RUN: dict[str, Run] = {

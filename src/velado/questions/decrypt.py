@@ -13,8 +13,7 @@ from velado.errors import InputError
 from velado.operations import decrypted, read_key
 from velado.progress import Progress
 from velado.project import Output
-from velado.tables import Plan, Selection, Session, Table, Translation, open_stage, open_table, unknown_column
-from velado.tables.files import place_of
+from velado.tables import Plan, Selection, Session, Sink, Table, Translation, open_stage, open_table, unknown_column
 from velado.values import ROOT
 
 
@@ -54,12 +53,12 @@ def decrypt(
     follow = (progress or Progress()).through(open=1, decrypt=4, write=4, publish=1)
     session = Session(follow("open"), scratch=target.scratch)
     with open_table(data, session=session) as table:
-        _check(table, attributes, target.path)
+        sink = target.sink(None if table.dialect is None else table.dialect.delimiter)
+        _check(table, attributes, sink)
         follow("decrypt")
         translations = tuple(_restored(table, name, attribute, secret) for name, attribute in attributes.items())
         plan = Plan((), Selection(), replaced=translations)
         counts = {t.column: sum(k not in (None, ROOT) for k in t.keys) for t in translations}
-        sink = target.sink(None if table.dialect is None else table.dialect.delimiter)
         with open_stage([replace(sink, evidence=False, private=True)], session) as stage:
             follow("write")
             table.write(plan, stage.slots[0])
@@ -70,13 +69,12 @@ def decrypt(
         return Decrypted(rows, counts, published.path, published.table)
 
 
-def _check(table: Table, columns: Mapping[str, str], output: Path | None) -> None:
+def _check(table: Table, columns: Mapping[str, str], sink: Sink) -> None:
     for name in columns:
         if name not in table.header:
             raise unknown_column(name, table.header, tuple(columns), table.name)
-    read = table.source.path
-    if output is not None and read is not None and place_of(output) == place_of(read):
-        raise InputError("output-is-input", "the output would replace the input", file=output)
+    if sink.replaces(table.source):
+        raise InputError("output-is-input", "the output would replace the input", file=sink.path)
 
 
 def _restored(table: Table, name: str, attribute: str, key: bytes) -> Translation:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from velado.errors import InputError
 from velado.progress import Progress
 from velado.project import Project
+from velado.project.paths import check_paths
 from velado.release.people import person_column
 from velado.release.treatments import operations_ready
 from velado.schema import Column, Schema
-from velado.tables import Source, Table
-from velado.tables.files import place_of
+from velado.tables import Table
 
 
 @dataclass(frozen=True)
@@ -45,37 +44,6 @@ def check_ready(projects: Mapping[str, Project]) -> None:
     check_paths(projects)
     for project in projects.values():
         operations_ready(project)
-
-
-def check_paths(projects: Mapping[str, Project]) -> None:
-    """Nothing that is written may replace what is read, or another thing that is written."""
-    taken: dict[Path, str] = {}
-    for name, project in projects.items():
-        for what, path in _read(project).items():
-            if path is not None:
-                taken[place_of(path)] = f"{what} of the table '{name}'" if name else what
-    for project in projects.values():
-        output = project.output
-        for what, path in reversed(output.sink().files.items()):
-            if place_of(path) in taken:
-                raise InputError(
-                    "output-is-input",
-                    f"the {what} would replace {taken[place_of(path)]}",
-                    file=path,
-                    hint="Choose another path.",
-                )
-            taken[place_of(path)] = f"the {what}"
-
-
-def _read(project: Project) -> dict[str, Path | None]:
-    read = {"the input": Source.of(project.source, project.folder).path, "the project file": project.file}
-    for column in project.columns:
-        if isinstance(column.hierarchy, Mapping) and "file" in column.hierarchy:
-            read[f"the hierarchy of '{column.name}'"] = project.folder / str(column.hierarchy["file"])
-        if column.operation is not None:
-            files = column.operation.files(project.folder)
-            read |= {f"{what} of '{column.name}'": path for what, path in files.items()}
-    return read
 
 
 def check_described(project: Project, schema: Schema) -> None:

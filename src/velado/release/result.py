@@ -21,8 +21,21 @@ from velado.release.verify import Verified, twins_notes
 from velado.tables import Published
 
 
+@dataclass(frozen=True, kw_only=True)
+class Evidenced:
+    """Where a release is, and what proves it. ``private_manifest`` stays with the owner."""
+
+    manifest: dict[str, Any]
+    output: Path | None = None
+    manifest_path: Path | None = None
+    table: Any = None
+    notes: tuple[Note, ...] = ()
+    private_manifest: dict[str, Any] = field(default_factory=dict, repr=False)
+    private_path: Path | None = None
+
+
 @dataclass(frozen=True)
-class Release:
+class Release(Evidenced):
     """What a run returns. ``table`` holds the released rows where no output path was given.
 
     ``evaluation`` is measured against the whole input and stays with the owner, as ``private_manifest`` does;
@@ -36,14 +49,7 @@ class Release:
     evaluation: Evaluation
     public_evaluation: Evaluation
     search: Search
-    manifest: dict[str, Any]
     found: Found | None
-    output: Path | None = None
-    manifest_path: Path | None = None
-    table: Any = None
-    notes: tuple[Note, ...] = ()
-    private_manifest: dict[str, Any] = field(default_factory=dict, repr=False)
-    private_path: Path | None = None
 
     @property
     def levels(self) -> dict[str, int]:
@@ -88,7 +94,7 @@ class Release:
 
 
 @dataclass(frozen=True)
-class LightRelease:
+class LightRelease(Evidenced):
     """What a run of ``anonymization: light`` returns: operations were applied, no privacy model was checked.
 
     ``operations`` are those of the treated columns, ``unchanged`` the columns that were published as they are.
@@ -98,13 +104,6 @@ class LightRelease:
     rows: int
     operations: dict[str, Any]
     unchanged: tuple[str, ...]
-    manifest: dict[str, Any]
-    output: Path | None = None
-    manifest_path: Path | None = None
-    table: Any = None
-    notes: tuple[Note, ...] = ()
-    private_manifest: dict[str, Any] = field(default_factory=dict, repr=False)
-    private_path: Path | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON of ``velado run``."""

@@ -40,6 +40,22 @@ class Capability(Enum):
     INTERRUPT = "stop in the middle of a statement"
 
 
+class Resource(ABC):
+    """Something that must be let go of: a ``with`` block does it at its end."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of everything that it holds."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
 class Identity(ABC):
     """Which table was read, so that a change during a run is noticed."""
 
@@ -52,7 +68,7 @@ class Identity(ABC):
         """What tells the input from every other: SHA-256 of its bytes, or the name of a snapshot."""
 
 
-class Table(ABC):
+class Table(Resource):
     """A table where it lives: one consistent snapshot for the whole run.
 
     ``dialect`` says how a text table is written.
@@ -165,18 +181,6 @@ class Table(ABC):
     def interrupt(self) -> None:
         """End the statement that is running, from another thread."""
 
-    @abstractmethod
-    def close(self) -> None:
-        """Let go of all resources."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
 
 @dataclass(frozen=True)
 class Part:
@@ -207,7 +211,7 @@ class PartMarginal:
     counts: np.ndarray
 
 
-class Split(ABC):
+class Split(Resource):
     """A copy of a table where it lives, counted and written part by part. Leaving it lets go of the copy.
 
     What is written is complete when `finish` was called.
@@ -243,18 +247,6 @@ class Split(ABC):
     @abstractmethod
     def finish(self) -> None:
         """All parts are written."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Let go of the copy."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 @dataclass
@@ -301,7 +293,7 @@ class Published:
     table: pa.Table | None = None
 
 
-class Stage(ABC):
+class Stage(Resource):
     """Tables that are written and read back before anybody else sees them. Leaving without publishing discards them."""
 
     slots: tuple[Slot, ...]
@@ -318,12 +310,8 @@ class Stage(ABC):
     def discard(self) -> None:
         """Remove everything that was not published."""
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Leaving discards."""
         self.discard()
 
 

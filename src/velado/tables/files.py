@@ -28,11 +28,6 @@ def path_of(text: Any, what: str, folder: Path | None = None) -> Path:
     return path
 
 
-def place_of(path: Path) -> Path:
-    """Where a path leads, however it is written: two paths of one file have the same."""
-    return path.resolve()
-
-
 def check_regular(path: Path) -> None:
     """Refuse folders and what has no end, such as devices and pipes; a path without a file passes."""
     try:

@@ -53,6 +53,10 @@ class Sink:
         every = {**found, "recoding": self.recoding, "release": self.path}
         return {what: path for what, path in every.items() if path is not None}
 
+    def replaces(self, source: Source) -> bool:
+        """Whether it would be written over a file that is read."""
+        return self.path is not None and source.path is not None and self.path.resolve() == source.path.resolve()
+
     def source(self, path: Path | None = None) -> Source:
         """The file as it is read, under its own name or another."""
         return Source(path=path or self.path, delimiter=self.delimiter, encoding="utf-8", quote='"')

@@ -44,11 +44,13 @@ class ColumnType(Enum):
 
 @dataclass(frozen=True)
 class Field:
-    """A column of a table; ``decimals`` are those of a column of type DECIMAL."""
+    """A column of a table; ``decimals`` are those of a column of type DECIMAL; ``single``: floats of 32 bits,
+    of which new values are written with 64."""
 
     name: str
     type: ColumnType
     decimals: int = 0
+    single: bool = False
 
     def canonical(self, text: str) -> str | None:
         """The canonical text of what a text says, rounded to the column's decimals; None if no value of the type says it.
@@ -57,38 +59,38 @@ class Field:
         ('12.34', None)
         """
         try:
-            return _CANONICAL[self.type](text, self.decimals)
+            return _CANONICAL[self.type](text, self)
         except (ValueError, InvalidOperation, OverflowError):
             return None
 
 
-def _integer(text: str, decimals: int) -> str:
+def _integer(text: str, field: Field) -> str:
     if not INTEGER.fullmatch(text):
         raise ValueError(text)
     return str(int(text))
 
 
-def _decimal(text: str, decimals: int) -> str:
+def _decimal(text: str, field: Field) -> str:
     number = Decimal(text)
     if "_" in text or not number.is_finite():
         raise ValueError(text)
-    rounded = number.quantize(Decimal(1).scaleb(-decimals), context=EXACT)
+    rounded = number.quantize(Decimal(1).scaleb(-field.decimals), context=EXACT)
     # There is one zero.
     return format(rounded if rounded else rounded.copy_abs(), "f")
 
 
-def _float(text: str, decimals: int) -> str:
+def _float(text: str, field: Field) -> str:
     number = float(text)
     if "_" in text or not (math.isfinite(number) or text in ("inf", "-inf", "nan")):
         raise ValueError(text)
     return repr(number + 0.0)
 
 
-def _date(text: str, decimals: int) -> str:
+def _date(text: str, field: Field) -> str:
     return date.fromisoformat(text).isoformat()
 
 
-def _timestamp(text: str, decimals: int) -> str:
+def _timestamp(text: str, field: Field) -> str:
     # Moments of Python have no nanoseconds.
     finer = NANOSECONDS.fullmatch(text)
     moment = datetime.fromisoformat(finer[1] if finer else text)
@@ -98,14 +100,14 @@ def _timestamp(text: str, decimals: int) -> str:
     return shown.rstrip("0").removesuffix(".")
 
 
-def _boolean(text: str, decimals: int) -> str:
+def _boolean(text: str, field: Field) -> str:
     if text not in ("true", "false"):
         raise ValueError(text)
     return text
 
 
-_CANONICAL: dict[ColumnType, Callable[[str, int], str]] = {
-    ColumnType.TEXT: lambda text, decimals: text,
+_CANONICAL: dict[ColumnType, Callable[[str, Field], str]] = {
+    ColumnType.TEXT: lambda text, field: text,
     ColumnType.INTEGER: _integer,
     ColumnType.DECIMAL: _decimal,
     ColumnType.FLOAT: _float,

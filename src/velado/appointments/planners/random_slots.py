@@ -50,7 +50,9 @@ class RandomSlots(Planner):
             slots = _drawn(rng, room, np.flatnonzero(problem.slot_sets[line[3]]), int(-line[1]), len(units), giving)
             given.append(units[: len(slots)] * problem.slots + slots)
             left.append(units[len(slots) :])
+        giving.check()
         pairs, counts = np.unique(np.concatenate(given), return_counts=True)
+        giving.check()
         found = Assignment(problem, pairs // problem.slots, pairs % problem.slots, counts, self.name)
         over = np.concatenate(left)
         if len(over):

@@ -13,7 +13,8 @@ from velado.appointments.planning import described
 from velado.appointments.vectors import AnonymityVector
 from velado.errors import InputError
 from velado.frequency.table import distinct_rows
-from velado.tables import Counts, open_table, unknown_column
+from velado.progress import Progress
+from velado.tables import Counts, Session, open_table, unknown_column
 from velado.values import Text
 
 
@@ -62,7 +63,9 @@ class Groups:
         return {"table": self.name, "people": people, "groups": len(self.counts.counts), **described(self.vector)}
 
 
-def anonymity_groups(data: Any, quasi_identifiers: Sequence[str], appointment: Sequence[str] = ()) -> Groups:
+def anonymity_groups(
+    data: Any, quasi_identifiers: Sequence[str], appointment: Sequence[str] = (), progress: Progress | None = None
+) -> Groups:
     """Count the quasi-identifier groups of a table; with ``appointment`` columns, those of people in one slot.
 
     >>> import pyarrow as pa
@@ -74,12 +77,14 @@ def anonymity_groups(data: Any, quasi_identifiers: Sequence[str], appointment: S
     if not quasi_identifiers:
         raise InputError("no-quasi-identifier", "name at least one quasi-identifier", hint="--qi age,sex")
     columns = list(dict.fromkeys([*quasi_identifiers, *appointment]))
-    with open_table(data) as table:
+    follow = (progress or Progress()).through(open=1, count=3)
+    with open_table(data, session=Session(follow("open"))) as table:
+        follow("count")
         for name in columns:
             if name not in table.header:
-                raise unknown_column(name, table.header, columns, table.source.name)
+                raise unknown_column(name, table.header, columns, table.name)
         counts = table.count(columns)
         if not counts.counts.sum():
-            raise InputError("no-rows", "the table has no rows", file=table.source.name)
+            raise InputError("no-rows", "the table has no rows", file=table.name)
         own = tuple(dict.fromkeys(quasi_identifiers))
-        return Groups(table.source.name, own, tuple(c for c in columns if c not in own), counts)
+        return Groups(table.name, own, tuple(c for c in columns if c not in own), counts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ from velado.appointments.tables.slots import Slots
 from velado.appointments.tables.units import Units
 from velado.appointments.vectors import AnonymityVector
 from velado.errors import InputError
-from velado.progress import Progress
+from velado.progress import Progress, silent
 from velado.project import Output
 from velado.release.verify import failed
 from velado.tables import Header, Session, Slot, Stage, open_stage
@@ -32,12 +31,10 @@ def give_out(
     assignment: Assignment,
     seed: int,
     output: Path | None,
-    begin: Callable[[str], Progress],
+    progress: Progress | None = None,
 ) -> pa.Table | None:
-    """Publish the people's table with the slots' columns, in the order of the people; in memory without a path.
-
-    ``begin`` begins the stages write and verify.
-    """
+    """Publish the people's table with the slots' columns, in the order of the people; in memory without a path."""
+    begin = (progress or silent()).through(write=1, verify=1)
     writing = begin("write")
     slot = units.slots_of_people(assignment, seed)
     table = people.rows.table.drop_columns(list(people.kept_out))

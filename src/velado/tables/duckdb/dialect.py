@@ -129,4 +129,4 @@ def field_of(name: str, kind: str) -> Field:
     """A column by its name and DuckDB's type of it."""
     found = column_type(kind)
     decimals = int(kind[:-1].rpartition(",")[2]) if found is ColumnType.DECIMAL else 0
-    return Field(name, found, decimals)
+    return Field(name, found, decimals, kind == "FLOAT")

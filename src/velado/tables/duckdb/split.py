@@ -203,7 +203,7 @@ class DuckDBSplit(Split):
         if column in self._place_of:
             label = f"m.l{self._place_of[column]}"
             typed = column in self._typed and not self._target.texts
-            return sql.typed(label, field, changed=True) if typed else label
+            return sql.typed(label, field, changed=field.single) if typed else label
         inner = self._layout[column]
         if inner is None:
             return literal(ROOT)

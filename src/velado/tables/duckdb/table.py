@@ -18,7 +18,7 @@ from velado.tables.duckdb.types import cell, read_as
 from velado.tables.files import free_memory
 from velado.tables.formats.csv import Dialect
 from velado.tables.formats.csv_fields import blanks_beside_quotes, column_bytes, row_count
-from velado.tables.formats.xlsx import EARLIEST, write_xlsx
+from velado.tables.formats.xlsx import EARLIEST, LATEST, write_xlsx
 from velado.tables.header import First, Header, csv_rows, sheet_rows
 from velado.tables.identity import FileIdentity
 from velado.tables.plan import Plan, Translation
@@ -202,9 +202,13 @@ class DuckDBTable(SqlTable):
         found = {f.name for f in self.columns if f.type is ColumnType.DECIMAL}
         for field in self.columns:
             if field.type in (ColumnType.DATE, ColumnType.TIMESTAMP) and field.name not in plan.dropped:
-                c = self.inner[field.name]
-                broken = f"{c} < TIMESTAMP {literal(EARLIEST)} OR date_trunc('millisecond', {c}) <> {c}"
-                if self.ask(f"SELECT bool_or({broken}) FROM {self.of([field.name])}")[0][0]:
+                c, day = self.inner[field.name], field.type is ColumnType.DATE
+                # Nanoseconds do not reach as far as the last day.
+                whole = c if day else f"CAST({c} AS TIMESTAMP)"
+                kind = "DATE" if day else "TIMESTAMP"
+                shown = f"{whole} BETWEEN {kind} {literal(EARLIEST)} AND {kind} {literal(LATEST)}"
+                exact = "true" if day else f"epoch_ns(CASE WHEN {shown} THEN {c} END) % 1000000 = 0"
+                if self.ask(f"SELECT NOT bool_and({shown} AND {exact}) FROM {self.of([field.name])}")[0][0]:
                     found.add(field.name)
         return frozenset(found)
 

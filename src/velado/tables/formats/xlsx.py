@@ -38,7 +38,8 @@ OVERLAP = 300
 """Bytes of a chunk that are looked at again with the next one: a cell may lie across both."""
 LARGEST_EXACT = 2**53
 EARLIEST = "1900-03-01"
-"""The first day on which all spreadsheets agree."""
+LATEST = "9999-12-31"
+"""The first day on which all spreadsheets agree, and the last."""
 DAY, MOMENT = "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss.000"
 
 
@@ -211,7 +212,7 @@ def _write_sheet(book: Any, batches: Iterable[pa.RecordBatch], header: Sequence[
         _write_text(sheet, 0, column, name, name, bold)
     row = 0
     for batch in batches:
-        columns = [batch.column(i).to_pylist() for i in range(batch.num_columns)]
+        columns = [_cells(batch.column(i)) for i in range(batch.num_columns)]
         for cells in zip(*columns, strict=True):
             row += 1
             if row > MOST_ROWS:
@@ -233,6 +234,16 @@ def _write_sheet(book: Any, batches: Iterable[pa.RecordBatch], header: Sequence[
                     sheet.write_datetime(row, column, cell, moment if isinstance(cell, datetime) else day)
                 elif cell is not None:
                     _write_text(sheet, row, column, str(cell), header[column])
+
+
+def _cells(column: pa.Array) -> list[Any]:
+    """The cells of a column; short floating-point numbers as their texts say them, not as 0.10000000149."""
+    import numpy as np
+    import pyarrow as pa
+
+    if pa.types.is_float32(column.type):
+        return [None if x is None else float(str(np.float32(x))) for x in column.to_pylist()]
+    return list(column.to_pylist())
 
 
 def _write_text(sheet: Any, row: int, column: int, text: str, name: str, style: Any = None) -> None:

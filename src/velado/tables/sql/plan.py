@@ -115,7 +115,8 @@ class PlanQuery:
     def _translated(self, i: int, t: Translation) -> tuple[str, str]:
         """A recoded column: its cell, and how that is shown. Labels stay compact until the end, for the sort."""
         cell = f"t{i}.label" if self.plan.selection.shown is None else f"s.l{i}"
-        return cell, self._typed(t, changed=not set(t.labels) <= set(t.keys))
+        new = self.table.field(t.column).single and not set(t.labels) <= set(t.keys)
+        return cell, self._typed(t, changed=new)
 
     def _typed(self, t: Translation, changed: bool) -> str:
         column = self.table.inner[t.column]
