@@ -1,7 +1,6 @@
 """Columns keep their types from end to end: untouched ones, quasi-identifiers at level 0, and modes, means and medians."""
 
 import math
-from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -105,15 +104,6 @@ def from_polars(data: Any, method: Any, folder: Path) -> pa.Table:
 
 
 WAYS = [in_memory, in_parquet, in_arrow, from_pandas, from_polars]
-SAME_FAMILY: dict[str, Callable[[pa.DataType], bool]] = {
-    "int": pa.types.is_integer,
-    "uin": pa.types.is_integer,
-    "flo": pa.types.is_floating,
-    "dec": pa.types.is_decimal,
-    "dat": pa.types.is_date,
-    "tim": pa.types.is_timestamp,
-    "boo": pa.types.is_boolean,
-}
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -133,7 +123,11 @@ def test_modes_means_and_medians(way: Any, represent: str, tmp_path: Path) -> No
     found = way(TABLE, Mondrian(represent=represent), tmp_path)
     for name in LOW:
         column = found.column(f"qi_{name}")
-        assert SAME_FAMILY[name[:3]](column.type), (name, column.type)
+        # A mean of short numbers needs more digits than they have; pandas does not know how many digits decimals have.
+        loose = {"float32": pa.float64() if represent == "mean" else pa.float32(), "decimal": column.type}
+        wanted = loose.get(name, TABLE.schema.field(f"qi_{name}").type)
+        assert column.type == wanted, name
+        assert name != "decimal" or (pa.types.is_decimal(column.type) and column.type.scale == 2)
         (value,) = set(column.to_pylist())
         expected = moved(name, CENTRE[represent])
         if name.startswith("float"):
@@ -143,7 +137,6 @@ def test_modes_means_and_medians(way: Any, represent: str, tmp_path: Path) -> No
         assert found.column(f"as_it_is_{name}").to_pylist() == TABLE.column(f"as_it_is_{name}").to_pylist()
 
 
-@pytest.mark.unjudged  # it reads a day of a sheet as a midnight
 @pytest.mark.parametrize("method", [ZERO, *(Mondrian(represent=r) for r in CENTRE)], ids=["level 0", *CENTRE])
 def test_sheets_hold_numbers_dates_and_truths(method: Any, tmp_path: Path) -> None:
     released_to = Output(tmp_path / "out.xlsx", order="keep")
