@@ -149,6 +149,22 @@ def test_typed_labels_that_do_not_change_keep_the_exact_type(engine: EngineUnder
     assert rows_of(found) == rows_of(NUMBERS)
 
 
+@per_place("sources")
+def test_no_value_is_taken_for_a_missing_one(engine: EngineUnderTest, kind: str, tmp_path: Path) -> None:
+    """Whatever stands for missing values inside an engine may stand in a table, too."""
+    odd = ["(missing)", "missing", "NULL", "None", "nan", "\u2400", "x"]
+    odd += [] if kind == "xlsx" else ["\x01missing\x01", "\x01", "\x1f"]
+    cells = [*odd, None, ""]
+    table = pa.table({"cell": pa.array(cells), "row": pa.array([f"r{i}" for i in range(len(cells))])})
+    labels = {**{word: f"label {i}" for i, word in enumerate(odd)}, None: "none"}
+    with engine.open(table, kind, tmp_path) as opened:
+        assert rows_of(opened.fetch(changed(cell=labels))) == recoded(rows_of(table), {0: labels})
+        few = {"x": "x", None: "none"}
+        assert rows_of(opened.fetch(changed(cell=few))) == recoded(rows_of(table), {0: few})
+        assert opened.unseen(changed(cell=labels)) == {}
+        assert set(opened.unseen(changed(cell={k: "" for k in labels if k != odd[-1]}))["cell"]) == {odd[-1]}
+
+
 # --- Selections
 
 
