@@ -137,8 +137,7 @@ def discard(stage: Stage) -> None:
 
 
 @per_place("sinks")
-@pytest.mark.parametrize("end", [leave, fail, interrupt, discard])
-@pytest.mark.parametrize("old", [False, True], ids=["new", "old"])
+@pytest.mark.parametrize(("end", "old"), [(leave, False), (fail, True), (interrupt, True), (discard, True)])
 def test_without_publish_nothing_is_there(
     engine: EngineUnderTest, kind: str, table: Table, folder: Path, end, old: bool
 ) -> None:
