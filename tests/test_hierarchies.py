@@ -2,7 +2,7 @@
 
 import csv
 import math
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -760,3 +760,51 @@ def test_export_and_import_of_any_text(tmp_path_factory, parents):
     given = [[leaf, parent, "*"] for leaf, parent in parents.items()]
     Hierarchy.from_rows("column", given).save(path)
     assert build({"file": path, "delimiter": ";"}, list(parents)).rows() == given
+
+
+# --- Times
+
+
+def test_times_without_a_format_are_canonical_texts():
+    values = ["2020-01-02 03:04:05", "2020-01-02 00:00:00", "2020-02-01 23:59:59.999999", "2020-01-01"]
+    assert rows({"dates": ["month", "year"]}, values) == [
+        ["2020-01-01", "2020-01", "2020"],
+        ["2020-01-02 00:00:00", "2020-01", "2020"],
+        ["2020-01-02 03:04:05", "2020-01", "2020"],
+        ["2020-02-01 23:59:59.999999", "2020-02", "2020"],
+    ]
+    assert rows({"dates": ["week"]}, ["2020-01-02 03:04:05"]) == [["2020-01-02 03:04:05", "week of 2019-12-30"]]
+
+
+def test_texts_that_are_no_canonical_times():
+    wrong = ["2020-01-02T03:04:05", "2020-01-02 03:04", "2020-01-02 25:00:00", "2020-01-02 03:04:05+00", "20200102"]
+    error = error_of("not-a-date", {"dates": ["year"]}, ["2020-01-01", *wrong])
+    assert sorted(error.values) == sorted(wrong)
+    with pytest.raises(InputError) as caught:
+        build({"dates": ["year"]}, ["2020-01-02 03:04:05"], format="%Y-%m-%d")
+    assert caught.value.code == "not-a-date", "a format that is given is the only one"
+
+
+def test_labels_of_times():
+    """All midnights: days. Else every label is a time, and its limits hold what it was made of."""
+    days = build({"dates": ["year"]}, ["2020-01-02 00:00:00", "2020-01-05 00:00:00"]).scale
+    assert days.interval(*days.numbers) == "2020-01-02..2020-01-05"
+    assert days.limits("2020-01-02..2020-01-05") == tuple(days.numbers)
+    times = build({"dates": ["year"]}, ["2020-01-02 00:00:00", "2020-01-05 06:30:00.123456"]).scale
+    low, high = times.numbers
+    assert times.interval(low, high) == "2020-01-02 00:00:00..2020-01-05 06:30:00.123"
+    first, last = times.limits(times.interval(low, high))
+    assert first <= low < high <= last < high + 1e-7
+    assert times.text((low + high) / 2) == "2020-01-03 15:15:00.062"
+    assert times.limits("2020-01-02..soon") is None
+
+
+@given(st.lists(st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 30)), min_size=1, max_size=10, unique=True))
+def test_times_keep_their_order(moments):
+    values = [m.isoformat(" ", "microseconds").rstrip("0").rstrip(".") for m in moments]
+    h = build({"dates": ["year"]}, values)
+    assert list(h.leaves) == sorted(values)
+    assert (np.diff(h.scale.numbers) >= 0).all()
+    for number, leaf in zip(h.scale.numbers, h.leaves, strict=True):
+        shown = datetime.fromisoformat(h.scale.text(number))
+        assert abs((shown - datetime.fromisoformat(leaf)).total_seconds()) <= 0.00052 or h.scale.whole

@@ -103,30 +103,41 @@ NUMBERS = pa.table(
 )
 
 
+NEW = {
+    "age": {"31": "34", "38": "34", "127": "100", None: None},
+    "cost": {"1.50": "1.75", "9.99": "0.00", "0.10": "0.10", None: "1.00"},
+    "born": {"1990-01-02": "1990-01-01", "1981-03-04": "1980-01-01", "2000-02-29": "2000-02-29", None: None},
+    "well": {"true": "true", "false": "true", None: "false"},
+}
+WIDER = {**NEW, "age": {"31": "300", "38": "-70000", "127": None}, "cost": {"1.50": "1000000.00", "9.99": "-0.01"}}
+
+
 @per_engine
 def test_typed_labels_are_values_of_the_columns_type(engine: EngineUnderTest, tmp_path: Path) -> None:
-    """Also where the changed values need more room than the column had."""
-    new = {
-        "age": {"31": "34", "38": "34", "127": "300", None: None},
-        "cost": {"1.50": "1000000.00", "9.99": "0.00", "0.10": "0.10", None: "1.00"},
-        "born": {"1990-01-02": "1990-01-01", "1981-03-04": "1980-01-01", "2000-02-29": "2000-02-29", None: None},
-        "well": {"true": "true", "false": "true", None: "false"},
-    }
-    plan = Plan(tuple(translation(c, labels, typed=True) for c, labels in new.items()), Selection())
+    plan = Plan(tuple(translation(c, labels, typed=True) for c, labels in NEW.items()), Selection())
     slot = Slot(engine.sink("memory", tmp_path, order="keep"))
     with engine.open(NUMBERS, "memory", tmp_path) as table:
         table.write(plan, slot)
-        assert [f.type for f in slot.fields] == [f.type for f in table.columns]
+        assert slot.fields == table.columns
         as_texts = table.fetch(replace(plan, translations=tuple(replace(t, typed=False) for t in plan.translations)))
-    found = slot.table
-    assert found is not None
-    expected = recoded(rows_of(NUMBERS), dict(enumerate(new.values())))
-    assert rows_of(found) == rows_of(as_texts) == expected
+    assert slot.table is not None
+    assert slot.table.schema.types == NUMBERS.schema.types
+    assert rows_of(slot.table) == rows_of(as_texts) == recoded(rows_of(NUMBERS), dict(enumerate(NEW.values())))
+    assert all(pa.types.is_string(f.type) for f in as_texts.schema)
+
+
+@per_engine
+def test_what_replaces_values_may_need_more_room(engine: EngineUnderTest, tmp_path: Path) -> None:
+    """Operations make numbers that the column could not hold: it gets as wide as its type gets."""
+    replaced = tuple(translation(c, labels, typed=True) for c, labels in WIDER.items())
+    with engine.open(NUMBERS, "memory", tmp_path) as table:
+        found = table.fetch(Plan((), Selection(), replaced=replaced))
+    assert rows_of(found) == [
+        tuple(labels.get(cell) for labels, cell in zip(WIDER.values(), row, strict=True)) for row in rows_of(NUMBERS)
+    ]
     assert pa.types.is_integer(found.schema.field("age").type)
     assert pa.types.is_decimal(found.schema.field("cost").type)
-    assert pa.types.is_date(found.schema.field("born").type)
-    assert pa.types.is_boolean(found.schema.field("well").type)
-    assert all(pa.types.is_string(f.type) for f in as_texts.schema)
+    assert found.schema.field("cost").type.scale == 2
 
 
 @per_engine
@@ -136,6 +147,22 @@ def test_typed_labels_that_do_not_change_keep_the_exact_type(engine: EngineUnder
         found = table.fetch(same)
     assert found.schema.field("age").type == pa.int8()
     assert rows_of(found) == rows_of(NUMBERS)
+
+
+@per_place("sources")
+def test_no_value_is_taken_for_a_missing_one(engine: EngineUnderTest, kind: str, tmp_path: Path) -> None:
+    """Whatever stands for missing values inside an engine may stand in a table, too."""
+    odd = ["(missing)", "missing", "NULL", "None", "nan", "\u2400", "x"]
+    odd += [] if kind == "xlsx" else ["\x01missing\x01", "\x01", "\x1f"]
+    cells = [*odd, None, ""]
+    table = pa.table({"cell": pa.array(cells), "row": pa.array([f"r{i}" for i in range(len(cells))])})
+    labels = {**{word: f"label {i}" for i, word in enumerate(odd)}, None: "none"}
+    with engine.open(table, kind, tmp_path) as opened:
+        assert rows_of(opened.fetch(changed(cell=labels))) == recoded(rows_of(table), {0: labels})
+        few = {"x": "x", None: "none"}
+        assert rows_of(opened.fetch(changed(cell=few))) == recoded(rows_of(table), {0: few})
+        assert opened.unseen(changed(cell=labels)) == {}
+        assert set(opened.unseen(changed(cell={k: "" for k in labels if k != odd[-1]}))["cell"]) == {odd[-1]}
 
 
 # --- Selections

@@ -168,6 +168,9 @@ def _paths(options: Any, values: Sequence[str]) -> list[Callable[[str], str]]:
 
 @cache
 def _day(value: str, format: str) -> datetime:
+    if format == "%Y-%m-%d" and " " in value:
+        # A time of a table that has a type for it; nanoseconds do not matter for a day.
+        return datetime.strptime(value.partition(" ")[0], format)
     return datetime.strptime(value, format)
 
 

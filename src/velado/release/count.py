@@ -66,7 +66,7 @@ def count(fitted: Fitted, progress: Progress) -> Counted:
 def count_table(
     table: Table, schema: Schema, models: Sequence[PrivacyModel] = (), folder: Path | None = None
 ) -> FrequencyTable:
-    """One GROUP BY per sensitive attribute (one alone without any); hierarchies built and checked.
+    """One count per sensitive attribute (one alone without any); hierarchies built and checked.
 
     Sensitive columns are counted as they will be published, after their operations.
     """

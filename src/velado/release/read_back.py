@@ -20,7 +20,7 @@ Contents = Counter[tuple[tuple[Text, ...], int]]
 
 
 def count_release(table: Table, original: FrequencyTable, lot: tuple[int, int] = (0, 1)) -> list[Counts]:
-    """One GROUP BY per sensitive attribute of the original, or one alone; of one lot of the classes."""
+    """One count per sensitive attribute of the original, or one alone; of one lot of the classes."""
     quasi = original.columns
     return [table.count([*quasi, *columns], lot, quasi) for columns in [s.columns for s in original.sensitive] or [()]]
 

@@ -27,8 +27,8 @@ MOST_UNITS = 1 << 62
 WIDE = 400
 """Columns above which an engine plans a statement with an expression for each of them too long."""
 AT_ONCE = 100
-ABSENT = "\x01missing\x01"
-"""Stands for a missing value as a join key."""
+ABSENT = ""
+"""Stands for a missing value as a join key: the empty text is no value, so it is no other value's key."""
 
 
 def inner_names(count: int) -> list[str]:
