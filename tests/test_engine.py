@@ -510,6 +510,17 @@ def test_numbers_that_are_none_are_written(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", FILES)
+def test_numbers_beside_what_a_sheet_cannot_hold(tmp_path, suffix):
+    """Infinity and very large numbers make texts of a sheet's whole column, so that 2.0 stays 2.0."""
+    for large in (float("inf"), 1e300):
+        table = pa.table({"q": ["same"] * 2, "cell": [2.0, large]})
+        path = written(
+            table, tmp_path / f"out.{suffix}", [Column("q", "quasi-identifier"), Column("cell", "sensitive")]
+        )
+        assert rows_of(path, ["cell"]) == Counter([("2.0",), (repr(large),)])
+
+
+@pytest.mark.parametrize("suffix", FILES)
 def test_long_numbers_keep_their_digits(tmp_path, suffix):
     table = pa.table({"q": ["same"] * 2, "cell": [12345678901234567, 1]})
     path = written(table, tmp_path / f"out.{suffix}", [Column("q", "quasi-identifier"), Column("cell", "insensitive")])

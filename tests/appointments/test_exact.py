@@ -186,7 +186,7 @@ class Questions(Watch):
     def left(self) -> float:
         return 60.0 if self.asked < self.most else 0.0
 
-    def solve(self, model: Any, text: str, seconds: float, workers: int | None = None) -> tuple[int, Any]:
+    def solve(self, model: Any, seconds: float, workers: int | None = None) -> tuple[int, Any]:
         self.asked += 1
         found = solver.cp_sat().CpSolver()
         found.parameters.num_workers = 1

@@ -18,7 +18,7 @@ from velado.tables.duckdb.types import cell, read_as
 from velado.tables.files import free_memory
 from velado.tables.formats.csv import Dialect
 from velado.tables.formats.csv_fields import blanks_beside_quotes, column_bytes, row_count
-from velado.tables.formats.xlsx import EARLIEST, LATEST, write_xlsx
+from velado.tables.formats.xlsx import EARLIEST, LARGEST_EXACT, LATEST, write_xlsx
 from velado.tables.header import First, Header, csv_rows, sheet_rows
 from velado.tables.identity import FileIdentity
 from velado.tables.plan import Plan, Translation
@@ -198,9 +198,14 @@ class DuckDBTable(SqlTable):
         return PlanQuery(self, plan, order, guard, texts)
 
     def _unsuitable(self, plan: Plan) -> frozenset[str]:
-        """Columns that a sheet holds as texts: decimals, and dates and times that it cannot show."""
+        """Columns that a sheet holds as texts: decimals, and numbers, dates and times that it cannot show."""
         found = {f.name for f in self.columns if f.type is ColumnType.DECIMAL}
         for field in self.columns:
+            if field.type is ColumnType.FLOAT and field.name not in plan.dropped:
+                c = self.inner[field.name]
+                shown = f"isfinite({c}) AND abs({c}) <= {LARGEST_EXACT}"
+                if self.ask(f"SELECT NOT bool_and({shown}) FROM {self.of([field.name])}")[0][0]:
+                    found.add(field.name)
             if field.type in (ColumnType.DATE, ColumnType.TIMESTAMP) and field.name not in plan.dropped:
                 c, day = self.inner[field.name], field.type is ColumnType.DATE
                 # Nanoseconds do not reach as far as the last day.
