@@ -48,8 +48,6 @@ SOURCE = Path(velado.__file__).parent
 DATA = data_folder()
 GENEROUS = 5.0
 """Seconds within which a cancelled call has ended; one is meant, but other processes are at work, too."""
-OTHER_ROOMS = {"open", "fit", "publish", "split", "treat", "inspect", "combine", "attack", "decrypt", "apply", "solve"}
-"""Stages of reading, releasing and asking."""
 
 
 # The object itself
@@ -143,7 +141,7 @@ def test_nobody_watches() -> None:
 
 def test_every_stage_has_words_in_three_languages_and_every_word_is_used() -> None:
     told = {key.removeprefix("stage."): texts for key, texts in messages().items() if key.startswith("stage.")}
-    used = set(OTHER_ROOMS)
+    used: set[str] = set()
     for path in SOURCE.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         for weights in re.findall(r"\.through\((.*?)\)\n", text):
@@ -348,7 +346,7 @@ def test_the_report(released: Path, tmp_path: Path) -> None:
         ]
         folder = tmp_path / "cancelled"
         folder.mkdir(exist_ok=True)
-        for number in some(len(steps), 8):
+        for number in some(len(steps), 5):
             assert ends_at(call, folder, number)
 
 
@@ -376,16 +374,23 @@ STUDIES: dict[str, Call] = {
 }
 
 
+WHOLE = ("unilab", "ucm")
+"""Studies that are quick enough to be followed to their end; the others are only cancelled at their first steps."""
+
+
 @pytest.mark.parametrize("name", STUDIES)
 def test_studies(name: str, tmp_path: Path) -> None:
     if name in ("oviedo", "ubb", "anonylitics") and not DATA.exists():
         pytest.skip("the data are not there")
-    steps = followed(STUDIES[name], tmp_path / "whole")
-    assert "study" in {step.stage for step in steps}
+    numbers = [1, 5]
+    if name in WHOLE:
+        steps = followed(STUDIES[name], tmp_path / "whole")
+        assert "study" in {step.stage for step in steps}
+        numbers = some(len(steps) - len(steps) // 8, 3)
     folder = tmp_path / "cancelled"
     folder.mkdir()
     (folder / "kept.txt").write_text("not the study's")
-    for number in some(len(steps) - len(steps) // 8, 3):
+    for number in numbers:
         assert ends_at(STUDIES[name], folder, number)
         assert [path.name for path in folder.iterdir()] == ["kept.txt"]
 
