@@ -19,6 +19,7 @@ two pieces of their work, and nothing is published.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -46,6 +47,9 @@ class Step:
         return {"stage": self.stage, "share": self.share, "done": self.done, "total": self.total}
 
 
+AGAIN = 0.1
+"""Seconds after which work that goes on is interrupted again."""
+
 Watch = Callable[[Step], None]
 Interrupt = Callable[[], Any]
 
@@ -55,14 +59,18 @@ class _Call:
     """What all parts of a call share."""
 
     watch: Watch | None
-    lock: threading.RLock = field(default_factory=threading.RLock)
+    telling: threading.RLock = field(default_factory=threading.RLock)
+    """Held while the watcher is told; who cancels does not wait for it."""
+    stopping: threading.Condition = field(default_factory=threading.Condition)
+    insisting: threading.Thread | None = None
     cancelled: bool = False
     interrupts: list[Interrupt] = field(default_factory=list)
     step: Step = field(default_factory=lambda: Step("start", 0.0))
 
 
 class Progress:
-    """Follow a call: ``watch`` is called with every `Step`. ``cancel`` may be called from any thread.
+    """Follow a call: ``watch`` is called with every `Step`, from whatever thread is at work. ``cancel`` may be called from
+    any thread, also by the watcher.
 
     Inside, work hands parts of it down: a part reports its own 0…1, and the whole is told as much of it as the part is.
     """
@@ -83,10 +91,22 @@ class Progress:
 
     def cancel(self) -> None:
         """End the call as soon as possible."""
-        with self._call.lock:
-            self._call.cancelled = True
-            for interrupt in list(self._call.interrupts):
+        call = self._call
+        call.cancelled = True
+        with call.stopping:
+            for interrupt in list(call.interrupts):
                 interrupt()
+            if call.interrupts and call.insisting is None:
+                call.insisting = threading.Thread(target=self._insist, name="cancel", daemon=True)
+                call.insisting.start()
+
+    def _insist(self) -> None:
+        """Work may have been just about to begin, and have missed the interruption."""
+        with self._call.stopping:
+            while self._call.interrupts:
+                self._call.stopping.wait(AGAIN)
+                for interrupt in list(self._call.interrupts):
+                    interrupt()
 
     def check(self) -> None:
         """Raise `Cancelled` if somebody asked the call to end."""
@@ -96,21 +116,25 @@ class Progress:
     @contextmanager
     def interrupting(self, interrupt: Interrupt) -> Iterator[None]:
         """Call ``interrupt`` if the call is cancelled meanwhile: work that takes long in one piece is ended by it."""
-        with self._call.lock:
+        with self._call.stopping:
             self.check()
             self._call.interrupts.append(interrupt)
         try:
             yield
         finally:
-            with self._call.lock:
+            with self._call.stopping:
                 self._call.interrupts.remove(interrupt)
+                self._call.stopping.notify_all()
+                over = None if self._call.interrupts else self._call.insisting
+            if over is not None:
+                over.join()
 
     def at(self, done: float, total: float = 1.0) -> None:
         """So much of this part is done; raises `Cancelled` where that was asked for."""
         self.check()
         share = self._low + (self._high - self._low) * min(max(done / total if total else 1.0, 0.0), 1.0)
         counted = total != 1.0
-        with self._call.lock:
+        with self._call.telling:
             # The whole never goes back, whatever a part says of itself.
             share = max(share, self._call.step.share)
             step = Step(self._stage, share, int(done) if counted else None, int(total) if counted else None)
@@ -147,8 +171,3 @@ class Progress:
             return part
 
         return begin
-
-
-def silent() -> Progress:
-    """Progress that nobody watches or cancels."""
-    return Progress()

@@ -22,7 +22,7 @@ from velado.appointments.planners.exact import Exact, model_for, why_none
 from velado.appointments.problem import Assignment, Problem
 from velado.appointments.vectors import AnonymityVector
 from velado.errors import Cancelled, InputError, NoSolution
-from velado.progress import Progress, Step, silent
+from velado.progress import Progress, Step
 
 THESIS = Problem.plain([4, 4, 5, 2], [4, 2, 4, 3, 2])
 
@@ -92,7 +92,7 @@ def test_both_models_find_the_same_without_a_start(seed):
     problem = drawn(30, 2, 9, seed)
     vectors = []
     for model in (ArcFlow(problem), Cells(problem)):
-        search = Search(model, Watch.until(60, 2, silent()), None)
+        search = Search(model, Watch.until(60, 2, Progress()), None)
         assert search.run(None)
         assert AnonymityVector(search.counts) == search.bound
         vectors.append(search.bound)
@@ -197,7 +197,7 @@ class Questions(Watch):
 
 
 def within(questions: int, problem: Problem) -> Assignment:
-    return Exact().improve(problem, BestFit(trials=0).assign(problem), Questions(0, 1, silent(), most=questions))
+    return Exact().improve(problem, BestFit(trials=0).assign(problem), Questions(0, 1, Progress(), most=questions))
 
 
 @cache

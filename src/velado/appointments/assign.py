@@ -16,7 +16,7 @@ from velado.appointments.tables.publish import give_out
 from velado.appointments.tables.slots import Slots
 from velado.appointments.tables.units import Units, check_room
 from velado.errors import InputError
-from velado.progress import Progress, silent
+from velado.progress import Progress
 from velado.project import Output
 from velado.tables import Session, Source
 
@@ -91,7 +91,7 @@ def assign_appointments(
     target = Output(Path(output) if output is not None else None)
     request = Request(people, slots, quasi_identifiers, **conditions)
     _check_output(request, target.path)
-    progress = progress or silent()
+    progress = progress or Progress()
     begin = progress.part(0.0, 0.8).through(read=1, plan=7)
     who, where, units = request.read(begin("read"), target.path and target.path.parent)
     planning = begin("plan")
@@ -118,7 +118,7 @@ def compare_planners(
 
     ``options`` are parameters for whichever of the named methods have them. The rest is as in `assign_appointments`.
     """
-    begin = (progress or silent()).through(read=1, plan=9)
+    begin = (progress or Progress()).through(read=1, plan=9)
     _, where, units = Request(people, slots, quasi_identifiers, **conditions).read(begin("read"))
     applicable = [m for m in PLANNERS if m != FindSlots.name or units.problem.is_plain]
     wanted = [_with_options(m, options or {}) for m in (applicable if methods is None else methods)]

@@ -15,7 +15,7 @@ from velado.appointments.planners.registry import PLANNERS
 from velado.appointments.problem import Assignment, Planner, Problem
 from velado.appointments.vectors import AnonymityVector, improvement
 from velado.errors import NoSolution
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 MOST_RANKED = 20_000
 """The rank of a vector is given for up to so many people."""
@@ -118,7 +118,7 @@ def planned(
     """
     free = replace(problem, smallest=1)
     found = {a.method: Planned(a.method, a) for a in known}
-    progress = progress or silent()
+    progress = progress or Progress()
     wanted: dict[str, Planner] = {}
     for planner in (RandomSlots(seed), *planners):
         if planner.name not in found:

@@ -12,7 +12,7 @@ from velado.attacks.records import Records
 from velado.attacks.relation import narrower
 from velado.evaluation.matching import fitting
 from velado.hierarchies import Cover, Hierarchy
-from velado.progress import Progress, silent
+from velado.progress import Progress
 from velado.values import Text
 
 LIFT = 0.5
@@ -41,7 +41,7 @@ def order(
     (fixed seed). The attack succeeds if no more than 1 % of the shuffles do as well, and if at least half of what
     chance leaves fits: (in_order − chance)/(1 − chance) ≥ 0.5. ``covers`` say what the released labels stand for.
     """
-    progress = progress or silent()
+    progress = progress or Progress()
     test = _Positions(release, original, covers, progress)
     succeeded, figures = _judged(test, attacker, progress)
     return Attack("order", succeeded, figures, (), (SHUFFLE,) if succeeded else (), against="original")
@@ -64,7 +64,7 @@ def order_of_releases(
     if len(release.codes) != len(other.codes):
         rows: dict[str, int | float] = {"rows": len(release.codes), "other_rows": len(other.codes)}
         return Attack("order", False, rows, against="other")
-    progress = progress or silent()
+    progress = progress or Progress()
     test = _Positions(release, other, covers, progress)
     same, figures = _judged(test, attacker, progress)
     if not same:

@@ -13,7 +13,7 @@ from velado.attacks.relation import narrower
 from velado.errors import InputError
 from velado.evaluation.matching import fitting
 from velado.hierarchies import Cover, Hierarchy
-from velado.progress import Progress, silent
+from velado.progress import Progress
 from velado.values import Text
 
 MOST_ROUNDS = 200
@@ -65,7 +65,7 @@ def releases(
     *linked* if it certainly is there. ``smallest_combined`` is the smallest upper bound of a class that certainly
     exists; the attack succeeds if it is below the k of both releases. O(compatible pairs × values) per round.
     """
-    progress = progress or silent()
+    progress = progress or Progress()
     progress.at(0.0)
     pairs_b, pairs_a = fitting(other.grouped[0], covers, release.grouped[0], progress)
     total = max(release.total, other.total, population)

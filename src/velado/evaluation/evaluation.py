@@ -25,7 +25,7 @@ from velado.evaluation.utility import ColumnUtility, Utility, utility
 from velado.frequency import FrequencyTable
 from velado.hierarchies import Cover
 from velado.models import PrivacyModel, Verdict, all_verdicts, crisp_models, judge_classes, smallest_class
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 MEASURES = ("privacy", "aggregates", "ks", "queries")
 """The parts of an evaluation that may be asked for by name; utility and risk are always there."""
@@ -123,7 +123,7 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate a pair; the verdicts come from the verification of what was written."""
     wanted = wanted or Wanted()
-    progress = progress or silent()
+    progress = progress or Progress()
     begin = _beginning(pair, wanted, progress)
     begin("utility")
     k = smallest_class(models) if models else int(min(pair.shown_sizes, default=1))

@@ -14,7 +14,7 @@ import numpy as np
 from velado.errors import InputError, missing_package
 from velado.evaluation.pair import Pair
 from velado.hierarchies import Cover
-from velado.progress import Progress, silent
+from velado.progress import Progress
 from velado.values import Text
 
 FOLDS = 3
@@ -74,7 +74,7 @@ def _classifiers(seed: int) -> dict[str, Callable[[], Any]]:
 
 def learning_utility(pair: Pair, outcome: Outcome, seed: int = 0, progress: Progress | None = None) -> Learning:
     """Train and test; quasi-identifiers other than the outcome are the features."""
-    progress = progress or silent()
+    progress = progress or Progress()
     classifiers = _classifiers(seed)
     if pair.class_of is None:
         raise InputError(

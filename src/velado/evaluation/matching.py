@@ -8,7 +8,7 @@ import numpy as np
 
 from velado.frequency import distinct_rows
 from velado.hierarchies import Cover
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 
 def fitting(
@@ -27,7 +27,7 @@ def fitting(
     rows: list[np.ndarray] = []
     found: list[np.ndarray] = []
     every = np.arange(len(codes)), np.arange(len(classes))
-    _walk(codes, covers, classes, *every, 0, rows, found, progress or silent())
+    _walk(codes, covers, classes, *every, 0, rows, found, progress or Progress())
     if not rows:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     row, number = np.concatenate(rows), np.concatenate(found)

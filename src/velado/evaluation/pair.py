@@ -14,6 +14,7 @@ from velado.frequency import Classes, FrequencyTable
 from velado.frequency.table import distinct_rows
 from velado.fuzzy.classes import Fuzzified
 from velado.hierarchies import Cover
+from velado.progress import Progress
 from velado.values import Text
 
 
@@ -85,7 +86,12 @@ class Pair:
 
     @classmethod
     def between(
-        cls, original: FrequencyTable, release: FrequencyTable, starred: int = 0, file: str | None = None
+        cls,
+        original: FrequencyTable,
+        release: FrequencyTable,
+        starred: int = 0,
+        file: str | None = None,
+        progress: Progress | None = None,
     ) -> Pair:
         """The pair of two tables, matched by what the released labels stand for.
 
@@ -104,7 +110,7 @@ class Pair:
         )
         released = Classes.from_ids(release, np.arange(release.rows), release.rows)
         labels = release.codes.astype(np.int64)
-        rows, classes = fitting(original.codes, covers, labels)
+        rows, classes = fitting(original.codes, covers, labels, progress)
         available = np.bincount(classes, weights=original.counts[rows], minlength=released.count).astype(np.int64)
         short = np.flatnonzero(available < released.sizes)
         if len(short):

@@ -8,7 +8,7 @@ import numpy as np
 
 from velado.evaluation.pair import Pair
 from velado.hierarchies import Cover
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 MOST_COLUMNS = 3
 SELECTIVITY = 0.3
@@ -32,7 +32,7 @@ class QueryError:
 
 def query_error(pair: Pair, queries: int = 1000, seed: int = 0, progress: Progress | None = None) -> QueryError | None:
     """Ask ``queries`` random queries; None without quasi-identifiers or records."""
-    progress = progress or silent()
+    progress = progress or Progress()
     original = pair.original
     m = len(pair.covers)
     if not m or not pair.records:

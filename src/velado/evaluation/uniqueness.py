@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from velado.errors import InputError
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 PITMAN_UP_TO = 0.1
 
@@ -50,7 +50,7 @@ def uniqueness(sizes: np.ndarray, fraction: float, progress: Progress | None = N
     >>> estimate.chosen, round(estimate.dankar, 4), round(estimate.population_uniques)
     ('snb', 0.0889, 62)
     """
-    progress = progress or silent()
+    progress = progress or Progress()
     progress.at(0.0)
     if not 0 < fraction <= 1:
         raise InputError("bad-parameter", f"the sampling fraction must be above 0 and at most 1, got {fraction!r}")
@@ -119,7 +119,7 @@ def _pitman_fit(size: np.ndarray, count: np.ndarray, progress: Progress | None =
     """
     from scipy.optimize import brentq
 
-    progress = progress or silent()
+    progress = progress or Progress()
     records, classes = float(size @ count), float(count.sum())
     if classes == records:
         return None
@@ -187,7 +187,7 @@ def _snb_fit(
     """
     from scipy.optimize import brentq
 
-    progress = progress or silent()
+    progress = progress or Progress()
 
     def solve(logit: float) -> tuple[float, float, float]:
         log_beta, rest = -float(np.logaddexp(0, -logit)), math.exp(-np.logaddexp(0, logit))

@@ -17,7 +17,7 @@ import numpy as np
 from velado.errors import InputError
 from velado.fuzzy.points import check_size, checked_counts, checked_points, name_of
 from velado.parameters import FLAG, Choice, Number, Parameter, check
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 CHUNK_CELLS = 1 << 14
 SAME_DIGITS = 15
@@ -136,7 +136,7 @@ class Clusterer(ABC):
         Starts are drawn as in k-means++ (Arthur and Vassilvitskii, 2007), or given once as centres in the units of the
         points. Of several runs the one with the smallest objective is taken, the first of equal ones.
         """
-        progress = progress or silent()
+        progress = progress or Progress()
         x = checked_points(points, columns)
         records = checked_counts(counts, len(x))
         scaling = Scaling.of(x, self.scaled, columns)
@@ -208,7 +208,7 @@ def chunks(rows: int, cells: int, progress: Progress | None = None) -> Iterator[
 
     Matrix products of this size are also left to one thread by BLAS, which loses more by several here.
     """
-    progress, step = progress or silent(), max(CHUNK_CELLS // cells, 1)
+    progress, step = progress or Progress(), max(CHUNK_CELLS // cells, 1)
     for first in range(0, rows, step):
         progress.check()
         yield slice(first, first + step)

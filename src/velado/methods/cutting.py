@@ -224,7 +224,8 @@ def _in_threads(cut: Callable[[int, int], list[Range]], rows: int, progress: Pro
     waiting = [(-rows, 0, rows)]
     running: set[Future[list[Range]]] = set()
     left, looked = rows, 0.0
-    with ThreadPoolExecutor(THREADS) as pool:
+    pool = ThreadPoolExecutor(THREADS)
+    try:
         sizes: dict[Future[list[Range]], int] = {}
         while waiting or running:
             progress.check()
@@ -243,3 +244,6 @@ def _in_threads(cut: Callable[[int, int], list[Range]], rows: int, progress: Pro
                 for begin, end in task.result():
                     left += end - begin
                     heapq.heappush(waiting, (begin - end, begin, end))
+    finally:
+        # Those that have begun come to their end; others do not begin.
+        pool.shutdown(cancel_futures=True)

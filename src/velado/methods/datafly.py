@@ -21,7 +21,7 @@ from velado.methods.base import (
 )
 from velado.models import PrivacyModel
 from velado.parameters import Number
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Datafly(Method):
         self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
     ) -> Found:
         """Climb until the violating records may be suppressed."""
-        progress = progress or silent()
+        progress = progress or Progress()
         began = time.perf_counter()
         heights = [h.height for h in frequency.hierarchies]
         limit = suppression_limit(self.suppression, frequency.records)

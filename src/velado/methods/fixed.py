@@ -12,7 +12,7 @@ from velado.frequency import FrequencyTable
 from velado.methods.base import Found, Method, Search, lattice_size, release_of, suppression_limit
 from velado.models import PrivacyModel
 from velado.parameters import Levels, Number
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Fixed(Method):
         self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
     ) -> Found:
         """Judge the one node."""
-        progress = progress or silent()
+        progress = progress or Progress()
         progress.at(0, 1)
         began = time.perf_counter()
         vector = self._vector(frequency)

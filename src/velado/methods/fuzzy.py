@@ -22,7 +22,7 @@ from velado.methods.base import Found, Method, Search, suppression_limit
 from velado.methods.fuzzy_labels import Labelled
 from velado.models import PrivacyModel, Verdict
 from velado.parameters import FLAG, Choice, Lists, Number
-from velado.progress import Progress, silent
+from velado.progress import Progress
 from velado.values import ROOT
 
 MOST_SETS = 9
@@ -88,7 +88,7 @@ class Fuzzy(Method):
         self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
     ) -> Found:
         """The given number of sets, or the largest with which all models hold."""
-        progress = progress or silent()
+        progress = progress or Progress()
         began = time.perf_counter()
         self._check(frequency.hierarchies)
         numbers = [_numbers(h) for h in frequency.hierarchies]

@@ -17,7 +17,7 @@ from velado.methods.monotone import require_monotone
 from velado.methods.objectives import OBJECTIVES
 from velado.models import PrivacyModel
 from velado.parameters import Choice, Number
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Incognito(Method):
         self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
     ) -> Found:
         """Grow subsets of the columns."""
-        progress = progress or silent()
+        progress = progress or Progress()
         require_monotone(self.name, models, self.suppression)
         began = time.perf_counter()
         m = len(frequency.hierarchies)

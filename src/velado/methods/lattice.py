@@ -28,7 +28,7 @@ from velado.methods.base import (
 from velado.methods.objectives import OBJECTIVES, compile_objective
 from velado.models import PrivacyModel, compile_rules, smallest_class
 from velado.parameters import FLAG, Choice, Number
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 AT_ONCE = 100_000
 """Nodes that are begun in one piece: less than half a second."""
@@ -68,7 +68,7 @@ class Lattice(Method):
         self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
     ) -> Found:
         """Search all nodes."""
-        progress = progress or silent()
+        progress = progress or Progress()
         progress.at(0.0)
         began = time.perf_counter()
         space = Space(frequency, models, self.objective, self.suppression, progress)
@@ -297,7 +297,7 @@ class Space:
         Nodes that must suppress too much (known from coarser ones) are never grouped. None are listed where the
         seconds of ``budget`` do not suffice for all.
         """
-        progress = progress or silent()
+        progress = progress or Progress()
         deadline = None if budget is None else time.perf_counter() + budget
         heights = np.indices(self.shape).reshape(len(self.shape), -1).sum(axis=0)
         above = np.zeros(self.shape, dtype=bool)

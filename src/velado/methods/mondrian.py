@@ -18,7 +18,7 @@ from velado.methods.cutting import Cutter
 from velado.methods.represent import REPRESENTATIVES, centred, labels_of
 from velado.models import PrivacyModel, judge_classes
 from velado.parameters import FLAG, Choice, ChoiceByColumn, Size, Weights
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Mondrian(Method):
         self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
     ) -> Found:
         """Cut until nothing can be cut."""
-        progress = progress or silent()
+        progress = progress or Progress()
         progress.at(0, frequency.rows)
         began = time.perf_counter()
         whole = Classes.from_ids(frequency, np.zeros(frequency.rows, dtype=np.int64), 1)

@@ -14,7 +14,7 @@ from velado.methods.lattice import Space
 from velado.methods.monotone import require_monotone
 from velado.models import PrivacyModel
 from velado.parameters import Number
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Samarati(Method):
         self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
     ) -> Found:
         """Bisect the heights."""
-        progress = progress or silent()
+        progress = progress or Progress()
         require_monotone(self.name, models, self.suppression)
         began = time.perf_counter()
         space = Space(frequency, models, "loss", self.suppression, progress)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from velado.models import PrivacyModel, check_crisp, model_from
 from velado.project.output import OUTPUT_KEYS, Output, output_from
 from velado.project.yaml_file import read_yaml
 from velado.schema import REST, Column
-from velado.tables import Source
+from velado.tables import Source, Table
 from velado.tables.files import path_of
 from velado.twins import TWINS
 
@@ -214,15 +214,20 @@ class Project:
         check_attributes(tables, joinable)
         return cls(Several(), (), name=name, folder=Path(folder), file=file, tables=tables, joinable=tuple(joinable))
 
-    def released(self) -> Source:
-        """The release, which must have been written, as it is read back."""
+    def released(self, original: Table | None = None) -> Source:
+        """The release, which must have been written, as it is read back.
+
+        Its delimiter is found out unless the project says it, or the original is at hand, which has the same.
+        """
         path = self.output.path
         if path is None or not path.exists():
             raise InputError(
                 "no-release", "the project's release is not there", file=path or self.file,
                 hint="velado run PROJECT writes it.",
             )  # fmt: skip
-        return Source(path=path, delimiter=self.output.delimiter, encoding="utf-8", quote='"')
+        if original is not None:
+            return self.output.sink(None if original.dialect is None else original.dialect.delimiter).source()
+        return replace(self.output.sink().source(), delimiter=self.output.delimiter)
 
     def check_modelled(self) -> None:
         """This is one table, protected by models that its method can satisfy: there is something to measure or report."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from velado.project import Project
 from velado.questions.adversary import Adversary
 from velado.questions.evaluate import described
 from velado.questions.fuzzify import in_words
-from velado.tables import Session, open_table
+from velado.tables import Session, Source, open_table
 
 NEEDED = {
     "sensitive": "a sensitive column (--sensitive)",
@@ -96,6 +96,10 @@ def attack(
             for name, table in (("release", release), *given.items())
             if table is not None
         }
+        if "original" in tables:
+            # As in an evaluation, a sheet is read as the original is.
+            known = replace(Source.of(release, folder), fields=tables["original"].columns)
+            tables["release"] = stack.enter_context(open_table(known, session=session))
         adversary = Adversary(tables, schema, folder, release, dict(match or {}), identity, attacker, session)
         step, found = follow("attack"), list[Attack]()
         for i, name in enumerate(wanted):

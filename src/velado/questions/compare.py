@@ -140,7 +140,7 @@ def _setting(
         return Setting(variant.parameters, reason=error.message)
     pair = Pair.of(found.classes, found.kept, found.covers, found.labels, fuzzy=found.fuzzy)
     pair = pair if members is None else members.counted(pair)
-    evaluation = evaluate(pair, variant.models, judge(pair, variant.models), Wanted(measures))
+    evaluation = evaluate(pair, variant.models, judge(pair, variant.models), Wanted(measures), progress)
     levels = None if found.levels is None else dict(zip(frequency.columns, found.levels, strict=True))
     return Setting(variant.parameters, evaluation, levels)
 

@@ -32,7 +32,7 @@ from velado.release.read_back import (
     without,
 )
 from velado.schema import Column, Schema
-from velado.tables import Counts, Session, Table, open_table, unknown_column
+from velado.tables import Counts, Session, Source, Table, open_table, unknown_column
 from velado.values import ROOT
 
 
@@ -78,7 +78,8 @@ def evaluate(
     schema, folder, models = described(quasi_identifiers, sensitive, hierarchies, project, twins)
     if project is not None:
         original = project.source if original is None else original
-        release = project.released() if release is None else release
+        own = release is None
+        release = project.released() if own else release
     if original is None or release is None:
         raise InputError("no-table", "two tables are needed: the original and its release")
     _check_numbers(queries=queries, seed=seed, fraction=fraction)
@@ -90,6 +91,8 @@ def evaluate(
     with open_table(original, folder, session) as table:
         counting = follow("count")
         method, unit = (project.method, project.unit) if project is not None else (None, person)
+        if project is not None and own:
+            release = project.released(table)
         known = None if unit in (None, ROWS) else checked_person(table, unit)
         pair = read_pair(table, release, schema, models, folder, method, known, replace(session, progress=counting))
         wanted = Wanted(tuple(MEASURES if measures is None else measures), l, queries, seed)
@@ -168,7 +171,8 @@ def read_pair(
     session = session or Session()
     known = Schema(schema.values()).fitted(table.header, "insensitive", table.name)
     frequency = count_table(table, known, models, folder)
-    with open_table(release, folder, session) as written:
+    # Formats that do not tell dates from times, or whole numbers from others, are read as the original is.
+    with open_table(replace(Source.of(release, folder), fields=table.columns), session=session) as written:
         check_header(written, [*frequency.columns, *(s.column for s in frequency.sensitive)])
         counted = [readable(c, frequency.sensitive) for c in count_release(written, frequency)]
         name = written.name
@@ -187,7 +191,7 @@ def read_pair(
         frequency = with_shares(table, frequency, person)
         pair = _made_again(table, frequency, released, models, method, starred, name, session.progress)
     else:
-        pair = Pair.between(frequency, released, starred, name)
+        pair = Pair.between(frequency, released, starred, name, session.progress)
     return count_people(table, pair, person)
 
 

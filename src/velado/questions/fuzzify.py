@@ -34,10 +34,10 @@ class Fuzzification:
     evaluation: Evaluation
 
     @classmethod
-    def of(cls, found: Found, models: Sequence[PrivacyModel] = ()) -> Fuzzification:
+    def of(cls, found: Found, models: Sequence[PrivacyModel] = (), progress: Progress | None = None) -> Fuzzification:
         """Measure what the method fuzzy found."""
         pair = Pair.of(found.classes, found.kept, found.covers, found.labels, fuzzy=found.fuzzy)
-        return cls(found, evaluate(pair, models, judge(pair, models), Wanted(("privacy",))))
+        return cls(found, evaluate(pair, models, judge(pair, models), Wanted(("privacy",)), progress))
 
     @property
     def breaks(self) -> dict[str, list[float]]:
@@ -93,8 +93,7 @@ def fuzzify(
         follow("count")
         frequency = count_table(table, schema.fitted(table.header, "insensitive", table.name), models, folder)
     found = (method or Fuzzy(sets=3)).search(frequency, models, follow("partition"))
-    follow("measure")
-    return Fuzzification.of(found, models)
+    return Fuzzification.of(found, models, follow("measure"))
 
 
 def in_words(project: Project, schema: Schema, original: Any, release: Any, session: Session) -> Schema:

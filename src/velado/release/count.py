@@ -126,7 +126,7 @@ def _attributes(schema: Schema, models: Sequence[PrivacyModel]) -> list[tuple[st
 
 
 def values_of(counted: Sequence[Counts], name: str) -> list[Text]:
-    """The different values of a column, in the order in which they were counted."""
+    """The different values of a column, sorted, a missing one last."""
     found: dict[Text, None] = {}
     for c in counted:
         found.update(dict.fromkeys(c.dictionaries[c.names.index(name)]))

@@ -22,9 +22,8 @@ def measure(planned: Planned, verified: Verified, progress: Progress) -> Measure
     """Nothing that everybody may know depends on suppressed people but their number."""
     pair, models = verified.pair, planned.project.models
     assert pair is not None
-    whole = evaluate(pair, models, verified.verdicts)
-    progress.at(0.5)
+    whole = evaluate(pair, models, verified.verdicts, progress=progress.part(0, 0.5))
     if not pair.suppressed:
         return Measured(whole, whole)
     known = public_verdicts(models, verified.verdicts, pair.suppressed)
-    return Measured(evaluate(public(pair), models, known), whole)
+    return Measured(evaluate(public(pair), models, known, progress=progress.part(0.5, 1)), whole)

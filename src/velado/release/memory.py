@@ -16,8 +16,6 @@ from velado.tables.files import free_memory
 
 ROW, COLUMN = 60, 40
 """Bytes that a distinct row needs at the peak, and those of each of its quasi-identifiers; measured."""
-BASE = 400_000_000
-"""Interpreter, compiled code and the engine at rest."""
 
 
 @dataclass(frozen=True)

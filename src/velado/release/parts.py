@@ -16,7 +16,7 @@ from velado.errors import InputError
 from velado.evaluation import Pair
 from velado.evaluation.merging import Merged
 from velado.frequency import Classes, FrequencyTable, Sensitive
-from velado.hierarchies import Cover, Hierarchy
+from velado.hierarchies import Hierarchy
 from velado.methods import Mondrian, Search
 from velado.methods.axes import Axis
 from velado.methods.base import no_solution
@@ -31,14 +31,13 @@ from velado.release.manifest import Made, manifests_of
 from velado.release.measure import Measured
 from velado.release.memory import Estimate
 from velado.release.people import person_column
-from velado.release.plan import Planned
+from velado.release.plan import Planned, with_own_labels
 from velado.release.result import Release, release_in_parts
 from velado.release.treatments import treated_plan, treatments
 from velado.release.verify import Expected, verify_written
 from velado.tables import (
     Capability,
     ColumnType,
-    Field,
     Part,
     PartMarginal,
     Plan,
@@ -85,7 +84,7 @@ def run_in_parts(fitted: Fitted, expected: Estimate, session: Session, progress:
         with _split(planned, axes, slot) as split:
             solving = follow("solve")
             for part, frequency in _solvable(split, axes, most, project.models, solving):
-                _solve(split, axes, part, frequency, merged, fitted)
+                _solve(split, axes, part, frequency, merged, fitted, solving.part(0, 0))
             split.finish()
         table.check_unchanged()
         search = Search(0, 0, False, None, time.perf_counter() - began, "greedy cuts, in parts")
@@ -167,16 +166,19 @@ def _places(axis: Axis) -> np.ndarray:
 
 def _split(planned: Planned, axes: Axes, slot: Slot) -> Split:
     """The table with recoded columns as places, sensitive ones as codes."""
-    method, table = planned.project.method, planned.table
-    assert isinstance(method, Mondrian)
-    places = []
-    for axis in axes.cutter.axes:
-        h = axis.hierarchy
-        # Among missing values some class may show *, which no type but text can hold.
-        typed = method.centred(axis) and None not in h.leaves and table.type_of(h.column) is not ColumnType.TEXT
-        places.append(Translation(h.column, h.leaves, _places(axis), (), typed=typed))
+    places = [
+        Translation(axis.hierarchy.column, axis.hierarchy.leaves, _places(axis), (), typed=_typed(planned.fitted, axis))
+        for axis in axes.cutter.axes
+    ]
     coded = [Translation(s.column, tuple(s.number), np.array([*s.number.values()]), ()) for s in axes.sensitive]
-    return table.split(places, coded, planned.plan, slot)
+    return planned.table.split(places, coded, planned.plan, slot)
+
+
+def _typed(fitted: Fitted, axis: Axis) -> bool:
+    """Whether every label of a column is a value of its own type: among missing values some class may show ``*``."""
+    method, h = fitted.project.method, axis.hierarchy
+    assert isinstance(method, Mondrian)
+    return method.centred(axis) and None not in h.leaves and fitted.table.type_of(h.column) is not ColumnType.TEXT
 
 
 def _solvable(
@@ -216,25 +218,28 @@ def _solvable(
         open_parts += reversed(new)
 
 
-def _solve(split: Split, axes: Axes, part: Part, frequency: FrequencyTable, merged: Merged, fitted: Fitted) -> None:
+def _solve(
+    split: Split,
+    axes: Axes,
+    part: Part,
+    frequency: FrequencyTable,
+    merged: Merged,
+    fitted: Fitted,
+    progress: Progress,
+) -> None:
     """Cut a part in memory, add it to the evaluation and write its records."""
     cutter, method = axes.cutter, fitted.project.method
     assert isinstance(method, Mondrian)
-    class_of = cutter.partition(frequency, Progress())
+    class_of = cutter.partition(frequency, progress)
     classes = Classes.from_ids(frequency, class_of, int(class_of.max()) + 1)
     covers, labels = labels_of(classes, cutter.axes, method.represented)
-    covers = tuple(_canonical(cover, fitted.table.field(cover.column)) for cover in covers)
+    covers = tuple(with_own_labels(cover, fitted.table.field(cover.column)) for cover in covers)
     pair = Pair.of(classes, np.ones(classes.count, dtype=bool), covers, labels)
     merged.add(replace(pair, whole=axes.leaf_records))
     places = np.empty(frequency.codes.shape, dtype=np.int64)
     for j, axis in enumerate(cutter.axes):
         places[:, j] = _places(axis)[frequency.codes[:, j]]
     split.write(part, places, labels[classes.class_of], [cover.labels for cover in covers])
-
-
-def _canonical(cover: Cover, field: Field) -> Cover:
-    """Labels that are values of the column's type, as that writes them."""
-    return replace(cover, labels=tuple(x if x is None else field.canonical(x) or x for x in cover.labels))
 
 
 def _within(part: Part, j: int, low: int, high: int) -> Part:

@@ -103,26 +103,21 @@ def in_own_types(found: Found, fields: Sequence[Field]) -> tuple[Found, tuple[st
     """
     covers, typed = [], []
     for j, (cover, field) in enumerate(zip(found.covers, fields, strict=True)):
-        shown = {int(x) for x in found.labels[found.kept, j]}
-        own = field.type is not ColumnType.TEXT and (found.levels is None or found.levels[j] == 0)
-        labels = _canonical(cover, field, shown) if own else None
-        if labels is not None:
-            typed.append(field.name)
-            cover = replace(cover, labels=labels)
+        if field.type is not ColumnType.TEXT and (found.levels is None or found.levels[j] == 0):
+            cover = with_own_labels(cover, field)
+            values = set(cover.hierarchy.leaves)
+            shown = {cover.labels[int(x)] for x in found.labels[found.kept, j]}
+            if all(x is None or x in values or field.canonical(x) == x for x in shown):
+                typed.append(field.name)
         covers.append(cover)
     return replace(found, covers=tuple(covers)), tuple(typed)
 
 
-def _canonical(cover: Cover, field: Field, shown: set[int]) -> tuple[Text, ...] | None:
-    labels, values = list(cover.labels), set(cover.hierarchy.leaves)
-    for i in shown:
-        text = labels[i]
-        if text is None or text in values:
-            continue
-        labels[i] = field.canonical(text)
-        if labels[i] is None:
-            return None
-    return tuple(labels)
+def with_own_labels(cover: Cover, field: Field) -> Cover:
+    """Labels that are values of the column's type, as that writes them; intervals and groups stay."""
+    values = set(cover.hierarchy.leaves)
+    labels = tuple(x if x is None or x in values else field.canonical(x) or x for x in cover.labels)
+    return replace(cover, labels=labels)
 
 
 def plan_operations(fitted: Fitted) -> Planned:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from velado.evaluation import MEASURES, Comparison, Evaluation, Pair, Wanted, ju
 from velado.evaluation import evaluate as evaluate_pair
 from velado.i18n import Language
 from velado.i18n import language as language_of
-from velado.progress import Progress, silent
+from velado.progress import Progress
 from velado.project import Project
 from velado.questions.compare import compare
 from velado.questions.evaluate import read_pair
@@ -34,7 +32,8 @@ from velado.report.formats import xlsx as workbook
 from velado.report.formats.html import html
 from velado.report.formats.pdf import pdf
 from velado.schema import Schema
-from velado.tables import Source, open_table
+from velado.tables import Session, Source, open_table
+from velado.tables.files import digest_of
 from velado.tables.publication.publish import published
 
 FORMATS = ("html", "pdf", "xlsx")
@@ -60,17 +59,16 @@ def write_report(
     original that belongs to a small group is in a report.
     """
     words = language_of(language)
-    if not isinstance(project, Project):
-        project = Project.load(project)
+    project = Project.of(project)
     project.check_modelled()
     manifest, private, release = manifests_of(project)
     paths = report_paths(Path(output) if output is not None else release.parent, release.stem, formats)
     _check_paths(project, paths)
     compared = {} if grid is None else {"compare": 6.0}
-    begin = (progress or silent()).through(read=3.0, **compared, measure=4.0, report=3.0)
+    begin = (progress or Progress()).through(read=3.0, **compared, measure=4.0, report=3.0)
     reading = begin("read")
     with Studio(pdf="pdf" in formats) as studio:
-        whole, about = _read(project, manifest, private, release)
+        whole, about = _read(project, manifest, private, release, reading)
         reading.at(0.9)
         pair = public(whole)
         comparison = None if grid is None else compare(project, grid, measures=(), progress=begin("compare"))
@@ -97,7 +95,7 @@ def render(
     progress: Progress | None = None,
 ) -> None:
     """Write the report of any pair of tables, in the formats that the suffixes say; all files or none."""
-    progress = progress or silent()
+    progress = progress or Progress()
     subject = Subject(pair, evaluation, about, language_of(language), comparison, attacks)
     content = content_of(subject)
     studio = studio or Studio(pdf=any(p.suffix == ".pdf" for p in paths))
@@ -209,8 +207,7 @@ def manifests_of(project: Project) -> tuple[dict[str, Any], dict[str, Any], Path
     path = project.released().check_file()
     sink = project.output.sink()
     manifest, private = read_manifest(sink.manifest), read_manifest(sink.private_manifest)
-    with open(path, "rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    digest = digest_of(path)
     if any(digest != m["output"].get("sha256") for m in (manifest, private)):
         raise _stale("the release is not the one that the manifest describes", path)
     if not made_from(private, "project", project.digest()):
@@ -219,19 +216,19 @@ def manifests_of(project: Project) -> tuple[dict[str, Any], dict[str, Any], Path
 
 
 def _read(
-    project: Project, manifest: Mapping[str, Any], private: Mapping[str, Any], release: Path
+    project: Project, manifest: Mapping[str, Any], private: Mapping[str, Any], release: Path, progress: Progress
 ) -> tuple[Pair, About]:
-    with open_table(project.source, project.folder) as table:
+    session = Session(progress)
+    with open_table(project.source, project.folder, session) as table:
         digest = table.fingerprint()
         if digest is not None and not made_from(private, "input", digest):
             raise _stale("the input has changed since the release was made", Path(table.name))
         schema = Schema(project.columns).fitted(table.header, project.rest, table.name)
         judged = Schema(c for c in project.columns if c.role in ("quasi-identifier", "sensitive"))
-        written = project.released()
-        if written.delimiter is None and table.dialect is not None and release.suffix.lower() not in (".tsv", ".tab"):
-            written = replace(written, delimiter=table.dialect.delimiter)
         person = person_column(project, table)
-        pair = read_pair(table, written, judged, project.models, project.folder, project.method, person)
+        pair = read_pair(
+            table, project.released(table), judged, project.models, project.folder, project.method, person, session
+        )
     about = About(project.name, manifest["input"]["name"], release.name, tuple(schema.values()), manifest)
     return pair, about
 

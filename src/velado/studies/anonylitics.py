@@ -16,7 +16,7 @@ from velado.evaluation.kolmogorov import KEPT, KolmogorovSmirnov, kolmogorov_smi
 from velado.frequency import FrequencyTable
 from velado.methods import Mondrian, kernels_ready
 from velado.models import KAnonymity
-from velado.progress import Progress, silent
+from velado.progress import Progress
 from velado.project import Project
 from velado.questions import compare as compare_settings
 from velado.release import count_table
@@ -75,7 +75,7 @@ class Cut:
         cls, frequency: FrequencyTable, k: int, split: str, width: str = "std", progress: Progress | None = None
     ) -> Cut:
         """Cut with the study's representative: the mode if it is unique, else the median without decimals."""
-        searching = (progress or silent()).part(0.0, 1.0, None if kernels_ready() else "compile")
+        searching = (progress or Progress()).part(0.0, 1.0, None if kernels_ready() else "compile")
         found = Mondrian(split, "mode", width).search(frequency, [KAnonymity(k)], searching)
         return cls(Pair.of(found.classes, found.kept, found.covers, found.labels))
 
@@ -283,7 +283,7 @@ def study(
     """Tables 5 to 10, figures 22 to 26, 28 and 29."""
     real = project(adult(data), ADULT)
     make_folder(folder)
-    studying = (progress or silent()).part(0.0, 1.0, "study")
+    studying = (progress or Progress()).part(0.0, 1.0, "study")
     studying.at(0.0)
     frequency = counted(real)
     cuts = {split: Cut.of(frequency, 2, split, progress=studying.part(0.05, 0.1)) for split in SPLITS}

@@ -21,7 +21,7 @@ import numpy as np
 from velado.frequency import FrequencyTable
 from velado.methods import Mondrian
 from velado.models import KAnonymity
-from velado.progress import Progress, silent
+from velado.progress import Progress
 from velado.release import count_table
 from velado.report import charts
 from velado.schema import Column, Schema
@@ -117,7 +117,7 @@ def costs(table: pa.Table, columns: Sequence[str], progress: Progress | None = N
     import pyarrow as pa
     import pyarrow.parquet
 
-    progress = progress or silent()
+    progress = progress or Progress()
     progress.at(0.0)
     with tempfile.TemporaryDirectory() as folder:
         files = [str(Path(folder) / f"{copies}.parquet") for copies in COPIES]

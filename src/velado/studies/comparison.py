@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from velado.errors import Cancelled
 from velado.progress import Progress
 from velado.report.formats import xlsx as workbook
+from velado.report.formats.comparison import make_folder
+from velado.tables.publication.private import PrivateFolder
+from velado.tables.publication.publish import published
 
 
 @dataclass(frozen=True)
@@ -64,19 +67,27 @@ def compare(
 
 
 def all_or_nothing(study: Callable[..., Result]) -> Callable[..., Result]:
-    """A study that takes away the files that it has written, and the folders that it has made, if it is cancelled."""
+    """A study whose files appear together when it has ended well; until then they are in a private folder."""
 
     @wraps(study)
     def run(data: Path, folder: Path, progress: Progress | None = None, **options: Any) -> Result:
-        before = set(folder.rglob("*"))
         made = [path for path in (folder, *folder.parents) if not path.exists()]
+        make_folder(folder)
         try:
-            return study(data, folder, progress, **options)
-        except Cancelled:
-            for path in sorted(set(folder.rglob("*")) - before, reverse=True):
-                path.rmdir() if path.is_dir() else path.unlink()
+            with PrivateFolder.beside(folder) as private:
+                work = private / "study"
+                work.mkdir()
+                result = study(data, work, progress, **options)
+                files = sorted(path for path in work.rglob("*") if path.is_file())
+                targets = [folder / path.relative_to(work) for path in files]
+                owned = [t for t, path in zip(targets, files, strict=True) if not path.stat().st_mode & 0o077]
+                with published(targets, owned) as places:
+                    for path, place in zip(files, places, strict=True):
+                        os.replace(path, place)
+                return replace(result, files=tuple(folder / path.relative_to(work) for path in result.files))
+        except BaseException:
             for path in made:
-                with suppress(FileNotFoundError):
+                with suppress(OSError):
                     path.rmdir()
             raise
 

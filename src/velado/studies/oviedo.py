@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from velado.evaluation.individual import higher_risk
-from velado.progress import Progress, silent
+from velado.progress import Progress
 from velado.report.formats.comparison import make_folder
 from velado.studies.comparison import Compared, Result, all_or_nothing, compare, save
 from velado.studies.oviedo_chapter4 import Annex, chapter_4
@@ -134,7 +134,7 @@ def study(
     **_: Any,
 ) -> Result:
     """The worked examples, the annex, and chapter 4, which sums it up over all pairs."""
-    begin = (progress or silent()).through(read=1, study=90, draw=9)
+    begin = (progress or Progress()).through(read=1, study=90, draw=9)
     begin("read")
     census = Census.read(data)
     printed = {name: published(data, first) for name, (first, _) in CODINGS.items()}

@@ -11,7 +11,7 @@ from itertools import product as combinations_of
 import numpy as np
 
 from velado.fuzzy import CMeans, GlobalRecode, GustafsonKessel, crisp, product
-from velado.progress import Progress, silent
+from velado.progress import Progress
 from velado.studies.oviedo_measures import (
     SENSITIVE,
     Census,
@@ -50,7 +50,7 @@ class Coder:
 
     census: Census
     starts: int = STARTS
-    progress: Progress = field(default_factory=silent)
+    progress: Progress = field(default_factory=Progress)
 
     def joint_fuzzy(self, pair: Pair, method: CMeans | GustafsonKessel) -> Coded:
         """Both columns at once, by c-means or Gustafson–Kessel."""

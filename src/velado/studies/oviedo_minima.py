@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from velado.fuzzy import KMeans, strongest
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 SETS = 3
 NO_GAIN = 1e-9
@@ -61,7 +61,7 @@ def _cost(value: np.ndarray, size: np.ndarray, mean: np.ndarray, change: int) ->
 
 def joint_minima(points: np.ndarray, starts: int, seed: int, progress: Progress | None = None) -> list[Minimum]:
     """The local minima of several columns that are reached from random records, the best first."""
-    progress = progress or silent()
+    progress = progress or Progress()
     rng = np.random.default_rng(seed)
     method = KMeans(SETS, restarts=1, scaled=False)
     reached = {}
@@ -79,7 +79,7 @@ def settle(points: np.ndarray, labels: np.ndarray, progress: Progress | None = N
 
     Sets are numbered by their first record.
     """
-    progress = progress or silent()
+    progress = progress or Progress()
     every, labels = np.arange(len(points)), labels.copy()
     while True:
         progress.check()

@@ -11,7 +11,7 @@ from velado.evaluation import Pair, aggregates, evaluate, mode_with_suppressed
 from velado.frequency import FrequencyTable
 from velado.methods import Lattice, kernels_ready
 from velado.models import KAnonymity, PrivacyModel, RecursiveDiversity, TCloseness
-from velado.progress import Progress, silent
+from velado.progress import Progress
 from velado.release import count_table
 from velado.report import charts
 from velado.report.formats.comparison import make_folder
@@ -134,7 +134,7 @@ CHARTS = {
 @all_or_nothing
 def study(data: Path, folder: Path, progress: Progress | None = None, **_: Any) -> Result:
     """Run all 24 configurations on one frequency table; then the worked examples of the text."""
-    begin = (progress or silent()).through(count=1, study=6, draw=4)
+    begin = (progress or Progress()).through(count=1, study=6, draw=4)
     begin("count")
     frequency = load(data)
     rows = published(data)

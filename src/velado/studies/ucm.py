@@ -16,7 +16,7 @@ from velado.appointments.planners.find_slots import FindSlots
 from velado.appointments.planners.random_slots import RandomSlots
 from velado.appointments.problem import Assignment, Planner, Problem
 from velado.appointments.vectors import improvement
-from velado.progress import Progress, silent
+from velado.progress import Progress
 from velado.report.formats.comparison import make_folder
 from velado.studies.comparison import Compared, Result, all_or_nothing, compare, save
 from velado.studies.ucm_text import worked_figures
@@ -52,7 +52,7 @@ def study(
     data: Path, folder: Path, progress: Progress | None = None, seed: int = 2015, runs: int = RUNS, **_: Any
 ) -> Result:
     """The worked figures; tables 7 and 8 with generators that are stated."""
-    studying = (progress or silent()).part(0.0, 1.0, "study")
+    studying = (progress or Progress()).part(0.0, 1.0, "study")
     studying.at(0.0)
     compared = worked_figures()
     rng = np.random.default_rng(seed)

@@ -14,7 +14,7 @@ from velado.evaluation import Pair, precision
 from velado.frequency import Classes, FrequencyTable
 from velado.methods import Fixed
 from velado.models import DistinctDiversity, KAnonymity, PrivacyModel, judge_classes
-from velado.progress import Progress, silent
+from velado.progress import Progress
 from velado.project import Output
 from velado.release import anonymize, count_table
 from velado.report import charts
@@ -62,7 +62,7 @@ def judge(
     frequency: FrequencyTable, levels: Sequence[int], models: Sequence[PrivacyModel], progress: Progress | None = None
 ) -> Node:
     """A node, its violating classes suppressed."""
-    (progress or silent()).check()
+    (progress or Progress()).check()
     classes = Classes.at_levels(frequency, levels)
     kept, _ = judge_classes(models, frequency.sensitive, classes)
     pair = Pair.at_levels(classes, levels, kept)
@@ -104,7 +104,7 @@ def study(
     data: Path, folder: Path, progress: Progress | None = None, rows: int = 10_000, seed: int = 2025, **_: Any
 ) -> Result:
     """All seven (k, ℓ) releases with their measures, sheets and histograms."""
-    begin = (progress or silent()).through(generate=1, count=1, study=8)
+    begin = (progress or Progress()).through(generate=1, count=1, study=8)
     begin("generate")
     source = covid_ceara(rows, seed)
     begin("count")

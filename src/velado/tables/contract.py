@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from velado.errors import InputError
+from velado.progress import Progress
 from velado.tables.counts import Counts
+from velado.tables.files import digest_of
 from velado.tables.formats.csv import Dialect
 from velado.tables.header import Header
 from velado.tables.plan import Plan, Translation
@@ -259,14 +261,9 @@ class Slot:
     table: pa.Table | None = None
     fields: tuple[Field, ...] = ()
 
-    def digest(self) -> str | None:
+    def digest(self, progress: Progress | None = None) -> str | None:
         """SHA-256 of what was written; None for a table in memory."""
-        import hashlib
-
-        if self.path is None:
-            return None
-        with open(self.path, "rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        return None if self.path is None else digest_of(self.path, progress)
 
 
 @dataclass(frozen=True)

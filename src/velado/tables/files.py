@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError, shown
+from velado.progress import Progress
 
+PIECE = 1 << 24
 LARGEST_TEXT = 256_000_000
 """Bytes that a file may have which is read as a whole, such as a hierarchy."""
 
@@ -57,3 +60,14 @@ def contents(path: Path, most: int = LARGEST_TEXT) -> bytes:
     if len(data) > most:
         raise InputError("too-large", f"the file is larger than {most:,} bytes", file=path)
     return data
+
+
+def digest_of(path: Path, progress: Progress | None = None) -> str:
+    """SHA-256 of a file."""
+    found = hashlib.sha256()
+    with open(path, "rb") as stream:
+        while data := stream.read(PIECE):
+            if progress is not None:
+                progress.check()
+            found.update(data)
+    return found.hexdigest()

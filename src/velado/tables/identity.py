@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from velado.errors import InputError
+from velado.progress import Progress
 from velado.tables.contract import Identity
+from velado.tables.files import digest_of
 
 TICK = 0.02
 """Seconds within which a file may change twice without its times telling."""
@@ -24,16 +25,17 @@ class FileIdentity(Identity):
 
     path: Path
     state: tuple[int, ...]
+    progress: Progress = field(default_factory=Progress, compare=False)
 
     @classmethod
-    def of(cls, path: Path) -> FileIdentity:
+    def of(cls, path: Path, progress: Progress | None = None) -> FileIdentity:
         """The identity of a file now."""
         found = os.stat(path)
         while 0 <= (age := time.time() - max(found.st_mtime, found.st_ctime)) < TICK:
             # Written this very instant: wait until another change would have another time.
             time.sleep(TICK - age)
             found = os.stat(path)
-        return cls(path, _state(found))
+        return cls(path, _state(found), progress or Progress())
 
     def check(self) -> None:
         """Raise if the file is not what it was."""
@@ -50,8 +52,7 @@ class FileIdentity(Identity):
     def digest(self) -> str:
         """SHA-256 of what was read: of the file, which is still the same before and afterwards."""
         self.check()
-        with open(self.path, "rb") as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
+        found = digest_of(self.path, self.progress)
         self.check()
         return found
 

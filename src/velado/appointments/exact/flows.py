@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -68,7 +68,7 @@ def coupled_flows(
     Columns: (PIECES, n) is x_n, (GROUPS, v, n) and (SLOTS, v, n) are flows on arcs, (UNUSED, v) slots of capacity v or
     more that nothing of length v or more has taken.
     """
-    progress = progress or silent()
+    progress = progress or Progress()
     rest = sum(size * count for size, count in sizes.items()) - sum(n * count for n, count in enumerate(fixed, 1))
     largest = min(max(sizes), max(capacities))
     most = {n: fixed[n - 1] if n <= len(fixed) else rest // n for n in range(1, largest + 1)}

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 import numpy as np
 
 from velado.appointments.exact.flows import System
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 SCALE = 2**40
 LARGEST = 2**20
@@ -20,7 +20,7 @@ class Relaxation:
     def __init__(self, system: System, progress: Progress | None = None) -> None:
         from ortools.linear_solver import pywraplp
 
-        self.progress = progress or silent()
+        self.progress = progress or Progress()
         self.lower, self.upper = system.lower.copy(), system.upper.copy()
         self.system = system
         self.columns = {key: j for j, key in enumerate(system.keys)}

@@ -13,7 +13,7 @@ from itertools import chain
 
 from velado.appointments.local_search.households import household_moves
 from velado.appointments.local_search.occupancy import Exchange, Move, Occupancy
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 ROUNDS = 20
 MOST_WORK = 3_000_000
@@ -29,7 +29,7 @@ OFTEN = 256
 
 def improve(occupancy: Occupancy, work: int = MOST_WORK, progress: Progress | None = None) -> None:
     """Exchange until nothing improves any more, or so many exchanges were tried; smallest cells first."""
-    progress, whole = progress or silent(), work
+    progress, whole = progress or Progress(), work
     for _ in range(ROUNDS):
         done, changed = _round(occupancy, work, progress.part(1 - work / whole, 1.0))
         work -= done

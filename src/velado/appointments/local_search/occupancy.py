@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from velado.appointments.problem import Assignment, Problem
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 Move = tuple[int, int, int, int]
 """Kind, slot before, slot after, units."""
@@ -24,7 +24,7 @@ class Occupancy:
     """
 
     def __init__(self, problem: Problem, progress: Progress | None = None) -> None:
-        progress = progress or silent()
+        progress = progress or Progress()
         self.problem = problem
         self.people: list[int] = problem.unit_people.tolist()
         self.room: list[int] = problem.capacities.tolist()
@@ -54,7 +54,7 @@ class Occupancy:
     @classmethod
     def of(cls, assignment: Assignment, progress: Progress | None = None) -> Occupancy:
         """What an assignment gave out."""
-        progress = progress or silent()
+        progress = progress or Progress()
         made = cls(assignment.problem, progress)
         entries = (assignment.kind, assignment.slot, assignment.units)
         for kind, slot, units in zip(*(x.tolist() for x in entries), strict=True):
@@ -111,7 +111,7 @@ class Occupancy:
 
         The chains are augmenting paths of a flow: if everybody comes alone, who is left cannot be placed at all.
         """
-        progress = progress or silent()
+        progress = progress or Progress()
         while units:
             progress.check()
             chain = self._chain(kind)

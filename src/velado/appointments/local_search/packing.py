@@ -10,7 +10,7 @@ import numpy as np
 from velado.appointments.local_search.occupancy import Occupancy
 from velado.appointments.problem import Problem
 from velado.errors import NoSolution
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 OFTEN = 4096
 """Kinds of people between two reports."""
@@ -21,7 +21,7 @@ def packed(problem: Problem, rng: np.random.Generator | None = None, progress: P
 
     With a generator the sizes count only roughly, so that each call gives another assignment.
     """
-    progress = progress or silent()
+    progress = progress or Progress()
     occupancy = Occupancy(problem, progress)
     rooms = _Rooms(occupancy)
     places = problem.slot_sets @ problem.capacities

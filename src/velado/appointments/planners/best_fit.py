@@ -17,7 +17,7 @@ from velado.appointments.planners.find_slots import FindSlots
 from velado.appointments.problem import Assignment, Planner, Problem, check_possible, check_smallest
 from velado.errors import NoSolution
 from velado.parameters import Number
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 ATTEMPTS = 20
 
@@ -43,7 +43,7 @@ class BestFit(Planner):
         """Give out appointments."""
         began = time.perf_counter()
         check_possible(problem)
-        begin = (progress or silent()).through(assign=1, improve=9)
+        begin = (progress or Progress()).through(assign=1, improve=9)
         occupancy = self._begun(problem, begin("assign"))
         improving = begin("improve")
         improve(occupancy, progress=improving.part(0.0, 0.2))

@@ -17,7 +17,7 @@ from velado.appointments.planners.best_fit import BestFit
 from velado.appointments.problem import Assignment, Planner, Problem, check_possible
 from velado.errors import NoSolution
 from velado.parameters import Number
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 ARCS_PER_CELL = 300
 """So many more variables may arc flows have than cells: their relaxation is so much better (measured)."""
@@ -53,7 +53,7 @@ class Exact(Planner):
         cp_sat()
         began = time.perf_counter()
         check_possible(problem)
-        progress = progress or silent()
+        progress = progress or Progress()
         watch = Watch.until(self.seconds, self.workers, progress.part(0.1, 0.9, "prove"))
         try:
             start = BestFit(trials=0).assign(problem, progress.part(0.0, 0.1))

@@ -11,7 +11,7 @@ import numpy as np
 
 from velado.appointments.problem import Assignment, Planner, Problem, check_possible, check_smallest
 from velado.errors import InputError
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 OFTEN = 4096
 """Groups between two reports."""
@@ -36,7 +36,7 @@ class FindSlots(Planner):
                 hint="Use best-fit or exact.",
             )  # fmt: skip
         began = time.perf_counter()
-        giving = (progress or silent()).part(0.0, 1.0, "assign")
+        giving = (progress or Progress()).part(0.0, 1.0, "assign")
         check_possible(problem)
         rooms = [(-int(capacity), slot) for slot, capacity in enumerate(problem.capacities) if capacity]
         heapq.heapify(rooms)

@@ -13,7 +13,7 @@ from velado.appointments.local_search.occupancy import Occupancy
 from velado.appointments.local_search.packing import none_found
 from velado.appointments.problem import Assignment, Planner, Problem, check_possible, check_smallest
 from velado.parameters import Number
-from velado.progress import Progress, silent
+from velado.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class RandomSlots(Planner):
     def assign(self, problem: Problem, progress: Progress | None = None) -> Assignment:
         """Draw slots."""
         began = time.perf_counter()
-        giving = (progress or silent()).part(0.0, 1.0, "assign")
+        giving = (progress or Progress()).part(0.0, 1.0, "assign")
         check_possible(problem)
         rng = np.random.Generator(np.random.PCG64(self.seed))
         room = problem.capacities.copy()

@@ -15,7 +15,7 @@ from velado.appointments.tables.slots import Slots
 from velado.appointments.tables.units import Units
 from velado.appointments.vectors import AnonymityVector
 from velado.errors import InputError
-from velado.progress import Progress, silent
+from velado.progress import Progress
 from velado.project import Output
 from velado.release.verify import failed
 from velado.tables import Header, Session, Slot, Stage, open_stage
@@ -34,7 +34,7 @@ def give_out(
     progress: Progress | None = None,
 ) -> pa.Table | None:
     """Publish the people's table with the slots' columns, in the order of the people; in memory without a path."""
-    begin = (progress or silent()).through(write=1, verify=1)
+    begin = (progress or Progress()).through(write=1, verify=1)
     writing = begin("write")
     slot = units.slots_of_people(assignment, seed)
     table = people.rows.table.drop_columns(list(people.kept_out))

@@ -8,7 +8,7 @@ from pathlib import Path
 from velado.errors import InputError
 from velado.evaluation import Comparison
 from velado.i18n import language as language_of
-from velado.progress import Progress, silent
+from velado.progress import Progress
 from velado.report.chapters.costs import trade_off_pictures
 from velado.report.formats import xlsx as workbook
 from velado.tables.publication.publish import published
@@ -18,7 +18,7 @@ def save_comparison(
     comparison: Comparison, folder: Path, language: str = "en", *, progress: Progress | None = None
 ) -> list[Path]:
     """Write ``comparison.csv``, ``comparison.xlsx`` for each figure a chart against the first parameter, and risk against loss."""
-    writing = (progress or silent()).part(0.0, 1.0, "draw")
+    writing = (progress or Progress()).part(0.0, 1.0, "draw")
     make_folder(folder)
     rows = [s.figures() for s in comparison.settings]
     header = list(dict.fromkeys(name for row in rows for name in row))

@@ -8,7 +8,7 @@ from pathlib import Path
 from velado.errors import InputError
 from velado.i18n import Language
 from velado.i18n import language as language_of
-from velado.progress import Progress, silent
+from velado.progress import Progress
 from velado.questions import Fuzzification
 from velado.report.charts import fuzzy as charts
 from velado.report.charts.drawing import SUFFIXES, Chart
@@ -35,7 +35,7 @@ def save_fuzzy_charts(
     joint ones. Or a folder for all charts (PNG): membership functions, Q-anonymity and, for two columns, contours,
     surface, and the strongest sets side by side with those of the partitions ``beside`` (by the name of the method).
     """
-    drawing = (progress or silent()).part(0.0, 1.0, "draw")
+    drawing = (progress or Progress()).part(0.0, 1.0, "draw")
     words, output = language_of(language), Path(output)
     if output.suffix.lower() in SUFFIXES:
         drawn = {output: _sets(result, words)}

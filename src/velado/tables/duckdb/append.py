@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError
+from velado.progress import Progress
 from velado.tables.duckdb.dialect import file_literal
 from velado.tables.duckdb.errors import translated
 from velado.tables.source import format_of
@@ -22,10 +23,12 @@ class Appender:
     ``texts``: it takes nothing but texts.
     """
 
-    def __init__(self, path: Path, delimiter: str, order: str) -> None:
+    def __init__(self, path: Path, delimiter: str, order: str, progress: Progress) -> None:
         self._path, self._delimiter, self._sorted = path, delimiter, order == "sorted"
+        self._progress = progress
         self._kind = format_of(path)
-        self.texts = self._kind == "csv"
+        # What is sorted at the end is sorted by its type, and written by the engine.
+        self.texts = self._kind == "csv" and not self._sorted
         if self._kind == "xlsx" or (self._kind == "arrow" and self._sorted):
             raise InputError("not-in-parts", "this format cannot take a table of this size in this order", file=path)
         self._unsorted = path.with_name(path.name + ".unsorted.parquet") if self._sorted else path
@@ -79,7 +82,8 @@ class Appender:
         settings: dict[str, Any] = {"memory_limit": "512MB", "temp_directory": str(self._path.with_name("spilled"))}
         rows = f"SELECT * FROM read_parquet({file_literal(self._unsorted)}, hive_partitioning=false) ORDER BY ALL"
         try:
-            with duckdb.connect(config=settings) as connection:
+            with duckdb.connect(config=settings) as connection, self._progress.interrupting(connection.interrupt):
                 connection.execute(f"COPY ({rows}) TO {literal(str(self._path))} ({format}, {IN_PLACE})")
         except duckdb.Error as error:
+            self._progress.check()
             raise translated(error, self._path.name) from None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError, unwritable
+from velado.progress import Progress
 from velado.tables.duckdb.dialect import file_literal
 from velado.tables.duckdb.types import readable
 from velado.tables.formats.arrow import read_arrow
@@ -35,7 +35,7 @@ class Opened:
     text: Path | None = None
 
 
-def open_source(source: Source, folder: Any) -> Opened:
+def open_source(source: Source, folder: Path, progress: Progress) -> Opened:
     """Open a source; ``folder`` is for temporary files."""
     kind = source.kind()
     if kind == "memory":
@@ -44,12 +44,12 @@ def open_source(source: Source, folder: Any) -> Opened:
     if kind == "parquet":
         return _parquet(path)
     if kind == "xlsx":
-        table, header = read_xlsx(path, source.sheet, source.fields)
+        table, header = read_xlsx(path, source.sheet, source.fields, source.missing or ())
         check_header(header, path)
         return Opened(header, table=table.rename_columns(inner_names(len(header))))
     if kind == "arrow":
         return _in_memory(read_arrow(path), path)
-    return _csv(source, path, folder)
+    return _csv(source, path, folder, progress)
 
 
 def _in_memory(table: Any, name: Path | str) -> Opened:
@@ -96,15 +96,15 @@ def _parquet(path: Path) -> Opened:
     return Opened(header, f"read_parquet({file_literal(path)}, hive_partitioning=false) AS f({names})")
 
 
-def _csv(source: Source, path: Path, folder: Any) -> Opened:
+def _csv(source: Source, path: Path, folder: Path, progress: Progress) -> Opened:
     delimiter = source.delimiter
     if delimiter is None and path.suffix.lower() in (".tsv", ".tab"):
         delimiter = "\t"
     dialect = sniff(path, delimiter, source.quote, source.encoding)
     text = path
     if dialect.encoding not in ("utf-8", "utf-8-sig", "ascii"):
-        text = _transcode(path, dialect.encoding, folder)
-    check_fields(text, path, dialect)
+        text = _transcode(path, dialect.encoding, folder, progress)
+    check_fields(text, path, dialect, progress)
     names = ", ".join(f"{n}: 'VARCHAR'" for n in inner_names(len(dialect.header)))
     relation = (
         f"read_csv({file_literal(text)}, delim={literal(dialect.delimiter)}, quote={literal(dialect.quote)}, "
@@ -114,13 +114,15 @@ def _csv(source: Source, path: Path, folder: Any) -> Opened:
     return Opened(list(dialect.header), relation, dialect=dialect, text=text)
 
 
-def _transcode(path: Path, encoding: str, folder: Path) -> Path:
+def _transcode(path: Path, encoding: str, folder: Path, progress: Progress) -> Path:
     """A UTF-8 copy of a file: DuckDB reads few other encodings, and not all of them rightly."""
     copy = folder / "utf8.csv"
     copy.touch(mode=0o600)
     try:
         with open(path, encoding=encoding, newline="") as read, open(copy, "w", encoding="utf-8", newline="") as write:
-            shutil.copyfileobj(read, write, 1 << 20)
+            while text := read.read(1 << 20):
+                progress.check()
+                write.write(text)
     except UnicodeError as error:
         raise wrong_encoding(path, encoding, getattr(error, "start", None)) from None
     except OSError as error:

@@ -48,7 +48,7 @@ class DuckDBSplit(Split):
             if name not in plan.dropped
         }
         assert into.path is not None
-        self._target = Appender(into.path, into.sink.delimiter, into.sink.order)
+        self._target = Appender(into.path, into.sink.delimiter, into.sink.order, table.progress)
         into.fields = tuple(
             table.field(name) if inner is not None or name in self._typed else Field(name, ColumnType.TEXT)
             for name, inner in self._layout.items()

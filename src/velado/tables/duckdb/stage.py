@@ -8,8 +8,8 @@ from dataclasses import replace
 from types import TracebackType
 
 from velado.tables.contract import Evidence, Published, Slot, Stage, Table
-from velado.tables.duckdb.table import DuckDBTable
 from velado.tables.publication.publish import publication
+from velado.tables.registry import open_table
 from velado.tables.session import Session
 from velado.tables.sink import Sink
 from velado.tables.source import Source
@@ -33,9 +33,12 @@ class FileStage(Stage):
     def read_back(self, slot: Slot, memory: int | None = None) -> Table:
         """What was written into a slot, opened anew."""
         scratch = None if slot.path is None or slot.sink.path is None else slot.sink.path.parent
-        session = replace(self._session, scratch=scratch, memory=memory or self._session.memory)
+        session = replace(self._session, scratch=scratch)
         source = Source(data=slot.table) if slot.path is None else slot.sink.source(slot.path)
-        return DuckDBTable(replace(source, fields=slot.fields), session)
+        table = open_table(replace(source, fields=slot.fields), session=session)
+        if memory is not None:
+            table.limit(memory)
+        return table
 
     def publish(self, evidence: Sequence[Evidence | None] = ()) -> list[Published]:
         """Write the evidence, and give all files their names."""

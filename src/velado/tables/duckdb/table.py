@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,14 +29,15 @@ from velado.tables.source import Source, format_of
 from velado.tables.sql.dialect import literal
 from velado.tables.sql.plan import PlanQuery
 from velado.tables.sql.table import WIDE, SqlTable, inner_names
-from velado.tables.types import ColumnType
+from velado.tables.types import ColumnType, Field
 from velado.values import Text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_ENUM = 50_000
-BATCH = 100_000
+BATCH, SHEET_BATCH = 100_000, 2_000
+"""Rows that are handed over together; a sheet takes its time for each."""
 VECTOR, VECTORS = 2048 * 16, 8
 """Bytes that the engine takes for a column at a time, and how many of them a statement needs."""
 
@@ -61,9 +63,9 @@ class DuckDBTable(SqlTable):
         settings = {"memory_limit": f"{session.memory}B", "temp_directory": str(self.folder / "spilled")}
         self.connection = duckdb.connect(config={**settings, "preserve_insertion_order": "false"})
         try:
-            self._identity = None if source.path is None else FileIdentity.of(source.check_file())
+            self._identity = None if source.path is None else FileIdentity.of(source.check_file(), self.progress)
             self._lock(source.path)
-            opened = open_source(source, self.folder)
+            opened = open_source(source, self.folder, self.progress)
             self.header = Header(opened.header, self._first_rows(opened))
             self.dialect = opened.dialect
             names = inner_names(len(self.header))
@@ -73,22 +75,22 @@ class DuckDBTable(SqlTable):
             if opened.text is not None and opened.dialect is not None:
                 self._check_quotes(opened.text, opened.dialect)
                 self._check_rows(opened.text, opened.dialect)
+            self.kinds = dict(zip(self.header, kinds, strict=True))
+            self.columns = tuple(field_of(n, kind) for n, kind in self.kinds.items())
+            self.sql = DuckDBDialect(self.kinds)
+            self.inner = dict(zip(self.header, names, strict=True))
+            # Empty fields of a text table are missing already.
+            marked = self.dialect is None or bool(source.missing)
+            markers = list(dict.fromkeys(("", *(source.missing or ())))) if marked else []
+            self.cells = {
+                name: cell(self.sql, self.inner[name], kind, self.kinds[name], markers)
+                for name, kind in zip(self.header, found, strict=True)
+            }
+            if len(self.header) > WIDE:
+                self._make_room()
         except BaseException:
             self.close()
             raise
-        self.kinds = dict(zip(self.header, kinds, strict=True))
-        self.columns = tuple(field_of(n, kind) for n, kind in self.kinds.items())
-        self.sql = DuckDBDialect(self.kinds)
-        self.inner = dict(zip(self.header, names, strict=True))
-        # Empty fields of a text table are missing already.
-        marked = self.dialect is None or bool(source.missing)
-        markers = list(dict.fromkeys(("", *(source.missing or ())))) if marked else []
-        self.cells = {
-            name: cell(self.sql, self.inner[name], kind, self.kinds[name], markers)
-            for name, kind in zip(self.header, found, strict=True)
-        }
-        if len(self.header) > WIDE:
-            self._make_room()
 
     def _lock(self, path: Path | None) -> None:
         """From now on the engine reaches its source and its private folder, and no other file."""
@@ -114,7 +116,7 @@ class DuckDBTable(SqlTable):
             return
         sums = ", ".join(f"sum(strlen({c}))" for c in inner_names(len(self.header)))
         here = self.ask(f"SELECT {sums} FROM {self.relation}")[0]
-        for name, found, other in zip(self.header, here, column_bytes(text, dialect), strict=True):
+        for name, found, other in zip(self.header, here, column_bytes(text, dialect, self.progress), strict=True):
             if (found or 0) != other:
                 raise InputError(
                     "unreadable-file", "blanks stand between a delimiter and a quote, and it is not clear whether they "
@@ -126,7 +128,7 @@ class DuckDBTable(SqlTable):
         """After a name with a line break DuckDB may take all lines for one."""
         if not any(c in name for name in self.header for c in "\r\n"):
             return
-        if self.rows() != row_count(text, dialect):
+        if self.rows() != row_count(text, dialect, self.progress):
             raise InputError(
                 "unreadable-file", "the name of a column has a line break, and lines end in another way",
                 file=self.source.path, hint="Take the line break out of the name.",
@@ -171,7 +173,7 @@ class DuckDBTable(SqlTable):
         if kind in ("csv", "parquet"):
             self.copy(query.text(), into.path, sink.delimiter)
         elif kind == "xlsx":
-            write_xlsx(into.path, self.batches(query.text()), [field.name for field in into.fields])
+            write_xlsx(into.path, self.batches(query.text(), SHEET_BATCH), [field.name for field in into.fields])
         else:
             import pyarrow as pa
 
@@ -198,24 +200,31 @@ class DuckDBTable(SqlTable):
         return PlanQuery(self, plan, order, guard, texts)
 
     def _unsuitable(self, plan: Plan) -> frozenset[str]:
-        """Columns that a sheet holds as texts: decimals, and numbers, dates and times that it cannot show."""
+        """Columns that a sheet holds as texts: decimals, and numbers, dates and times that it cannot show.
+
+        What is asked is what will be released: nothing may follow from a record that is not.
+        """
+        query = self._query(plan, "any")
+        conditions = {field.name: shown for field in query.released if (shown := self._shown_by_sheets(field))}
         found = {f.name for f in self.columns if f.type is ColumnType.DECIMAL}
-        for field in self.columns:
-            if field.type is ColumnType.FLOAT and field.name not in plan.dropped:
-                c = self.inner[field.name]
-                shown = f"isfinite({c}) AND abs({c}) <= {LARGEST_EXACT}"
-                if self.ask(f"SELECT NOT bool_and({shown}) FROM {self.of([field.name])}")[0][0]:
-                    found.add(field.name)
-            if field.type in (ColumnType.DATE, ColumnType.TIMESTAMP) and field.name not in plan.dropped:
-                c, day = self.inner[field.name], field.type is ColumnType.DATE
-                # Nanoseconds do not reach as far as the last day.
-                whole = c if day else f"CAST({c} AS TIMESTAMP)"
-                kind = "DATE" if day else "TIMESTAMP"
-                shown = f"{whole} BETWEEN {kind} {literal(EARLIEST)} AND {kind} {literal(LATEST)}"
-                exact = "true" if day else f"epoch_ns(CASE WHEN {shown} THEN {c} END) % 1000000 = 0"
-                if self.ask(f"SELECT NOT bool_and({shown} AND {exact}) FROM {self.of([field.name])}")[0][0]:
-                    found.add(field.name)
+        if conditions:
+            asked = ", ".join(f"bool_and({shown})" for shown in conditions.values())
+            answers = self.ask(f"SELECT {asked} FROM ({query.text()})")[0]
+            found |= {name for name, held in zip(conditions, answers, strict=True) if held is False}
         return frozenset(found)
+
+    def _shown_by_sheets(self, field: Field) -> str:
+        """Whether a sheet can hold a cell, in SQL; nothing for columns of which it can hold all."""
+        c = self.sql.quoted(field.name)
+        if field.type is ColumnType.FLOAT:
+            return f"isfinite({c}) AND abs({c}) <= {LARGEST_EXACT}"
+        if field.type not in (ColumnType.DATE, ColumnType.TIMESTAMP):
+            return ""
+        day = field.type is ColumnType.DATE
+        # Nanoseconds do not reach as far as the last day.
+        whole, kind = (c, "DATE") if day else (f"CAST({c} AS TIMESTAMP)", "TIMESTAMP")
+        shown = f"{whole} BETWEEN {kind} {literal(EARLIEST)} AND {kind} {literal(LATEST)}"
+        return shown if day else f"{shown} AND epoch_ns(CASE WHEN {shown} THEN {c} END) % 1000000 = 0"
 
     def split(self, places: Sequence[Translation], coded: Sequence[Translation], plan: Plan, into: Slot) -> Split:
         """The table in parts, in a database on disk."""
@@ -231,8 +240,11 @@ class DuckDBTable(SqlTable):
         self.run(f"SET memory_limit = '{memory}B'")
 
     def interrupt(self) -> None:
-        """End the statement that is running."""
-        self.connection.interrupt()
+        """End the statement that is running; none is when the table is closed."""
+        import duckdb
+
+        with suppress(duckdb.Error):
+            self.connection.interrupt()
 
     def close(self) -> None:
         """Close the connection and remove temporary files."""
@@ -304,10 +316,13 @@ class DuckDBTable(SqlTable):
         except duckdb.Error as error:
             raise self.problem(error) from None
 
-    def batches(self, query: str) -> pa.RecordBatchReader:
+    def batches(self, query: str, size: int = BATCH) -> pa.RecordBatchReader:
         """The rows of a result, some at a time."""
         import duckdb
         import pyarrow as pa
+
+        # What goes wrong between two batches comes as an error of Arrow, which is one of the system.
+        errors = (duckdb.Error, pa.ArrowException, OSError)
 
         def rows(reader: Any) -> Iterator[Any]:
             try:
@@ -315,13 +330,13 @@ class DuckDBTable(SqlTable):
                     for batch in reader:
                         self.progress.check()
                         yield batch
-            except duckdb.Error as error:
+            except errors as error:
                 raise self.problem(error) from None
 
         try:
             with self.progress.interrupting(self.interrupt):
-                reader = self.connection.sql(query).to_arrow_reader(BATCH)
-        except duckdb.Error as error:
+                reader = self.connection.sql(query).to_arrow_reader(size)
+        except errors as error:
             raise self.problem(error) from None
         return pa.RecordBatchReader.from_batches(reader.schema, rows(reader))
 

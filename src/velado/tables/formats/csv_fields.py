@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError
+from velado.progress import Progress
 from velado.tables.formats.csv import Dialect
 
 BLOCK = 1 << 24
 """Bytes that are looked at together: no line of a table may be longer."""
 
 
-def check_fields(path: Path, name: Path, dialect: Dialect) -> None:
+def check_fields(path: Path, name: Path, dialect: Dialect, progress: Progress) -> None:
     """Raise `ragged-row` with the line of the first row that has more or fewer fields than the header.
 
     DuckDB passes over a field too many if it is empty, so a second reader counts them. ``path`` is the table in UTF-8,
@@ -23,14 +24,14 @@ def check_fields(path: Path, name: Path, dialect: Dialect) -> None:
     import pyarrow as pa
 
     if ord(dialect.delimiter) > 127 or ord(dialect.quote) > 127:
-        _count_slowly(path, name, dialect)
+        _count_slowly(path, name, dialect, progress)
         return
     try:
         for _ in _second_reader(path, dialect, ["f0"]):
-            pass
+            progress.check()
     except pa.ArrowInvalid:
         # It does not say the line; and it refuses some files that are whole, such as a header without line end.
-        _count_slowly(path, name, dialect)
+        _count_slowly(path, name, dialect, progress)
 
 
 def blanks_beside_quotes(path: Path, dialect: Dialect) -> bool:
@@ -40,22 +41,26 @@ def blanks_beside_quotes(path: Path, dialect: Dialect) -> bool:
         return data.find(b" " + quote) >= 0 or data.find(quote + b" ") >= 0
 
 
-def column_bytes(path: Path, dialect: Dialect) -> list[int]:
+def column_bytes(path: Path, dialect: Dialect, progress: Progress) -> list[int]:
     """The bytes of all cells of each column, as the second reader sees them."""
     import pyarrow.compute as compute
 
     columns = [f"f{i}" for i in range(len(dialect.header))]
     total = [-len(name.encode()) for name in dialect.header]
     for batch in _second_reader(path, dialect, columns):
+        progress.check()
         for i in range(len(columns)):
             total[i] += compute.sum(compute.binary_length(batch.column(i))).as_py() or 0
     return total
 
 
-def row_count(path: Path, dialect: Dialect) -> int:
+def row_count(path: Path, dialect: Dialect, progress: Progress) -> int:
     """The rows below the header, as the second reader sees them."""
-    rows: int = sum(batch.num_rows for batch in _second_reader(path, dialect, ["f0"]))
-    return rows - 1
+    rows = -1
+    for batch in _second_reader(path, dialect, ["f0"]):
+        progress.check()
+        rows += batch.num_rows
+    return rows
 
 
 def _second_reader(path: Path, dialect: Dialect, columns: list[str]) -> Any:
@@ -75,13 +80,14 @@ def _second_reader(path: Path, dialect: Dialect, columns: list[str]) -> Any:
     )  # fmt: skip
 
 
-def _count_slowly(path: Path, name: Path, dialect: Dialect) -> None:
+def _count_slowly(path: Path, name: Path, dialect: Dialect, progress: Progress) -> None:
     """Find the line on which a row with another number of fields begins."""
     with open(path, encoding="utf-8-sig", errors="replace", newline="") as stream:
         rows = csv.reader(stream, delimiter=dialect.delimiter, quotechar=dialect.quote, strict=True)
         line = 1
         try:
             for row in rows:
+                progress.check()
                 if row and len(row) != len(dialect.header):
                     raise ragged_row(name, line, len(row), len(dialect.header))
                 line = rows.line_num + 1

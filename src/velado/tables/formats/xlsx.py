@@ -43,11 +43,14 @@ LATEST = "9999-12-31"
 DAY, MOMENT = "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss.000"
 
 
-def read_xlsx(path: Path, sheet: str | None, fields: Sequence[Field] = ()) -> tuple[pa.Table, list[str]]:
+def read_xlsx(
+    path: Path, sheet: str | None, fields: Sequence[Field] = (), missing: Sequence[str] = ()
+) -> tuple[pa.Table, list[str]]:
     """A sheet as an Arrow table, and its header.
 
     A column all of whose cells are numbers, dates or truths has that type; every other is text. A sheet does not tell whole
     numbers from others, or days from times: whole numbers are INTEGER and midnights are DATE, unless ``fields`` say more.
+    Cells that show one of the texts ``missing`` are.
     """
     import fastexcel
     import pyarrow as pa
@@ -79,10 +82,23 @@ def read_xlsx(path: Path, sheet: str | None, fields: Sequence[Field] = ()) -> tu
         raise
     known = {field.name: field for field in fields}
     columns = [
-        _typed(text, typed.column(i) if typed.shape == texts.shape else text, known.get(header[i]))
+        _typed(*_without(text, typed.column(i) if typed.shape == texts.shape else text, missing), known.get(header[i]))
         for i, text in enumerate(texts.columns)
     ]
     return pa.Table.from_arrays(columns, [f"{i}" for i in range(len(header))]), header
+
+
+def _without(
+    texts: pa.ChunkedArray, cells: pa.ChunkedArray, missing: Sequence[str]
+) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+    """Texts and cells of a column without those that stand for a missing value."""
+    import pyarrow as pa
+    import pyarrow.compute as compute
+
+    if not missing:
+        return texts, cells
+    marked = compute.is_in(texts, value_set=pa.array(list(missing), pa.string()))
+    return tuple(compute.if_else(marked, pa.scalar(None, x.type), x) for x in (texts, cells))
 
 
 def _typed(texts: pa.ChunkedArray, cells: pa.ChunkedArray, field: Field | None) -> pa.ChunkedArray:
@@ -98,6 +114,11 @@ def _typed(texts: pa.ChunkedArray, cells: pa.ChunkedArray, field: Field | None) 
     if pa.types.is_timestamp(kind):
         midnight = compute.all(compute.equal(compute.floor_temporal(cells, unit="day"), cells)).as_py()
         return cells.cast(pa.date32()) if midnight and wanted is not ColumnType.TIMESTAMP else cells
+    if (pa.types.is_integer(kind) or pa.types.is_floating(kind)) and compute.any(
+        compute.is_in(texts, value_set=pa.array(["true", "false"]))
+    ).as_py():
+        # The reader takes truths among numbers for 1 and 0.
+        return texts
     if pa.types.is_integer(kind):
         kind = pa.float64() if wanted is ColumnType.FLOAT else pa.int64()
         return cells.cast(kind)
