@@ -19,7 +19,6 @@ two pieces of their work, and nothing is published.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
