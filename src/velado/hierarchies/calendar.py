@@ -16,8 +16,8 @@ from velado.hierarchies.scale import ISO, Scale, days_of
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,9})?")
 """The canonical text of a time."""
-CANONICAL = re.compile(rf"\d{{4}}-\d\d-\d\d|{MOMENT.pattern}")
-"""The canonical text of a day or of a time."""
+DAY = re.compile(r"\d{4}-\d\d-\d\d")
+"""The canonical text of a day."""
 
 
 def _week(day: date, year_first: bool) -> str:
@@ -50,8 +50,8 @@ def parse_dates(column: str, values: Sequence[str], format: str | None) -> list[
     >>> parse_dates("seen", ["2020-01-02", "2020-01-02 06:30:00"], None)
     [datetime.datetime(2020, 1, 2, 0, 0), datetime.datetime(2020, 1, 2, 6, 30)]
     """
-    if format is not None and all(map(CANONICAL.fullmatch, values)) and not _all_match(values, format):
-        # Dates of a typed column, which has no format of its own.
+    if format is not None and "%H" in format and all(map(DAY.fullmatch, values)):
+        # Days of a typed column, such as those of a sheet, which a format with hours was written for.
         format = None
     pattern = format or ISO
     days, wrong = [], []
@@ -69,15 +69,6 @@ def parse_dates(column: str, values: Sequence[str], format: str | None) -> list[
             hint="Write the column's 'format', for example format: \"%d/%m/%Y\".",
         )  # fmt: skip
     return days
-
-
-def _all_match(values: Sequence[str], format: str) -> bool:
-    try:
-        for value in values:
-            datetime.strptime(value, format)
-    except ValueError:
-        return False
-    return True
 
 
 def dates(column: str, spec: Any, values: Sequence[str], format: str | None = None) -> Hierarchy:

@@ -216,9 +216,13 @@ def manifests_of(project: Project) -> tuple[dict[str, Any], dict[str, Any], Path
 
 
 def _read(
-    project: Project, manifest: Mapping[str, Any], private: Mapping[str, Any], release: Path, progress: Progress
+    project: Project,
+    manifest: Mapping[str, Any],
+    private: Mapping[str, Any],
+    release: Path,
+    progress: Progress | None = None,
 ) -> tuple[Pair, About]:
-    session = Session(progress)
+    session = Session(progress or Progress())
     with open_table(project.source, project.folder, session) as table:
         digest = table.fingerprint()
         if digest is not None and not made_from(private, "input", digest):
