@@ -465,10 +465,9 @@ def test_cancelling_in_the_middle_of_long_work(name: str) -> None:
         method.search(costs(), [KAnonymity(2)])
     if name == "lattice":
         call(Progress())  # also the kernel of the sweep
-    for after in (0.3, 1.5):
-        waited = latency(call, after)
-        print(f"{name}: cancelled after {after} s, ended {waited} s later")
-        assert waited is None or waited < GENEROUS
+    waited = latency(call, 0.7)
+    print(f"{name}: ended {waited} s later")
+    assert waited is None or waited < GENEROUS
 
 
 def test_models_of_values_are_cancelled_too() -> None:
