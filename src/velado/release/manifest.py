@@ -22,6 +22,7 @@ from typing import Any
 from velado.errors import InputError
 from velado.methods import Search
 from velado.operations import Treatment
+from velado.progress import Progress
 from velado.project.document import Project
 from velado.recoding import Recoding
 from velado.release.measure import Measured
@@ -57,9 +58,11 @@ class Made:
     rows: int
 
     @classmethod
-    def of(cls, planned: Planned, slot: Slot) -> Made:
+    def of(cls, planned: Planned, slot: Slot, progress: Progress) -> Made:
         """What was made of a plan in a slot."""
-        return cls(planned.project, planned.treatments, planned.table.fingerprint(), slot.digest(), planned.rows)
+        return cls(
+            planned.project, planned.treatments, planned.table.fingerprint(), slot.digest(progress), planned.rows
+        )
 
 
 def manifests_of(made: Made, search: Search, recoding: Recoding | None, measured: Measured) -> Manifests:

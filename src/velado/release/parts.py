@@ -92,8 +92,7 @@ def run_in_parts(fitted: Fitted, expected: Estimate, session: Session, progress:
         evaluation = merged.evaluation(project.models, verified.verdicts, verified.sizes)
         # Nobody is suppressed here: everybody may know what the owner knows.
         measured = Measured(evaluation, evaluation)
-        manifests = manifests_of(Made.of(planned, slot), search, None, measured)
-        follow("publish")
+        manifests = manifests_of(Made.of(planned, slot, follow("publish")), search, None, measured)
         (published,) = stage.publish([manifests.evidence()])
     return release_in_parts(planned, search, verified, measured, manifests, published)
 

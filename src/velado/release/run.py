@@ -82,8 +82,8 @@ def run(project: Project | str | Path, progress: Progress | None = None) -> Rele
             write(planned, slot, follow("write"))
             verified = verify(planned, stage, slot, follow("verify"))
             measured = measure(planned, verified, follow("measure"))
-            manifests = manifests_of(Made.of(planned, slot), found.search, planned.recoding, measured)
-            follow("publish")
+            made = Made.of(planned, slot, follow("publish"))
+            manifests = manifests_of(made, found.search, planned.recoding, measured)
             (published,) = stage.publish([manifests.evidence(planned.saved_recoding)])
             return release_of(planned, verified, measured, manifests, published)
 
@@ -97,7 +97,6 @@ def _run_light(fitted: Fitted, session: Session, progress: Progress) -> LightRel
         (slot,) = stage.slots
         write(planned, slot, follow("write"))
         verify(planned, stage, slot, follow("verify"))
-        manifests = light_manifests(Made.of(planned, slot))
-        follow("publish")
+        manifests = light_manifests(Made.of(planned, slot, follow("publish")))
         (published,) = stage.publish([manifests.evidence()])
         return light_release(planned, manifests, published)

@@ -57,14 +57,14 @@ def run_tables(project: Project, progress: Progress) -> Releases:
                 if planned[n].found is not None
             }
             manifests = {}
+            publishing = follow("publish")
             for name, p in planned.items():
-                made = Made.of(p, slots[name])
+                made = Made.of(p, slots[name], publishing)
                 manifests[name] = (
                     light_manifests(made)
                     if p.found is None
                     else manifests_of(made, p.found.search, p.recoding, measured[name])
                 )
-            follow("publish")
             published = stage.publish([manifests[n].evidence(planned[n].saved_recoding) for n in names])
         releases: dict[str, Release | LightRelease] = {}
         for name, place in zip(names, published, strict=True):
