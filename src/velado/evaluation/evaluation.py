@@ -12,6 +12,7 @@ import numpy as np
 
 from velado.errors import InputError
 from velado.evaluation.aggregates import Aggregates, aggregates
+from velado.evaluation.exposure import Exposure
 from velado.evaluation.fuzzy import FuzzyMeasures, fuzzy_measures
 from velado.evaluation.individual import IndividualRisk, summarize
 from velado.evaluation.kolmogorov import KolmogorovSmirnov, kolmogorov_smirnov
@@ -40,7 +41,8 @@ class Evaluation:
     Suppressed records are counted apart: no class, distribution or risk contains them; ``starred`` of them stand
     in the release as rows of ``*``. ``before`` and ``after`` are the privacy of the original and of the release.
     Parts that were not asked for are None. ``people``: how many different ones are released and in the smallest class, where
-    a person may have several records; models and risk are then about people.
+    a person may have several records; models and risk are then about people. ``published``: how far the other columns of the
+    release single records out.
     """
 
     rows: int
@@ -64,6 +66,7 @@ class Evaluation:
     uniqueness: dict[str, Uniqueness] | None = None
     fuzzy: FuzzyMeasures | None = None
     people: dict[str, int] | None = None
+    published: tuple[Exposure, ...] | None = None
 
     @property
     def smallest_class(self) -> int:
@@ -73,6 +76,8 @@ class Evaluation:
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready; parts that were not asked for are left out."""
         shown = asdict(self) | {"models": [v.as_dict() for v in self.models]}
+        if self.published is not None:
+            shown["published"] = [e.as_dict() for e in self.published]
         return {name: finite(value) for name, value in shown.items() if value is not None}
 
 

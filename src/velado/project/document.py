@@ -32,7 +32,7 @@ KEYS = (
     "tables", "attributes", "joinable", "twins",
 )  # fmt: skip
 TABLE_KEYS = ("anonymization", "source", "columns", "rest", *UNITS, "models", "method", "output", "twins")
-COLUMN_KEYS = ("role", "type", "hierarchy", "format", "missing", "operation", "attribute", "twins")
+COLUMN_KEYS = ("role", "type", "hierarchy", "format", "missing", "operation", "attribute", "twins", "published")
 ANONYMIZATIONS = ("models", "light")
 PLAIN = (int, float, bytes, list, tuple, set, date)
 """What a project file may hold that is neither text, mapping nor table."""
@@ -263,6 +263,7 @@ class Project:
                 ("missing", "own-category"),
                 ("attribute", c.name),
                 ("twins", "fold"),
+                ("published", ""),
             ):
                 value = getattr(c, key)
                 if isinstance(value, Hierarchy):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from velado.evaluation import Evaluation, evaluate, public, public_verdicts
 from velado.progress import Progress
@@ -23,7 +23,14 @@ def measure(planned: Planned, verified: Verified, progress: Progress) -> Measure
     pair, models = verified.pair, planned.project.models
     assert pair is not None
     whole = evaluate(pair, models, verified.verdicts, progress=progress.part(0, 0.5))
-    if not pair.suppressed:
-        return Measured(whole, whole)
-    known = public_verdicts(models, verified.verdicts, pair.suppressed)
-    return Measured(evaluate(public(pair), models, known, progress=progress.part(0.5, 1)), whole)
+    known = whole
+    if pair.suppressed:
+        verdicts = public_verdicts(models, verified.verdicts, pair.suppressed)
+        known = evaluate(public(pair), models, verdicts, progress=progress.part(0.5, 1))
+    return with_published(Measured(known, whole), verified)
+
+
+def with_published(measured: Measured, verified: Verified) -> Measured:
+    """With what was found of the published columns; whose copies they are was found among all records."""
+    released = tuple(e.public() for e in verified.exposures)
+    return Measured(replace(measured.public, published=released), replace(measured.whole, published=verified.exposures))

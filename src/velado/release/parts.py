@@ -28,10 +28,11 @@ from velado.progress import Progress
 from velado.release.count import check_size, count_columns
 from velado.release.fit import Fitted
 from velado.release.manifest import Made, manifests_of
-from velado.release.measure import Measured
+from velado.release.measure import Measured, with_published
 from velado.release.memory import Estimate
 from velado.release.people import person_column
 from velado.release.plan import Planned, with_own_labels
+from velado.release.published import check_published, passing
 from velado.release.result import Release, release_in_parts
 from velado.release.treatments import treated_plan, treatments
 from velado.release.verify import Expected, verify_written
@@ -89,9 +90,10 @@ def run_in_parts(fitted: Fitted, expected: Estimate, session: Session, progress:
         table.check_unchanged()
         search = Search(0, 0, False, None, time.perf_counter() - began, "greedy cuts, in parts")
         verified = verify_written(stage, slot, _expected(planned, axes, slot, merged, most), memory, follow("verify"))
+        verified = check_published(planned, verified, axes.hierarchies)
         evaluation = merged.evaluation(project.models, verified.verdicts, verified.sizes)
         # Nobody is suppressed here: everybody may know what the owner knows.
-        measured = Measured(evaluation, evaluation)
+        measured = with_published(Measured(evaluation, evaluation), verified)
         manifests = manifests_of(Made.of(planned, slot, follow("publish")), search, None, measured)
         (published,) = stage.publish([manifests.evidence()])
     return release_in_parts(planned, search, verified, measured, manifests, published)
@@ -132,6 +134,7 @@ def _expected(planned: Planned, axes: Axes, slot: Slot, merged: Merged, most: in
         released=merged.kept,
         guarded=slot.sink.guarded,
         passes=max(1, -(-counted // most)),
+        passing=passing(planned.fitted.schema),
     )
 
 

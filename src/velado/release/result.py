@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,11 @@ from velado.errors import Note
 from velado.evaluation import Evaluation
 from velado.evaluation.evaluation import finite
 from velado.methods import Found, Search
-from velado.operations import Treatment
 from velado.recoding import Recoding
 from velado.release.manifest import LIGHT, Manifests
 from velado.release.measure import Measured
 from velado.release.plan import Planned
+from velado.release.published import model_notes, published_notes
 from velado.release.treatments import described
 from velado.release.verify import Verified, twins_notes
 from velado.tables import Published
@@ -154,7 +153,7 @@ def release_of(
         measured.public,
         planned.found.search,
         found=planned.found,
-        notes=(*notes_of(planned.treatments), *twins_notes(verified.twins)),
+        notes=notes_of(planned, verified),
         **_where(manifests, published),
     )
 
@@ -175,12 +174,12 @@ def release_in_parts(
         measured.public,
         search,
         found=None,
-        notes=(*notes_of(planned.treatments), *twins_notes(verified.twins)),
+        notes=notes_of(planned, verified),
         **_where(manifests, published),
     )
 
 
-def light_release(planned: Planned, manifests: Manifests, published: Published) -> LightRelease:
+def light_release(planned: Planned, verified: Verified, manifests: Manifests, published: Published) -> LightRelease:
     """The result of a run that applied operations only."""
     treated = {t.column for t in planned.treatments}
     return LightRelease(
@@ -188,14 +187,16 @@ def light_release(planned: Planned, manifests: Manifests, published: Published) 
         planned.rows,
         described(planned.treatments, planned.project.folder),
         tuple(name for name in planned.header if name not in treated),
-        notes=notes_of(planned.treatments),
+        notes=notes_of(planned, verified),
         **_where(manifests, published),
     )
 
 
-def notes_of(treatments: Sequence[Treatment]) -> tuple[Note, ...]:
-    """What a user should know of the operations."""
-    return tuple(note for t in treatments for note in t.operation.notes(t.column))
+def notes_of(planned: Planned, verified: Verified) -> tuple[Note, ...]:
+    """What a user should know of the published columns, the models, the operations and the spellings."""
+    models = () if planned.project.light else model_notes(planned.fitted.schema, planned.project.models)
+    operations = (note for t in planned.treatments for note in t.operation.notes(t.column))
+    return (*published_notes(verified.exposures), *models, *operations, *twins_notes(verified.twins))
 
 
 def _where(manifests: Manifests, published: Published) -> dict[str, Any]:

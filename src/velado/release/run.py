@@ -17,6 +17,7 @@ from velado.release.measure import measure
 from velado.release.memory import too_large
 from velado.release.parts import run_in_parts
 from velado.release.plan import plan_models, plan_operations
+from velado.release.published import check_published
 from velado.release.result import LightRelease, Release, Releases, light_release, release_of
 from velado.release.search import search
 from velado.release.several import run_tables
@@ -81,6 +82,7 @@ def run(project: Project | str | Path, progress: Progress | None = None) -> Rele
             (slot,) = stage.slots
             write(planned, slot, follow("write"))
             verified = verify(planned, stage, slot, follow("verify"))
+            verified = check_published(planned, verified)
             measured = measure(planned, verified, follow("measure"))
             made = Made.of(planned, slot, follow("publish"))
             manifests = manifests_of(made, found.search, planned.recoding, measured)
@@ -96,7 +98,7 @@ def _run_light(fitted: Fitted, session: Session, progress: Progress) -> LightRel
     with open_stage([planned.sink], session) as stage:
         (slot,) = stage.slots
         write(planned, slot, follow("write"))
-        verify(planned, stage, slot, follow("verify"))
+        verified = verify(planned, stage, slot, follow("verify"))
         manifests = light_manifests(Made.of(planned, slot, follow("publish")))
         (published,) = stage.publish([manifests.evidence()])
-        return light_release(planned, manifests, published)
+        return light_release(planned, verified, manifests, published)

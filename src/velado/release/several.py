@@ -16,6 +16,7 @@ from velado.release.joins import Key, check_plans, verify_joins
 from velado.release.manifest import Made, light_manifests, manifests_of
 from velado.release.measure import measure
 from velado.release.plan import Planned, plan_models, plan_operations
+from velado.release.published import check_published
 from velado.release.result import LightRelease, Release, Releases, light_release, release_of
 from velado.release.verify import verify
 from velado.release.write import write
@@ -47,6 +48,10 @@ def run_tables(project: Project, progress: Progress) -> Releases:
                 write(planned[name], slots[name], step.of(i, len(names)))
             step = follow("verify")
             verified = {n: verify(planned[n], stage, slots[n], step.of(i, len(names))) for i, n in enumerate(names)}
+            verified = {
+                n: found if planned[n].found is None else check_published(planned[n], found)
+                for n, found in verified.items()
+            }
             joined = tuple(
                 j for attribute in project.joinable for j in verify_joins(keys[attribute], stage, slots, attribute)
             )
@@ -70,7 +75,7 @@ def run_tables(project: Project, progress: Progress) -> Releases:
         for name, place in zip(names, published, strict=True):
             p = planned[name]
             releases[name] = (
-                light_release(p, manifests[name], place)
+                light_release(p, verified[name], manifests[name], place)
                 if p.found is None
                 else release_of(p, verified[name], measured[name], manifests[name], place)
             )

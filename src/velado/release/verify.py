@@ -13,6 +13,7 @@ import numpy as np
 
 from velado.errors import InputError, Note, VerificationError
 from velado.evaluation import Pair
+from velado.evaluation.exposure import Exposure
 from velado.frequency import Classes, FrequencyTable
 from velado.models import PrivacyModel, Verdict, all_verdicts, crisp_models
 from velado.models.base import Judging
@@ -20,6 +21,7 @@ from velado.operations import Treatment
 from velado.progress import Progress
 from velado.release.people import count_people, shown_people
 from velado.release.plan import Planned
+from velado.release.published import expose, group_size, passing
 from velado.release.read_back import (
     Contents,
     contents_of,
@@ -30,6 +32,7 @@ from velado.release.read_back import (
     showing,
     without,
 )
+from velado.schema import Column
 from velado.tables import Counts, Slot, Stage, Table
 from velado.twins import Twins
 from velado.values import ROOT, Text
@@ -42,7 +45,8 @@ class Expected:
     ``original`` gives the distribution of the whole input; ``guarded``: texts that look like formulas carry an
     apostrophe. Classes are counted in several ``passes`` where they do not all fit in memory. ``contents`` are those of the classes, where more than the models depends on
     them; ``sizes`` says how many classes of each size there must be, where that is known; ``people`` how many different ones of
-    the column ``person`` each class has by its labels, where people have several rows.
+    the column ``person`` each class has by its labels, where people have several rows; ``passing`` are the columns that are published without being
+    recoded.
     """
 
     header: Sequence[str]
@@ -57,19 +61,22 @@ class Expected:
     sizes: Counter[int] | None = None
     people: Mapping[tuple[Text, ...], int] | None = None
     person: str | None = None
+    passing: Sequence[Column] = ()
 
 
 @dataclass(frozen=True)
 class Verified:
     """What reading a release back gave: the verdicts, how many classes of each size there are, the spelling twins by column.
 
-    ``pair`` is the original and what became of it, in the classes that were found.
+    ``pair`` is the original and what became of it, in the classes that were found; ``exposures`` says how far other
+    published columns single records out.
     """
 
     verdicts: list[Verdict] = field(default_factory=list)
     sizes: Counter[int] = field(default_factory=Counter)
     twins: dict[str, Twins] = field(default_factory=dict)
     pair: Pair | None = None
+    exposures: tuple[Exposure, ...] = ()
 
 
 def verify(planned: Planned, stage: Stage, slot: Slot, progress: Progress) -> Verified:
@@ -93,6 +100,7 @@ def verify(planned: Planned, stage: Stage, slot: Slot, progress: Progress) -> Ve
         people=shown_people(pair),
         person=planned.person,
         sizes=Counter(pair.shown_sizes.tolist()),
+        passing=passing(planned.fitted.schema),
     )
     verified = verify_written(stage, slot, expected, planned.table.memory, progress)
     return replace(verified, verdicts=all_verdicts(models, verified.verdicts, fuzzy), pair=pair)
@@ -146,7 +154,15 @@ def _judged(table: Table, expected: Expected, progress: Progress) -> Verified:
     if broken:
         raise failed("it does not satisfy " + ", ".join(broken))
     twins = {s.column: s.twins.within(spelled[s.column]) for s in expected.original.sensitive}
-    return Verified(verdicts, sizes, {column: found for column, found in twins.items() if found})
+    exposures = expose(
+        table,
+        expected.original.columns,
+        expected.passing,
+        group_size(expected.models),
+        bool(expected.starred),
+        expected.passes,
+    )
+    return Verified(verdicts, sizes, {c: found for c, found in twins.items() if found}, exposures=exposures)
 
 
 def _people(release: FrequencyTable, people: Mapping[tuple[Text, ...], int]) -> np.ndarray:
@@ -181,9 +197,10 @@ def verify_operations(planned: Planned, stage: Stage, slot: Slot) -> Verified:
                 raise failed(f"it holds {table.rows()} records instead of {planned.rows}")
             for treatment in planned.treatments:
                 _check_treated(table, treatment, complete=True, guarded=slot.sink.guarded)
+            shown = [c for c in passing(planned.fitted.schema) if c.name in planned.header]
+            return Verified(exposures=expose(table, (), shown, group_size(())))
     except InputError as error:
         raise failed(f"it cannot be read back ({error.code})") from None
-    return Verified()
 
 
 def _check_treated(table: Table, treatment: Treatment, complete: bool, guarded: bool, starred: int = 0) -> None:

@@ -38,11 +38,12 @@ columns:
     hierarchy:
       tree:
 TREE
-  cost:           {role: insensitive}
+  cost:           {role: sensitive, operation: {round: 100}}   # to the cent it would tell patients apart
 
 models:
   - {k-anonymity: {k: 5}}
   - {distinct-diversity: {l: 3, column: diagnosis}}
+  - {distinct-diversity: {l: 3, column: cost}}
   # - {t-closeness: {t: 0.5, column: diagnosis, distance: hierarchical}}   # uses the tree above
 
 method: {lattice: {suppression: 0.05, objective: loss}}

@@ -24,6 +24,7 @@ ROLES: tuple[str, ...] = get_args(Role)
 TYPES = ("text", "integer", "number", "date")
 MISSING_RULES = ("own-category", "reject")
 REST = ("drop", "insensitive")
+PUBLISHED = ("", "knowingly")
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class Column:
     distinct. ``missing`` says what a missing value means in a quasi-identifier: a category of
     its own, or a reason to refuse the table. ``operation`` is what `velado.operations.operation_from` understands;
     identifiers are suppressed if nothing is said. Columns of several tables with the same ``attribute`` (default: the
-    name) are treated alike. A column without a role needs an operation, and a project without models.
+    name) are treated alike. A column without a role needs an operation, and a project without models. ``published``:
+    knowingly, if a column that singles people out is to be published all the same.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Column:
     operation: Any = None
     attribute: str = ""
     twins: str = "fold"
+    published: str = ""
 
     def __post_init__(self) -> None:
         if not self.role and self.operation is None:
@@ -59,12 +62,13 @@ class Column:
             ("type", self.type, TYPES),
             ("missing rule", self.missing, MISSING_RULES),
             ("twins", self.twins, TWINS),
+            ("published", self.published, PUBLISHED),
         ):
             if value not in known:
                 raise InputError(
                     f"bad-{what.replace(' ', '-')}",
                     f"unknown {what} {value!r}",
-                    hint="Choose one of: " + ", ".join(known),
+                    hint="Choose one of: " + ", ".join(filter(None, known)),
                     column=self.name,
                 )
         self._check_format()
@@ -78,6 +82,11 @@ class Column:
             )
         if self.twins != "fold" and self.role != "sensitive":
             raise InputError("bad-twins", "'twins' is for sensitive columns", column=self.name)
+        if self.published and self.role in ("identifier", "quasi-identifier"):
+            raise InputError(
+                "bad-published", f"'published: {self.published}' is for columns that pass through, and this is a {self.role}",
+                column=self.name, hint="Leave it out, or give the column the role sensitive or insensitive.",
+            )  # fmt: skip
 
     def _check_format(self) -> None:
         """A format that no date can have, such as one that names the year twice, is told at once."""

@@ -14,7 +14,7 @@ from velado.tables.contract import (
     Stage,
     Table,
 )
-from velado.tables.counts import Counts
+from velado.tables.counts import Counts, Groups
 from velado.tables.header import Header, unknown_column
 from velado.tables.plan import Dealing, Noise, Plan, Selection, Translation
 from velado.tables.registry import ENGINES, engine_of, open_stage, open_table
@@ -34,6 +34,7 @@ __all__ = [
     "Engine",
     "Evidence",
     "Field",
+    "Groups",
     "Header",
     "Identity",
     "Noise",

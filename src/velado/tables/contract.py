@@ -17,7 +17,7 @@ import numpy as np
 
 from velado.errors import InputError
 from velado.progress import Progress
-from velado.tables.counts import Counts
+from velado.tables.counts import Counts, Groups
 from velado.tables.files import digest_of
 from velado.tables.formats.csv import Dialect
 from velado.tables.header import Header
@@ -133,6 +133,16 @@ class Table(Resource):
     @abstractmethod
     def amounts(self, columns: Sequence[str]) -> Iterator[tuple[str, dict[Text, int]]]:
         """How often each value of each column occurs, column by column."""
+
+    @abstractmethod
+    def groups(
+        self, combinations: Sequence[Sequence[str]], below: int, besides: str | None = None, lots: int = 1
+    ) -> list[Groups]:
+        """Per combination of columns, how small the groups of rows are that are alike in them.
+
+        Only rows with a value in the last of the columns count, and not those that show ``besides`` there. Groups of fewer
+        than ``below`` rows are ``few``. Counted in so many ``lots`` where not all groups fit in memory.
+        """
 
     @abstractmethod
     def lacks(self, column: str) -> bool:

@@ -26,3 +26,12 @@ class Counts:
             return np.zeros(len(self.counts), dtype=np.int32)
         codes: np.ndarray = encode(self.dictionaries[i])[self.codes[i]]
         return codes
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Records that have a value, how many of them are alone with theirs, and how many share it with few others."""
+
+    records: int
+    alone: int
+    few: int

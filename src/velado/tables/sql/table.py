@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from velado.tables.contract import Table
-from velado.tables.counts import Counts
+from velado.tables.counts import Counts, Groups
 from velado.tables.plan import Plan, Translation
 from velado.tables.sql.dialect import SqlDialect
 from velado.tables.types import ColumnType
@@ -96,6 +96,33 @@ class SqlTable(Table):
             chosen = f"WHERE {self.sql.hashed([self.inner[c] for c in by])} % {lot[1]} = {lot[0]}"
         inside = f"SELECT {cells} FROM {self.of([*columns, *by])} {chosen}"
         return self._counts(self.arrow(f"SELECT {keys}, count(*) AS n FROM ({inside}) GROUP BY {keys}"), columns)
+
+    def groups(
+        self, combinations: Sequence[Sequence[str]], below: int, besides: str | None = None, lots: int = 1
+    ) -> list[Groups]:
+        """Per combination of columns, how small the groups of rows are that are alike in them."""
+        found = np.zeros((len(combinations), 3), dtype=np.int64)
+        for lot in range(lots if combinations else 0):
+            parts = [self._grouped(i, columns, below, besides, (lot, lots)) for i, columns in enumerate(combinations)]
+            for i, *numbers in self.ask(" UNION ALL ".join(parts)):
+                found[i] += numbers
+        return [Groups(*numbers) for numbers in found.tolist()]
+
+    def _grouped(
+        self, number: int, columns: Sequence[str], below: int, besides: str | None, lot: tuple[int, int]
+    ) -> str:
+        """A row with the number of a combination, and its records: all, alone, and in small groups."""
+        cells = [self.inner[c] for c in columns]
+        conditions = [f"{cells[-1]} IS NOT NULL"]
+        if besides is not None:
+            conditions.append(f"{self.sql.text(cells[-1])} <> {self.sql.literal(besides)}")
+        if lot[1] > 1:
+            conditions.append(f"{self.sql.hashed(cells)} % {lot[1]} = {lot[0]}")
+        keys = ", ".join(cells)
+        sizes = f"SELECT count(*) AS n FROM {self.of(columns)} WHERE {' AND '.join(conditions)} GROUP BY {keys}"
+        totals = ("n", "CASE WHEN n = 1 THEN 1 ELSE 0 END", f"CASE WHEN n < {int(below)} THEN n ELSE 0 END")
+        summed = ", ".join(f"coalesce({self.sql.sum(x)}, 0)" for x in totals)
+        return f"SELECT {number}, {summed} FROM ({sizes})"
 
     def lacks(self, column: str) -> bool:
         """Whether a row has no value in the column."""

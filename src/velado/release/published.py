@@ -1,0 +1,207 @@
+"""Published columns that are not quasi-identifiers are looked at, too: identifiers in disguise are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from velado.errors import InputError, Note
+from velado.evaluation import Pair
+from velado.evaluation.exposure import COPY, LEAST, Copy, Exposure, association, refused
+from velado.frequency.table import distinct_rows
+from velado.hierarchies import Hierarchy
+from velado.models import PrivacyModel, smallest_class
+from velado.operations import Treatment
+from velado.release.people import different
+from velado.release.plan import Planned
+from velado.schema import Column, Schema
+from velado.tables import Groups, Table
+from velado.values import ROOT
+
+if TYPE_CHECKING:
+    from velado.release.verify import Verified
+
+SAMPLE = 200_000
+"""Distinct rows from which copies are found; of larger tables a part is taken."""
+ROLES = ("sensitive", "insensitive", "")
+
+
+def passing(schema: Schema) -> list[Column]:
+    """The columns whose values are published, more or less as they are."""
+    return [
+        c
+        for c in schema.values()
+        if c.role in ROLES and (c.operation is None or not (c.operation.hides or c.operation.per_record))
+    ]
+
+
+def group_size(models: Sequence[PrivacyModel]) -> int:
+    """Groups of fewer records are small: the k of the models, or 2, so that a record is not alone."""
+    return max(2, smallest_class(models))
+
+
+def expose(
+    table: Table, quasi: Sequence[str], columns: Sequence[Column], below: int, starred: bool = False, lots: int = 1
+) -> tuple[Exposure, ...]:
+    """How far the columns of a written release single records out; rows of ``*`` do not count."""
+    combinations = [[c.name] for c in columns] + [[*quasi, c.name] for c in columns]
+    groups = table.groups(combinations, below, ROOT if starred else None, lots)
+    return tuple(
+        Exposure.of(c.name, c.role, below, alone, together, knowingly=bool(c.published))
+        for c, alone, together in zip(columns, groups, groups[len(columns) :], strict=False)
+    )
+
+
+def check_published(planned: Planned, verified: Verified, hierarchies: Sequence[Hierarchy] | None = None) -> Verified:
+    """What was verified, with the published columns counted in people where these have several rows, and compared with
+    the quasi-identifiers; identifiers in disguise are refused.
+    """
+    if hierarchies is None:
+        assert planned.found is not None
+        hierarchies = planned.found.classes.frequency.hierarchies
+    exposures, table = verified.exposures, planned.table
+    if planned.person is not None and verified.pair is not None:
+        exposures = of_people(exposures, table, verified.pair, planned.person, planned.treatments)
+    levels = {} if planned.recoding is None else planned.recoding.levels
+    generalized = {h.column: levels.get(h.column, 1) > 0 for h in hierarchies}
+    exposures = with_copies(exposures, table, hierarchies, generalized)
+    refuse(exposures, table.name)
+    return replace(verified, exposures=exposures)
+
+
+def of_people(
+    exposures: Sequence[Exposure], table: Table, pair: Pair, person: str, treatments: Sequence[Treatment]
+) -> tuple[Exposure, ...]:
+    """The same counted in people, where these have several rows."""
+    treated = {t.column: t for t in treatments}
+    found = []
+    for e in exposures:
+        counts, people = table.members([*pair.columns, e.column], person)
+        values = counts.dictionaries[-1]
+        became = treated[e.column].becomes(values) if e.column in treated else None
+        labels = list(values) if became is None else became
+        codes = np.unique([label or "" for label in labels], return_inverse=True)[1][counts.codes[-1]]
+        present = np.array([label is not None for label in labels], dtype=bool)[counts.codes[-1]]
+        rows = np.array([counts.encoded(h.column, h.encode) for h in pair.original.hierarchies], dtype=np.int32)
+        together = np.concatenate([pair.original.codes.T.astype(np.int32), rows], axis=1)
+        _, row_of = distinct_rows(together, [len(h.leaves) for h in pair.original.hierarchies])
+        assert pair.class_of is not None
+        class_of = pair.class_of[row_of[pair.original.rows :]]
+        kept = present & (class_of >= 0)
+        shown = pair.shown_as[class_of[kept]].astype(np.int64)
+        alone = _people_groups(codes[kept], people[kept], e.k)
+        joint = _people_groups(shown * (int(codes.max(initial=0)) + 1) + codes[kept], people[kept], e.k)
+        found.append(Exposure.of(e.column, e.role, e.k, alone, joint, content=e.content, knowingly=e.knowingly))
+    return tuple(found)
+
+
+def _people_groups(groups: np.ndarray, people: np.ndarray, below: int) -> Groups:
+    """People, those who are alone in one of their groups, and those with few others in one."""
+    _, group = np.unique(groups, return_inverse=True)
+    sizes = different(group, people, int(group.max(initial=-1)) + 1)[group]
+    return Groups(len(np.unique(people)), len(np.unique(people[sizes == 1])), len(np.unique(people[sizes < below])))
+
+
+def with_copies(
+    exposures: Sequence[Exposure], table: Table, hierarchies: Sequence[Hierarchy], generalized: Mapping[str, bool]
+) -> tuple[Exposure, ...]:
+    """The exposures with the quasi-identifiers that each column nearly copies: one tells the other, record by record.
+
+    A column with so many values that it is refused anyway is not compared.
+    """
+    compared = [e.column for e in exposures if "alone" not in e.dangers]
+    quasi = [h.column for h in hierarchies]
+    if not compared or table.rows() < LEAST:
+        return tuple(exposures)
+    columns = [*quasi, *compared]
+    lots = max(1, -(-table.distinct(columns) // SAMPLE))
+    counts = table.count(columns, (0, lots), columns)
+    if counts.counts.sum() < LEAST:
+        return tuple(exposures)
+    codes = dict(zip(columns, counts.codes, strict=True))
+    found: dict[str, list[Copy]] = {name: [] for name in compared}
+    for h in hierarchies:
+        order = _order(h, counts.dictionaries[columns.index(h.column)])
+        for name in compared:
+            tells = association(codes[name], codes[h.column], counts.counts)
+            if max(tells, association(codes[h.column], codes[name], counts.counts, order)) >= COPY:
+                found[name].append(Copy(h.column, generalized[h.column]))
+    return tuple(replace(e, copies=tuple(found.get(e.column, ()))) for e in exposures)
+
+
+def _order(hierarchy: Hierarchy, values: Sequence[str | None]) -> np.ndarray:
+    """The place of each value: numbers and dates by size, others as texts."""
+    if hierarchy.scale is not None:
+        place = dict(zip(hierarchy.leaves, hierarchy.scale.numbers.tolist(), strict=False))
+        return np.array([place.get(v, np.inf) for v in values])
+    rank = {v: i for i, v in enumerate(sorted(values, key=lambda v: (v is None, v or "")))}
+    return np.array([rank[v] for v in values])
+
+
+def refuse(exposures: Sequence[Exposure], file: str) -> None:
+    """Refuse identifiers in disguise, all of them at once."""
+    found = refused(exposures)
+    if not found:
+        return
+    others = [f"column '{e.column}': {reason(e)}" for e in found[1:]]
+    raise InputError(
+        "identifier-in-disguise", "\n".join([f"it would be published, and singles people out: {reason(found[0])}", *others]),
+        file=file, column=found[0].column,
+        hint="Give each such column the role identifier or quasi-identifier, or an operation (round, mask, suppress …), "
+        "or write 'published: knowingly' in it. Nothing was written.",
+    )  # fmt: skip
+
+
+def reason(e: Exposure) -> str:
+    """Why a column is an identifier in disguise, in figures and names of columns."""
+    return ", and ".join(REASONS[danger](e) for danger in e.dangers)
+
+
+def _copied(e: Exposure) -> str:
+    copies = [copy for copy in e.copies if copy.generalized] or e.copies
+    return ", ".join(f"'{copy.quasi}'" for copy in copies)
+
+
+REASONS: dict[str, Callable[[Exposure], str]] = {
+    "content": lambda e: f"it looks like {e.content}",
+    "alone": lambda e: (
+        f"{e.few:,} of {e.records:,} records have a value that fewer than {e.k} share ({e.singled_out:,} are alone with theirs)"
+    ),
+    "together": lambda e: (
+        f"with the released quasi-identifiers it singles out {e.singled_out_together:,} of {e.records:,} records"
+    ),
+    "copy": lambda e: f"it tells more of {_copied(e)} than the release should",
+}
+
+
+def published_notes(exposures: Sequence[Exposure]) -> tuple[Note, ...]:
+    """What a user should know of the columns that are published."""
+    notes = [
+        Note("singles-out", f"published {'knowingly' if e.knowingly else 'as it is'}, although {reason(e)}", e.column)
+        for e in exposures
+        if e.dangers
+    ]
+    notes += [
+        Note("near-copy", "nearly a copy of " + ", ".join(f"'{c.quasi}'" for c in e.copies) + ": whoever knows one knows the other", e.column)
+        for e in exposures
+        if e.copies and "copy" not in e.dangers
+    ]  # fmt: skip
+    return tuple(notes)
+
+
+def model_notes(schema: Schema, models: Sequence[PrivacyModel]) -> tuple[Note, ...]:
+    """The sensitive columns that no model protects."""
+    protected = {m.sensitive_column for m in models}
+    return tuple(
+        Note(
+            "unprotected",
+            "sensitive, and no model protects it: a class may show one value only; for example distinct-diversity "
+            f"{{l: 2, column: {name}}}",
+            name,
+        )
+        for name in schema.names("sensitive")
+        if name not in protected
+    )
