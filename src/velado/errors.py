@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -34,7 +34,9 @@ MOST_SHOWN = 60
 
 
 class VeladoError(Exception):
-    """Something that the user can mend. ``code`` is stable and machine-readable."""
+    """Something that the user can mend. ``code`` is stable and machine-readable; ``fields`` are names and numbers of the
+    message, apart from its words.
+    """
 
     exit_code: ClassVar[int] = 2
 
@@ -47,6 +49,7 @@ class VeladoError(Exception):
         file: str | Path | None = None,
         column: str | None = None,
         values: Iterable[Any] = (),
+        fields: Mapping[str, Any] | None = None,
     ) -> None:
         self.code = code
         self.message = _cut(message, MOST_MESSAGE)
@@ -54,6 +57,7 @@ class VeladoError(Exception):
         self.file = None if file is None else str(file)
         self.column = column
         self.values = [redacted(_cut(str(v), MOST_SHOWN)) for v in islice(values, MOST_VALUES)]
+        self.fields = dict(fields or {})
         super().__init__(str(self))
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -80,8 +84,9 @@ class VeladoError(Exception):
             "file": self.file,
             "column": self.column,
             "values": self.values,
+            "fields": self.fields,
         }
-        return {"error": {key: value for key, value in fields.items() if value not in (None, "", [])}}
+        return {"error": {key: value for key, value in fields.items() if value not in (None, "", [], {})}}
 
 
 class InputError(VeladoError):

@@ -10,6 +10,7 @@ import typer
 from velado import InputError, inspect_table
 from velado.cli.terminal import DELIMITER, ENCODING, MISSING, QUOTE, SHEET, plain, progress, say, show_notes, source
 from velado.project.template import project_text
+from velado.questions.suggest import suggest
 from velado.tables.publication.publish import published
 
 
@@ -29,9 +30,10 @@ def command(
         raise InputError("file-exists", "the project file exists already", file=target, hint="Use --force or --output.")
     read = source(table, delimiter, quote, encoding, missing, sheet)
     with progress() as report:
-        seen = inspect_table(read, report)
+        seen = inspect_table(read, report.part(0, 0.3))
+        found = suggest(seen, read, report.part(0.3, 1))
     show_notes(seen.notes)
-    text = project_text(seen, read, target)
+    text = project_text(seen, found, read, target)
     with published([target]) as (place,):
         place.write_text(text, encoding="utf-8")
     say(f"Wrote {plain(target)}. Read it, correct the roles, then: velado run {plain(target)}")

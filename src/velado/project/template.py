@@ -4,23 +4,60 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from velado.project.document import ROWS
 from velado.tables import Source
 
 if TYPE_CHECKING:
-    from velado.questions.inspect import ColumnInspection, Inspection
+    from velado.questions.inspect import Inspection
+    from velado.questions.suggest import SuggestedColumn, Suggestion, Trial
 
 
-def project_text(seen: Inspection, source: Source, target: Path) -> str:
+def project_text(seen: Inspection, suggested: Suggestion, source: Source, target: Path) -> str:
     """The YAML text; every suggestion says why."""
     assert source.path is not None
-    path = os.path.relpath(source.path.resolve(), target.resolve().parent)
     stem = source.path.stem
     suffix = source.path.suffix if source.path.suffix.lower() in (".parquet", ".xlsx", ".tsv") else ".csv"
-    options: dict[str, Any] = {"path": path}
+    lines = [
+        f"# Velado project for {source.path.name}: {seen.rows:,} records. Check the roles: nobody knows the table as you do.",
+        "velado: 1",
+        f"name: {_value(stem)}",
+        f"source: {_value(_source(seen, source, target))}",
+        "",
+        "# Roles: identifier (never leaves), quasi-identifier (others may know it: recoded),",
+        "# sensitive (what must not be learnt), insensitive (passes through).",
+        "columns:",
+        *_columns([c for c in suggested.columns if c.kept]),
+    ]
+    left = [c for c in suggested.columns if not c.kept]
+    if left:
+        lines += [
+            "  # Left out of the release, until you give them a role:",
+            *(f"  # {line.strip()}" for line in _columns(left)),
+            "rest: drop",
+        ]
+    if suggested.unit is not None:
+        key, unit = suggested.unit
+        lines += ["", *UNIT, f"{key}: {_value(unit)}"]
+    lines += ["", "# Every class of records that look alike must satisfy all of these.", "models:"]
+    lines += [f"  - {_value(model)}" for model in suggested.models]
+    lines += [f"  # - {_value(model)}   # {why}" for model, why in suggested.without]
+    lines += ["", *_methods(suggested), "", f"output: {_value({'path': f'{stem}_anonymous{suffix}'})}", ""]
+    return "\n".join(lines)
+
+
+UNIT = (
+    "# Identifiers repeat: k counts the different values of this column, not rows.",
+    "# Write 'person: rows' if every row is a person.",
+)
+
+
+def _source(seen: Inspection, source: Source, target: Path) -> dict[str, Any]:
+    """How the table is read, beside its path from the project file."""
+    assert source.path is not None
+    options: dict[str, Any] = {"path": os.path.relpath(source.path.resolve(), target.resolve().parent)}
     if seen.dialect:
         options["delimiter"] = seen.dialect["delimiter"]
         if seen.dialect["encoding"] not in ("utf-8", "utf-8-sig"):
@@ -30,71 +67,31 @@ def project_text(seen: Inspection, source: Source, target: Path) -> str:
         options["missing"] = markers
     if source.sheet:
         options["sheet"] = source.sheet
-    lines = [
-        f"# Velado project for {source.path.name}: {seen.rows:,} records. Correct the roles before you run it.",
-        "velado: 1",
-        f"name: {_value(stem)}",
-        f"source: {_value(options)}",
-        "",
-        "# Roles: identifier (never leaves), quasi-identifier (others may know it: recoded),",
-        "# sensitive (what must not be learnt), insensitive (passes through).",
-        "columns:",
-    ]
-    width = max(len(_value(c.name)) for c in seen.columns)
-    for c in seen.columns:
-        lines.append(f"  # {c.reason}")
-        lines.append(f"  {_value(c.name)}: {' ' * (width - len(_value(c.name)))}{_value(_column(c))}")
-    lines += _person(seen)
-    lines += [
-        "",
-        "# Every class of records that look alike must satisfy all of these.",
-        "models:",
-        "  - {k-anonymity: {k: 5}}",
-    ]
-    for c in seen.columns:
-        if c.role == "sensitive" and c.distinct > 0.5 * seen.rows:
-            lines.append(
-                f"  # - {{t-closeness: {{t: 0.3, column: {_value(c.name)}, distance: ordered}}}}   # nearly all values differ"
-            )
-        elif c.role == "sensitive" and c.distinct > 1:
-            lines.append(f"  - {{distinct-diversity: {{l: 2, column: {_value(c.name)}}}}}")
-    lines += [
-        "  # - {t-closeness: {t: 0.3, column: ..., distance: equal}}      # also ordered, hierarchical",
-        "",
-        "# The optimal recoding; at most this share of the records may be suppressed.",
-        "method: {lattice: {suppression: 0.05, objective: loss}}",
-        "",
-        f"output: {_value({'path': f'{stem}_anonymous{suffix}'})}",
-        "",
-    ]
-    return "\n".join(lines)
+    return options
 
 
-def _person(seen: Inspection) -> list[str]:
-    """Who has several rows, where identifiers repeat."""
-    identifiers = [c for c in seen.columns if c.role == "identifier"]
-    if not identifiers or any(c.distinct == seen.rows for c in identifiers):
-        return []
-    whole = [c for c in identifiers if not c.missing]
-    unit = max(whole, key=lambda c: c.distinct).name if whole else ROWS
-    return [
-        "",
-        "# Identifiers repeat: k counts the different values of this column, not rows.",
-        "# Write 'person: rows' if every row is a person.",
-        f"person: {_value(unit)}",
-    ]
+def _columns(columns: Sequence[SuggestedColumn]) -> list[str]:
+    """Each column with its reason above it."""
+    width = max((len(_value(c.name)) for c in columns), default=0)
+    lines = []
+    for c in columns:
+        spec = c.spec if c.spec["role"] else {**c.spec, "role": "insensitive"}
+        lines += [f"  # {c.reason}", f"  {_value(c.name)}: {' ' * (width - len(_value(c.name)))}{_value(spec)}"]
+    return lines
 
 
-def _column(c: ColumnInspection) -> dict[str, Any]:
-    shown: dict[str, Any] = {"role": c.role}
-    if c.role == "quasi-identifier":
-        if c.type != "text":
-            shown["type"] = c.type
-        if c.format:
-            shown["format"] = c.format
-        if c.hierarchy is not None:
-            shown["hierarchy"] = c.hierarchy
-    return shown
+def _methods(suggested: Suggestion) -> list[str]:
+    """The method that lost least on the table, and the others as comments."""
+    best, *others = suggested.trials
+    tried = ", ".join(_lost(t) for t in suggested.trials)
+    return [f"# {tried}.", f"method: {_value(best.method)}", *(f"# method: {_value(t.method)}" for t in others)]
+
+
+def _lost(trial: Trial) -> str:
+    if trial.loss is None:
+        return f"{trial.name} {trial.problem}"
+    suppressed = f" and suppresses {trial.suppressed:.1%} of the records" if trial.suppressed else ""
+    return f"{trial.name} loses {trial.loss:.1%} of the information{suppressed}"
 
 
 def _value(value: Any) -> str:

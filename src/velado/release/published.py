@@ -149,7 +149,7 @@ def refuse(exposures: Sequence[Exposure], file: str) -> None:
     others = [f"column '{e.column}': {reason(e)}" for e in found[1:]]
     raise InputError(
         "identifier-in-disguise", "\n".join([f"it would be published, and singles people out: {reason(found[0])}", *others]),
-        file=file, column=found[0].column,
+        file=file, column=found[0].column, fields={"columns": {e.column: list(e.dangers) for e in found}},
         hint="Give each such column the role identifier or quasi-identifier, or an operation (round, mask, suppress …), "
         "or write 'published: knowingly' in it. Nothing was written.",
     )  # fmt: skip

@@ -1,0 +1,280 @@
+"""A project for an inspected table that runs: tried on the table itself, the better method first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from velado.errors import InputError, NoSolution
+from velado.evaluation.exposure import TOO_MANY
+from velado.numbers import parse_all
+from velado.progress import Progress
+from velado.project import Output, Project
+from velado.project.document import ROWS
+from velado.questions.inspect import ColumnInspection, Inspection
+from velado.release import run
+from velado.release.result import Release
+from velado.tables import Session, Source, open_table
+
+MOST_ROWS = 2_000_000
+"""Of larger tables no release is made on trial."""
+MOST_NODES = 1_000_000
+"""A larger lattice is not searched on trial."""
+BUDGET = 20.0
+"""Seconds for which it is."""
+SMALL = 50
+"""Among fewer records a k of 5 leaves nothing to see."""
+ONE_SIDED = 0.9
+"""Share of the records of one value above which classes with another one are hard to find."""
+MONDRIAN: Mapping[str, Any] = {"mondrian": {}}
+LATTICE: Mapping[str, Any] = {"lattice": {"suppression": 0.05, "objective": "loss"}}
+MOST_FALLBACK = 6
+REFUSED = "identifier-in-disguise"
+
+
+@dataclass(frozen=True)
+class SuggestedColumn:
+    """A column as a project file should describe it, and why; ``kept``: it is published or protected, not left out."""
+
+    name: str
+    spec: dict[str, Any]
+    reason: str
+    kept: bool = True
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a method made of the table: the information lost and the records suppressed, or why it was not tried."""
+
+    method: Mapping[str, Any]
+    loss: float | None = None
+    suppressed: float = 0.0
+    problem: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the method."""
+        return next(iter(self.method))
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A project for a table: columns, models, methods with what they lose, the best first.
+
+    ``unit`` is ``person`` or ``household`` and a column, where rows belong together; ``without`` are models that were left
+    out, and why.
+    """
+
+    columns: tuple[SuggestedColumn, ...]
+    models: tuple[dict[str, Any], ...]
+    without: tuple[tuple[dict[str, Any], str], ...] = ()
+    unit: tuple[str, str] | None = None
+    trials: tuple[Trial, ...] = ()
+
+    @property
+    def method(self) -> Mapping[str, Any]:
+        """The method that loses least."""
+        return self.trials[0].method
+
+    def column(self, name: str) -> SuggestedColumn:
+        """One of the columns."""
+        return next(c for c in self.columns if c.name == name)
+
+    def leaving_out(self, name: str, reason: str) -> Suggestion:
+        """The same without a column, and without the models that protect it."""
+        columns = tuple(
+            replace(c, kept=False, reason=f"{c.reason}; {reason}") if c.name == name else c for c in self.columns
+        )
+        return replace(self, columns=columns, models=tuple(m for m in self.models if _protects(m) != name))
+
+    def as_dict(self, source: Any, method: Mapping[str, Any]) -> dict[str, Any]:
+        """The mapping that a project file holds."""
+        columns = {c.name: c.spec for c in self.columns if c.kept}
+        unit = {} if self.unit is None else dict([self.unit])
+        return {
+            "source": source,
+            "columns": columns,
+            "rest": "drop",
+            **unit,
+            "models": list(self.models),
+            "method": method,
+        }
+
+
+def _protects(model: Mapping[str, Any]) -> str | None:
+    ((_, parameters),) = model.items()
+    column = parameters.get("column")
+    return None if column is None else str(column)
+
+
+def suggest(seen: Inspection, source: Source, progress: Progress | None = None) -> Suggestion:
+    """Describe an inspected table so that a run of it succeeds, and loses little.
+
+    What cannot be published is left out, with the reason: columns that nobody can decide about but their owner, and those
+    that a run would refuse.
+    """
+    follow = (progress or Progress()).through(inspect=1, search=9)
+    source = replace(source, missing=markers(seen, source) or source.missing)
+    suggestion = _described(seen, source, follow("inspect"))
+    if seen.rows > MOST_ROWS:
+        problem = f"not tried: more than {MOST_ROWS:,} rows"
+        return replace(suggestion, trials=(Trial(MONDRIAN, problem=problem), Trial(LATTICE, problem=problem)))
+    trying = follow("search")
+    suggestion, mondrian = _tried(suggestion, source, MONDRIAN, trying.part(0, 0.5))
+    nodes = math.prod(max(2, len(c.generalizations)) for c in seen.columns if _kept_quasi(suggestion, c))
+    if nodes > MOST_NODES:
+        lattice = Trial(LATTICE, problem=f"not tried: about 10^{math.floor(math.log10(nodes))} nodes")
+    else:
+        suggestion, lattice = _tried(suggestion, source, LATTICE, trying.part(0.5, 1.0))
+    trials = sorted((mondrian, lattice), key=lambda t: math.inf if t.loss is None else t.loss)
+    return replace(suggestion, trials=tuple(trials))
+
+
+def markers(seen: Inspection, source: Source) -> tuple[str, ...]:
+    """What stands for missing values, as the source says and as the columns look."""
+    return tuple(dict.fromkeys([*(source.missing or ()), *(m for c in seen.columns for m in c.markers)]))
+
+
+def _kept_quasi(suggestion: Suggestion, c: ColumnInspection) -> bool:
+    column = suggestion.column(c.name)
+    return column.kept and column.spec["role"] == "quasi-identifier"
+
+
+def _described(seen: Inspection, source: Source, progress: Progress) -> Suggestion:
+    """The columns as they were inspected, measurements rounded; models for what is sensitive."""
+    k = 5 if seen.rows >= SMALL else 2
+    fallback = _fallback(seen)
+    columns: list[SuggestedColumn] = []
+    models: list[dict[str, Any]] = [{"k-anonymity": {"k": k}}]
+    without: list[tuple[dict[str, Any], str]] = []
+    with open_table(source, session=Session(progress)) as table:
+        for c in seen.columns:
+            progress.check()
+            role = "quasi-identifier" if c.name in fallback else c.role
+            column = SuggestedColumn(c.name, _spec(c, role), c.reason, kept=bool(role))
+            if role == "sensitive":
+                ((_, amount),) = table.amounts([c.name])
+                present = {v: n for v, n in amount.items() if v is not None and v not in c.markers}
+                column = _rounded(column, c, present, k)
+                if column.kept:
+                    model = {"distinct-diversity": {"l": 2, "column": c.name}}
+                    share = max(present.values(), default=0) / max(seen.rows, 1)
+                    if share > ONE_SIDED:
+                        without.append((model, f"one value has {share:.0%} of the records: classes with another one are hard to find"))  # fmt: skip
+                    else:
+                        models.append(model)
+            columns.append(column)
+    return Suggestion(tuple(columns), tuple(models), tuple(without), _unit(seen))
+
+
+def _fallback(seen: Inspection) -> frozenset[str]:
+    """Where nothing looks like what others know, columns of few values are taken for it: something must be protected."""
+    if any(c.role == "quasi-identifier" for c in seen.columns):
+        return frozenset()
+    open_columns = [c for c in seen.columns if c.role in ("", "insensitive") and 1 < c.distinct <= 0.2 * seen.rows]
+    open_columns = open_columns or [c for c in seen.columns if c.role == "sensitive" and c.distinct > 1]
+    return frozenset(c.name for c in sorted(open_columns, key=lambda c: -c.distinct)[:MOST_FALLBACK])
+
+
+def _spec(c: ColumnInspection, role: str) -> dict[str, Any]:
+    """A column as the project file writes it."""
+    shown: dict[str, Any] = {"role": role}
+    if role == "quasi-identifier":
+        if c.type != "text":
+            shown["type"] = c.type
+        if c.format:
+            shown["format"] = c.format
+        if c.hierarchy is not None:
+            shown["hierarchy"] = c.hierarchy
+    return shown
+
+
+def _rounded(column: SuggestedColumn, c: ColumnInspection, amount: Mapping[str, int], k: int) -> SuggestedColumn:
+    """A measurement rounded until it does not single people out; what cannot be rounded is left out."""
+    records = np.array([*amount.values()], dtype=np.int64)
+    limit = TOO_MANY / 2 * records.sum()
+    if records[records < k].sum() <= limit:
+        return column
+    if c.type in ("integer", "number"):
+        numbers = np.array(parse_all(c.name, list(amount)))
+        step = _step(numbers, records, k, limit)
+        if step is not None:
+            why = f"{column.reason}; rounded, because its own values single people out"
+            return replace(column, spec={**column.spec, "operation": {"round": step}}, reason=why)
+    return replace(column, kept=False, reason=f"{column.reason}; left out: its values single people out")
+
+
+def _step(numbers: np.ndarray, records: np.ndarray, k: int, limit: float) -> int | float | None:
+    """The smallest of 1, 2, 5, 10, 20 … to which rounding leaves few records in groups smaller than k."""
+    span = float(numbers.max() - numbers.min())
+    if not span > 0:
+        return None
+    for power in range(math.floor(math.log10(span)) - 6, math.floor(math.log10(span)) + 1):
+        for digit in (1, 2, 5):
+            step = digit * 10.0**power
+            _, group = np.unique(np.rint(numbers / step), return_inverse=True)
+            sizes = np.bincount(group, weights=records)
+            if len(sizes) > 1 and sizes[sizes < k].sum() <= limit:
+                return int(step) if step >= 1 else float(f"{step:.{-power}f}")
+    return None
+
+
+def _unit(seen: Inspection) -> tuple[str, str] | None:
+    """Who has several rows, where identifiers repeat."""
+    identifiers = [c for c in seen.columns if c.role == "identifier"]
+    if not identifiers or any(c.distinct == seen.rows for c in identifiers):
+        return None
+    whole = [c for c in identifiers if not c.missing]
+    return "person", max(whole, key=lambda c: c.distinct).name if whole else ROWS
+
+
+def _tried(
+    suggestion: Suggestion, source: Source, method: Mapping[str, Any], progress: Progress
+) -> tuple[Suggestion, Trial]:
+    """Run a method in memory; what stands in the way of a release is left out, and the run begins again."""
+    tries = len(suggestion.columns) + len(suggestion.models)
+    for i in range(tries):
+        try:
+            release = _run(suggestion, source, method, progress.of(i, tries))
+        except NoSolution as error:
+            models = suggestion.models
+            if len(models) == 1:
+                return suggestion, Trial(method, problem=error.message)
+            suggestion = replace(
+                suggestion, models=models[:-1], without=(*suggestion.without, (models[-1], "no recoding satisfies it"))
+            )
+        except InputError as error:
+            suggestion = _mended(suggestion, error)
+        else:
+            e = release.evaluation
+            return suggestion, Trial(method, e.utility.loss, e.suppressed / max(e.rows, 1))
+    raise InputError("no-suggestion", "no project for this table could be found that runs", file=source.name)
+
+
+def _run(suggestion: Suggestion, source: Source, method: Mapping[str, Any], progress: Progress) -> Release:
+    described = dict(method)
+    if "lattice" in described:
+        described = {"lattice": {**described["lattice"], "budget": BUDGET}}
+    project = Project.from_dict(suggestion.as_dict(None, described) | {"source": "-"}, Path())
+    release = run(replace(project, source=source, output=Output()), progress)
+    assert isinstance(release, Release)
+    return release
+
+
+def _mended(suggestion: Suggestion, error: InputError) -> Suggestion:
+    """Without the columns that an error names."""
+    if error.code == "repeated-identifier":
+        return replace(suggestion, unit=("person", ROWS))
+    names = list(error.fields.get("columns", ())) or [error.column]
+    kept = [c.name for c in suggestion.columns if c.kept]
+    if not all(name in kept for name in names):
+        raise error
+    for name in names:
+        reason = "left out: " + ("it would single people out" if error.code == REFUSED else error.message)
+        suggestion = suggestion.leaving_out(str(name), reason)
+    return suggestion
