@@ -25,7 +25,7 @@ from engines.engines import (
 )
 from harness.watching import times
 from velado import InputError
-from velado.tables import Capability, Plan, Selection, Session, Slot, Source
+from velado.tables import Capability, Groups, Plan, Selection, Session, Slot, Source
 
 COLUMNS = [["word"], ["sex"], ["word", "sex"], ["sex", "word", "who"]]
 
@@ -169,6 +169,23 @@ def test_lacks_and_repeats(engine: EngineUnderTest, kind: str, tmp_path: Path) -
         for name, column in cells.items():
             assert opened.lacks(name) is (None in column)
             assert opened.repeats(name) is (None in column or len(set(column)) < len(column))
+
+
+@per_engine
+@pytest.mark.parametrize("lots", [1, 3])
+@pytest.mark.parametrize("besides", [None, "*"])
+def test_groups_of_rows_that_are_alike(
+    engine: EngineUnderTest, lots: int, besides: str | None, people: pa.Table, tmp_path: Path
+) -> None:
+    combinations = [["word"], ["sex"], ["sex", "word"], ["word", "sex"], ["sex", "word", "who"]]
+    expected = []
+    for columns in combinations:
+        rows = [row for row in rows_of(people, columns) if row[-1] is not None and row[-1] != besides]
+        sizes = Counter(rows).values()
+        expected.append(Groups(len(rows), sum(n == 1 for n in sizes), sum(n for n in sizes if n < 4)))
+    with engine.open(people, "memory", tmp_path) as table:
+        assert table.groups(combinations, 4, besides, lots) == expected
+        assert table.groups([], 4) == []
 
 
 @per_engine

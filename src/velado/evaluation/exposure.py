@@ -15,21 +15,12 @@ from velado.tables import Groups
 
 TOO_MANY = 0.2
 """Above this share of the records that have a value, a column is an identifier in disguise."""
+TOO_MANY_COPIED = 0.05
+"""Above this share in small groups, a near-copy of a quasi-identifier takes back what was generalized."""
 COPY = 0.9
 """From this association on a column is nearly a copy of another."""
 LEAST = 20
 """Among fewer records two columns go together by chance."""
-
-
-@dataclass(frozen=True)
-class Copy:
-    """A published column and a quasi-identifier of which one tells the other.
-
-    ``generalized``: the release shows less of the quasi-identifier than the column tells.
-    """
-
-    quasi: str
-    generalized: bool
 
 
 @dataclass(frozen=True)
@@ -50,7 +41,7 @@ class Exposure:
     singled_out_together: int
     few_together: int
     content: str | None = None
-    copies: tuple[Copy, ...] = ()
+    copies: tuple[str, ...] = ()
     knowingly: bool = False
 
     @classmethod
@@ -74,7 +65,7 @@ class Exposure:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {**asdict(self), "copies": [asdict(c) for c in self.copies], "dangers": list(self.dangers)}
+        return {**asdict(self), "copies": list(self.copies), "dangers": list(self.dangers)}
 
 
 DANGERS: dict[str, Callable[[Exposure], bool]] = {
@@ -82,10 +73,8 @@ DANGERS: dict[str, Callable[[Exposure], bool]] = {
     "alone": lambda e: e.few > TOO_MANY * e.records,
     # The values of a sensitive column are meant to differ within a class.
     "together": lambda e: e.role != "sensitive" and e.singled_out_together > TOO_MANY * e.records,
-    "copy": lambda e: (
-        any(copy.generalized for copy in e.copies)
-        or (bool(e.copies) and e.role != "sensitive" and e.few_together > TOO_MANY * e.records)
-    ),
+    # Whoever knows the quasi-identifier knows the copy: it counts as one, and small groups break k-anonymity.
+    "copy": lambda e: bool(e.copies) and e.few_together > TOO_MANY_COPIED * e.records,
 }
 """What makes a column an identifier in disguise, by name."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from velado.errors import InputError, Note
 from velado.evaluation import Pair
-from velado.evaluation.exposure import COPY, LEAST, Copy, Exposure, association, refused
+from velado.evaluation.exposure import COPY, LEAST, Exposure, association, refused
 from velado.frequency.table import distinct_rows
 from velado.hierarchies import Hierarchy
 from velado.models import PrivacyModel, smallest_class
@@ -18,7 +18,7 @@ from velado.operations import Treatment
 from velado.release.people import different
 from velado.release.plan import Planned
 from velado.schema import Column, Schema
-from velado.tables import Groups, Table
+from velado.tables import Counts, Groups, Table
 from velado.values import ROOT
 
 if TYPE_CHECKING:
@@ -65,9 +65,7 @@ def check_published(planned: Planned, verified: Verified, hierarchies: Sequence[
     exposures, table = verified.exposures, planned.table
     if planned.person is not None and verified.pair is not None:
         exposures = of_people(exposures, table, verified.pair, planned.person, planned.treatments)
-    levels = {} if planned.recoding is None else planned.recoding.levels
-    generalized = {h.column: levels.get(h.column, 1) > 0 for h in hierarchies}
-    exposures = with_copies(exposures, table, hierarchies, generalized)
+    exposures = with_copies(exposures, table, hierarchies, planned.person)
     refuse(exposures, table.name)
     return replace(verified, exposures=exposures)
 
@@ -106,7 +104,7 @@ def _people_groups(groups: np.ndarray, people: np.ndarray, below: int) -> Groups
 
 
 def with_copies(
-    exposures: Sequence[Exposure], table: Table, hierarchies: Sequence[Hierarchy], generalized: Mapping[str, bool]
+    exposures: Sequence[Exposure], table: Table, hierarchies: Sequence[Hierarchy], person: str | None = None
 ) -> tuple[Exposure, ...]:
     """The exposures with the quasi-identifiers that each column nearly copies: one tells the other, record by record.
 
@@ -117,19 +115,28 @@ def with_copies(
     if not compared or table.rows() < LEAST:
         return tuple(exposures)
     columns = [*quasi, *compared]
-    lots = max(1, -(-table.distinct(columns) // SAMPLE))
-    counts = table.count(columns, (0, lots), columns)
+    counts = _sampled(table, columns, person)
     if counts.counts.sum() < LEAST:
         return tuple(exposures)
     codes = dict(zip(columns, counts.codes, strict=True))
-    found: dict[str, list[Copy]] = {name: [] for name in compared}
+    found: dict[str, list[str]] = {name: [] for name in compared}
     for h in hierarchies:
         order = _order(h, counts.dictionaries[columns.index(h.column)])
         for name in compared:
             tells = association(codes[name], codes[h.column], counts.counts)
             if max(tells, association(codes[h.column], codes[name], counts.counts, order)) >= COPY:
-                found[name].append(Copy(h.column, generalized[h.column]))
+                found[name].append(h.column)
     return tuple(replace(e, copies=tuple(found.get(e.column, ()))) for e in exposures)
+
+
+def _sampled(table: Table, columns: Sequence[str], person: str | None) -> Counts:
+    """Enough of the table to see which columns go together; of people who have several rows, one row each."""
+    if person is not None:
+        counts, people = table.members(columns, person)
+        _, first = np.unique(people, return_index=True)
+        return replace(counts, codes=tuple(c[first] for c in counts.codes), counts=np.ones(len(first), dtype=np.int64))
+    lots = max(1, -(-table.distinct(columns) // SAMPLE))
+    return table.count(columns, (0, lots), columns)
 
 
 def _order(hierarchy: Hierarchy, values: Sequence[str | None]) -> np.ndarray:
@@ -155,14 +162,13 @@ def refuse(exposures: Sequence[Exposure], file: str) -> None:
     )  # fmt: skip
 
 
+def _listed(columns: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in columns)
+
+
 def reason(e: Exposure) -> str:
     """Why a column is an identifier in disguise, in figures and names of columns."""
     return ", and ".join(REASONS[danger](e) for danger in e.dangers)
-
-
-def _copied(e: Exposure) -> str:
-    copies = [copy for copy in e.copies if copy.generalized] or e.copies
-    return ", ".join(f"'{copy.quasi}'" for copy in copies)
 
 
 REASONS: dict[str, Callable[[Exposure], str]] = {
@@ -173,7 +179,10 @@ REASONS: dict[str, Callable[[Exposure], str]] = {
     "together": lambda e: (
         f"with the released quasi-identifiers it singles out {e.singled_out_together:,} of {e.records:,} records"
     ),
-    "copy": lambda e: f"it tells more of {_copied(e)} than the release should",
+    "copy": lambda e: (
+        f"it is nearly a copy of {_listed(e.copies)}, and as a quasi-identifier it leaves {e.few_together:,} of {e.records:,} "
+        f"records in groups smaller than {e.k}"
+    ),
 }
 
 
@@ -185,7 +194,7 @@ def published_notes(exposures: Sequence[Exposure]) -> tuple[Note, ...]:
         if e.dangers
     ]
     notes += [
-        Note("near-copy", "nearly a copy of " + ", ".join(f"'{c.quasi}'" for c in e.copies) + ": whoever knows one knows the other", e.column)
+        Note("near-copy", "nearly a copy of " + _listed(e.copies) + ": whoever knows one knows the other", e.column)
         for e in exposures
         if e.copies and "copy" not in e.dangers
     ]  # fmt: skip
