@@ -82,7 +82,7 @@ VERBS: dict[str, Callable[[Table], Any]] = {
     "count": lambda table: table.count(["a"]),
     "amounts": lambda table: list(table.amounts(["a"])),
     "lacks": lambda table: table.lacks("a"),
-    "groups": lambda table: table.groups([["a"]], 2),
+    "groups": lambda table: table.groups([["a"]], [2]),
     "repeats": lambda table: table.repeats("a"),
     "shares": lambda table: table.shares(["a"], "b"),
     "members": lambda table: table.members(["a"], "b"),

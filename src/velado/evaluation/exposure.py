@@ -27,7 +27,7 @@ LEAST = 20
 class Exposure:
     """How far a published column singles out the ``records`` (or people) that have a value in it.
 
-    ``singled_out`` have a value that nobody else has, ``few`` one that fewer than ``k`` have; ``together``: the same of the
+    ``singled_out`` have a value that nobody else has, ``few`` one that fewer than ``k`` (at most five) have; ``together``: the same of the
     value with the released quasi-identifiers. ``content`` is what the values look like, if that names people; ``copies`` are
     the quasi-identifiers that the column nearly repeats. ``knowingly``: the owner wants it published all the same.
     """

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 SAMPLE = 200_000
 """Distinct rows from which copies are found; of larger tables a part is taken."""
+RARE = 5
 ROLES = ("sensitive", "insensitive", "")
 
 
@@ -43,12 +44,18 @@ def group_size(models: Sequence[PrivacyModel]) -> int:
     return max(2, smallest_class(models))
 
 
+def value_size(k: int) -> int:
+    """Values of fewer records are rare: values of many people do not become rare because k is large."""
+    return min(k, RARE)
+
+
 def expose(
     table: Table, quasi: Sequence[str], columns: Sequence[Column], below: int, starred: bool = False, lots: int = 1
 ) -> tuple[Exposure, ...]:
     """How far the columns of a written release single records out; rows of ``*`` do not count."""
     combinations = [[c.name] for c in columns] + [[*quasi, c.name] for c in columns]
-    groups = table.groups(combinations, below, ROOT if starred else None, lots)
+    sizes = [value_size(below)] * len(columns) + [below] * len(columns)
+    groups = table.groups(combinations, sizes, ROOT if starred else None, lots)
     return tuple(
         Exposure.of(c.name, c.role, below, alone, together, knowingly=bool(c.published))
         for c, alone, together in zip(columns, groups, groups[len(columns) :], strict=False)
@@ -90,7 +97,7 @@ def of_people(
         class_of = pair.class_of[row_of[pair.original.rows :]]
         kept = present & (class_of >= 0)
         shown = pair.shown_as[class_of[kept]].astype(np.int64)
-        alone = _people_groups(codes[kept], people[kept], e.k)
+        alone = _people_groups(codes[kept], people[kept], value_size(e.k))
         joint = _people_groups(shown * (int(codes.max(initial=0)) + 1) + codes[kept], people[kept], e.k)
         found.append(Exposure.of(e.column, e.role, e.k, alone, joint, content=e.content, knowingly=e.knowingly))
     return tuple(found)
@@ -174,7 +181,7 @@ def reason(e: Exposure) -> str:
 REASONS: dict[str, Callable[[Exposure], str]] = {
     "content": lambda e: f"it looks like {e.content}",
     "alone": lambda e: (
-        f"{e.few:,} of {e.records:,} records have a value that fewer than {e.k} share ({e.singled_out:,} are alone with theirs)"
+        f"{e.few:,} of {e.records:,} records have a value that fewer than {value_size(e.k)} share ({e.singled_out:,} are alone with theirs)"
     ),
     "together": lambda e: (
         f"with the released quasi-identifiers it singles out {e.singled_out_together:,} of {e.records:,} records"

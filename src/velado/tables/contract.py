@@ -136,12 +136,12 @@ class Table(Resource):
 
     @abstractmethod
     def groups(
-        self, combinations: Sequence[Sequence[str]], below: int, besides: str | None = None, lots: int = 1
+        self, combinations: Sequence[Sequence[str]], below: Sequence[int], besides: str | None = None, lots: int = 1
     ) -> list[Groups]:
         """Per combination of columns, how small the groups of rows are that are alike in them.
 
         Only rows with a value in the last of the columns count, and not those that show ``besides`` there. Groups of fewer
-        than ``below`` rows are ``few``. Counted in so many ``lots`` where not all groups fit in memory.
+        than ``below`` rows, one number per combination, are ``few``. Counted in so many ``lots`` where not all groups fit in memory.
         """
 
     @abstractmethod

@@ -98,12 +98,13 @@ class SqlTable(Table):
         return self._counts(self.arrow(f"SELECT {keys}, count(*) AS n FROM ({inside}) GROUP BY {keys}"), columns)
 
     def groups(
-        self, combinations: Sequence[Sequence[str]], below: int, besides: str | None = None, lots: int = 1
+        self, combinations: Sequence[Sequence[str]], below: Sequence[int], besides: str | None = None, lots: int = 1
     ) -> list[Groups]:
         """Per combination of columns, how small the groups of rows are that are alike in them."""
         found = np.zeros((len(combinations), 3), dtype=np.int64)
         for lot in range(lots if combinations else 0):
-            parts = [self._grouped(i, columns, below, besides, (lot, lots)) for i, columns in enumerate(combinations)]
+            asked = enumerate(zip(combinations, below, strict=True))
+            parts = [self._grouped(i, columns, n, besides, (lot, lots)) for i, (columns, n) in asked]
             for i, *numbers in self.ask(" UNION ALL ".join(parts)):
                 found[i] += numbers
         return [Groups(*numbers) for numbers in found.tolist()]
