@@ -42,7 +42,7 @@ PROJECT: dict[str, Any] = {
         "city": {"role": "insensitive"},
         "marital_status": {"role": "insensitive"},
         "diagnosis": {"role": "sensitive"},
-        "cost": {"role": "insensitive"},
+        "cost": {"role": "insensitive", "published": "knowingly"},
     },
     "models": [{"k-anonymity": {"k": 5}}],
     "method": {"lattice": {"suppression": 0.1}},

@@ -41,7 +41,7 @@ def columns() -> list[Column]:
         Column("city", "insensitive"),
         Column("marital_status", "insensitive"),
         Column("diagnosis", "sensitive"),
-        Column("cost", "insensitive"),
+        Column("cost", "insensitive", published="knowingly"),
     ]
 
 

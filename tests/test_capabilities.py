@@ -16,7 +16,7 @@ from velado.tables.duckdb import DuckDBEngine
 
 PEOPLE = pa.table({"age": [str(20 + i % 40) for i in range(100)], "cost": [str(i % 7) for i in range(100)]})
 AGE = Column("age", "quasi-identifier", type="integer", hierarchy={"intervals": [10, 40]})
-COST = Column("cost", "insensitive")
+COST = Column("cost", "insensitive", published="knowingly")
 NOISY = Column("cost", "insensitive", operation={"noise": {"scale": 1}})
 
 

@@ -45,7 +45,7 @@ COLUMNS = [
     Column("name", "identifier"),
     *(Column(name, "quasi-identifier", hierarchy=spec) for name, spec in HIERARCHIES.items()),
     Column("ill", "sensitive"),
-    Column("cost", "insensitive"),
+    Column("cost", "insensitive", published="knowingly"),
 ]
 PEOPLE = pa.table(
     {

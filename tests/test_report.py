@@ -78,7 +78,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, patients: pa.Table) -> Path
             "postal_code": {"role": "quasi-identifier", "hierarchy": {"mask": "right"}},
             ODD: "quasi-identifier",
             "diagnosis": "sensitive",
-            "cost": "insensitive",
+            "cost": {"role": "insensitive", "published": "knowingly"},
         },
         "rest": "drop",
         "models": [{"k-anonymity": {"k": 5}}, {"distinct-diversity": {"l": 2, "column": "diagnosis"}}],

@@ -20,7 +20,7 @@ TOO_MANY_COPIED = 0.05
 COPY = 0.9
 """From this association on a column is nearly a copy of another."""
 LEAST = 20
-"""Among fewer records two columns go together by chance."""
+"""Among fewer records values are rare, and columns go together, by chance."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +68,31 @@ class Exposure:
         return {**asdict(self), "copies": list(self.copies), "dangers": list(self.dangers)}
 
 
+def _alone(e: Exposure) -> bool:
+    """Too many values are rare. Among few records that is the rule, and only a column of all different values tells."""
+    if e.records < LEAST:
+        return e.role != "sensitive" and 1 < e.records == e.singled_out
+    return e.few > TOO_MANY * e.records
+
+
+def _together(e: Exposure) -> bool:
+    """Records of a class are told apart; the values of a sensitive column are meant to differ there."""
+    return e.role != "sensitive" and e.records >= LEAST and e.singled_out_together > TOO_MANY * e.records
+
+
+def _copy(e: Exposure) -> bool:
+    """Whoever knows the quasi-identifier knows the copy: it counts as one, and small groups break k-anonymity.
+
+    A sensitive value that others know is no secret, but the groups of its values say nothing about that.
+    """
+    return e.role != "sensitive" and bool(e.copies) and e.few_together > TOO_MANY_COPIED * e.records
+
+
 DANGERS: dict[str, Callable[[Exposure], bool]] = {
     "content": lambda e: e.content is not None,
-    "alone": lambda e: e.few > TOO_MANY * e.records,
-    # The values of a sensitive column are meant to differ within a class.
-    "together": lambda e: e.role != "sensitive" and e.singled_out_together > TOO_MANY * e.records,
-    # Whoever knows the quasi-identifier knows the copy: it counts as one, and small groups break k-anonymity.
-    "copy": lambda e: bool(e.copies) and e.few_together > TOO_MANY_COPIED * e.records,
+    "alone": _alone,
+    "together": _together,
+    "copy": _copy,
 }
 """What makes a column an identifier in disguise, by name."""
 

@@ -77,6 +77,7 @@ class Release(Evidenced):
             "utility": asdict(e.utility),
             "risk": asdict(e.risk),
             "models": [v.as_dict() for v in e.models],
+            "published": [x.as_dict() for x in e.published or ()],
             "search": search,
             "output": None if self.output is None else str(self.output),
             "manifest": None if self.manifest_path is None else str(self.manifest_path),
