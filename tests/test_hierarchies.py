@@ -160,10 +160,10 @@ def test_ways_to_write_one_width(spec):
 
 def test_origin():
     assert rows({"intervals": {"widths": [10, 20], "origin": 18}}, ["17", "18", "27", "28"]) == [
-        ["17", "8-17", "-2..17"],
-        ["18", "18-27", "18-37"],
-        ["27", "18-27", "18-37"],
-        ["28", "28-37", "18-37"],
+        ["17", "[8, 17]", "[-2, 17]"],
+        ["18", "[18, 27]", "[18, 37]"],
+        ["27", "[18, 27]", "[18, 37]"],
+        ["28", "[28, 37]", "[18, 37]"],
     ]
 
 
@@ -195,11 +195,11 @@ def test_intervals_of_width_one():
 
 def test_intervals_of_negative_numbers():
     assert rows({"intervals": [10]}, ["-15", "-10", "-1", "0", "9"]) == [
-        ["-15", "-20..-11"],
-        ["-10", "-10..-1"],
-        ["-1", "-10..-1"],
-        ["0", "0-9"],
-        ["9", "0-9"],
+        ["-15", "[-20, -11]"],
+        ["-10", "[-10, -1]"],
+        ["-1", "[-10, -1]"],
+        ["0", "[0, 9]"],
+        ["9", "[0, 9]"],
     ]
 
 
@@ -246,10 +246,7 @@ def shown(label):
     if label.startswith(">="):
         return float(label[2:]), math.inf
     if label.startswith("["):
-        low, high = label.strip("[)").split(", ")
-        return float(low), float(high)
-    if ".." in label:
-        low, high = label.split("..")
+        low, high = label.strip("[)]").split(", ")
         return float(low), float(high)
     low, dash, high = label[1:].partition("-")
     return float(label[0] + low), float(high if dash else label)
