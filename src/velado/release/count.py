@@ -215,7 +215,8 @@ def _in_order(column: Column, values: Sequence[Text], spelled: Sequence[str]) ->
     if column.type == "date":
         days = dict(zip(present, parse_dates(column.name, present, column.format), strict=True))
         return _missing_last(sorted(present, key=lambda v: (days[v], v)), values)
-    if column.type == "text" and not any(POINT.number(v) is not None or COMMA.number(v) is not None for v in spelled):
+    numbers = notation_of(spelled) is not None or any(n.number(v) is not None for n in (POINT, COMMA) for v in spelled)
+    if column.type == "text" and not numbers:
         return _missing_last(sorted(present), values)
     try:
         notation = column_notation(column.name, spelled)
