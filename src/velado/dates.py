@@ -17,10 +17,19 @@ Formats = str | Sequence[str] | None
 """One format, several, or none: then dates are canonical texts."""
 ISO = "%Y-%m-%d"
 MONTHS = {
-    "en": "january february march april may june july august september october november december".split(),
-    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre".split(),
-    "pt": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro".split(),
-}
+    "en": (
+        "january", "february", "march", "april", "may", "june",
+        "july", "august", "september", "october", "november", "december",
+    ),
+    "es": (
+        "enero", "febrero", "marzo", "abril", "mayo", "junio",
+        "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre",
+    ),
+    "pt": (
+        "janeiro", "fevereiro", "março", "abril", "maio", "junho",
+        "julho", "agosto", "setembro", "outubro", "novembro", "dezembro",
+    ),
+}  # fmt: skip
 """Names of months; three letters are enough."""
 OTHER_NAMES = {"es": {"setiembre": 9, "set": 9, "sept": 9}, "en": {"sept": 9}}
 PARTS = {

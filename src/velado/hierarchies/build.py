@@ -43,7 +43,7 @@ OWN_LEAVES = ("tree", "groups", "rows", "order")
 def build(
     column: str,
     spec: Any,
-    values: Sequence[Text] | Mapping[Text, int],
+    values: Sequence[Text] | Mapping[Text, int] | Mapping[str, int],
     *,
     format: Formats = None,
     missing: str = "own-category",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -21,7 +22,7 @@ Regions = Mapping[str, Sequence[str]]
 
 
 def known(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
-    """Regions of a known list: ``countries``, or ``{list: countries, language: es, others: other}``.
+    """Regions of a known list: ``countries``, or ``{list: countries, levels: [continent], language: es, others: other}``.
 
     ``language`` is that of the labels; values may be names in English, Spanish or Portuguese, or codes in capitals.
     Values that the list does not have are an error, unless ``others`` names a group for them.
@@ -31,17 +32,17 @@ def known(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """
     options: Mapping[str, Any] = spec if isinstance(spec, Mapping) else {"list": spec}
     name, language, others = options.get("list"), options.get("language", "en"), options.get("others")
-    if set(options) - {"list", "language", "others"} or not isinstance(name, str) or name not in LISTS:
+    if set(options) - {"list", "levels", "language", "others"} or not isinstance(name, str) or name not in LISTS:
         raise InputError(
-            "bad-hierarchy", f"known is one of {', '.join(LISTS)}, or {{list, language, others}}, got {spec!r}",
+            "bad-hierarchy", f"known is one of {', '.join(LISTS)}, or {{list, levels, language, others}}, got {spec!r}",
             column=column, hint=suggest(str(name), LISTS),
         )  # fmt: skip
+    places = _places(column, name, options.get("levels", LISTS[name].levels))
     if language not in LANGUAGES or not (others is None or (isinstance(others, str) and others)):
         raise InputError(
             "bad-hierarchy", "'language' is one of en, es, pt, and 'others' the name of a group", column=column
         )
-    members = LISTS[name](language)
-    depth = len(next(iter(members.values())))
+    members = LISTS[name].members(language)
     found = {v: regions_of(v, members) for v in leaves.values}
     unknown = [v for v, regions in found.items() if regions is None]
     if unknown and others is None:
@@ -49,8 +50,20 @@ def known(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
             "value-not-in-hierarchy", f"{len(unknown):,} value(s) are not in the list '{name}'", column=column, values=unknown,
             hint=f"Clean them, or write {{known: {{list: {name}, others: other}}}}.",
         )  # fmt: skip
-    rows = [[v, *(found[v] or [str(others)] * depth)] for v in sorted(found)]
+    rows = [[v, *((found[v] or [str(others)] * len(LISTS[name].levels))[i] for i in places)] for v in sorted(found)]
     return Hierarchy.from_rows(column, rows)
+
+
+def _places(column: str, name: str, levels: Any) -> list[int]:
+    """Which regions of a list are asked for, the smallest first."""
+    known = LISTS[name].levels
+    if isinstance(levels, Sequence) and not isinstance(levels, str) and levels and all(x in known for x in levels):
+        places = [known.index(x) for x in levels]
+        if places == sorted(set(places)):
+            return places
+    raise InputError(
+        "bad-hierarchy", f"the levels of {name} are {', '.join(known)}, in this order, got {levels!r}", column=column
+    )
 
 
 def regions_of(value: str, members: Regions) -> Sequence[str] | None:
@@ -72,8 +85,8 @@ def folded(name: str) -> str:
 @lru_cache
 def countries(language: str) -> Regions:
     """Countries: region and continent."""
-    from babel import Locale  # noqa: PLC0415  (reads its tables: only where countries are asked for)
-    from babel.core import get_global  # noqa: PLC0415
+    from babel import Locale
+    from babel.core import get_global
 
     shown = Locale(language).territories
     regions = {
@@ -91,6 +104,18 @@ def countries(language: str) -> Regions:
         members |= {folded(n): regions[code] for code, n in Locale(one).territories.items() if code in regions}
     members |= {folded(name): regions[code] for code, names in OTHER_NAMES.items() for name in names.split("|")}
     return members
+
+
+def language_of_countries(values: Sequence[str]) -> str:
+    """The language in which most values are names of countries; English if others have no more.
+
+    >>> language_of_countries(["Perú", "Alemania", "Brasil"])
+    'es'
+    """
+    from babel import Locale
+
+    names = {x: {folded(name) for name in Locale(x).territories.values()} for x in LANGUAGES}
+    return max(LANGUAGES, key=lambda x: sum(folded(v) in names[x] for v in values))
 
 
 @lru_cache
@@ -115,8 +140,16 @@ def _names(states: str) -> list[str]:
     return [name for state in states.split("|") for name in (state[:2], folded(state[3:]))]
 
 
-LISTS: dict[str, Callable[[str], Regions]] = {
-    "countries": countries,
-    "us-states": us_states,
-    "brazilian-states": brazilian_states,
+@dataclass(frozen=True)
+class KnownList:
+    """What the levels of a list are, and its members with their regions, named in a language."""
+
+    levels: tuple[str, ...]
+    members: Callable[[str], Regions]
+
+
+LISTS = {
+    "countries": KnownList(("region", "continent"), countries),
+    "us-states": KnownList(("division", "region"), us_states),
+    "brazilian-states": KnownList(("region",), brazilian_states),
 }
