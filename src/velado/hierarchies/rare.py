@@ -15,11 +15,11 @@ OTHER = "other"
 def frequency(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """Values with fewer records than ``[20, 100]`` together, level by level; or ``{least: [20, 100], name: other}``.
 
-    For texts without any structure, where nobody wrote better groups. A value that has the name of the group belongs
-    to it.
+    For texts without any structure, where nobody wrote better groups. The groups of several levels are numbered, because
+    each holds more than the one before. A value that has the name of a group belongs to it.
 
     >>> frequency("town", [10, 50], Leaves(["A", "B", "C"], records={"A": 80, "B": 20, "C": 3})).rows()
-    [['A', 'A', 'A'], ['B', 'B', 'other'], ['C', 'other', 'other']]
+    [['A', 'A', 'A'], ['B', 'B', 'other 2'], ['C', 'other 1', 'other 2']]
     """
     options: Mapping[str, Any] = spec if isinstance(spec, Mapping) else {"least": spec}
     least, name = options.get("least"), options.get("name", OTHER)
@@ -39,5 +39,9 @@ def frequency(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
             "records-unknown", "groups by frequency need the number of records of every value", column=column,
             hint="Give the values with their numbers of records, or write the groups down (groups, tree, file).",
         )  # fmt: skip
-    rows = [[v, *(v if records[v] >= n else name for n in least)] for v in sorted(leaves.values)]
+    names = [name] if len(least) == 1 else [f"{name} {level}" for level in range(1, len(least) + 1)]
+    rows = [
+        [v, *(v if records[v] >= n and v not in names else group for n, group in zip(least, names, strict=True))]
+        for v in sorted(leaves.values)
+    ]
     return Hierarchy.from_rows(column, rows)

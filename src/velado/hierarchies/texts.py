@@ -90,7 +90,7 @@ def prefix(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     [['E11.9', 'E11', 'E']]
     """
     options: Mapping[str, Any] = spec if isinstance(spec, Mapping) else {"lengths": spec}
-    if set(options) - {"lengths", "fill"} or "lengths" not in options:
+    if set(options) - {"lengths", "fill"} or not options.get("lengths"):
         raise InputError(
             "bad-hierarchy", f"prefix is a list of lengths or {{lengths, fill}}, got {spec!r}", column=column
         )

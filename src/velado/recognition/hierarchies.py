@@ -34,7 +34,7 @@ SEPARATORS = (", ", " - ", " / ", " > ", " | ", ",", "/", "|", ">", "-", ".", ":
 QUANTITY = re.compile(r"age\b|age_|_age|edad|idade|year|a[nñ]o\b|a[nñ]o_|\bano|_ano|anio|yob", re.IGNORECASE)
 POSTAL = re.compile(r"zip|postal|\bcep\b|cod_?pos|\bcp\b", re.IGNORECASE)
 CODED = re.compile(
-    r"cod|ibge|fips|comuna|municip|distrit|provinc|depart|\bcut\b|cnae|cbo|ciuo|isco|naics|ocupa|occup|region|county",
+    r"cod|ubigeo|ibge|fips|comuna|municip|distrit|provinc|depart|\bcut\b|cnae|cbo|ciuo|isco|naics|ocupa|occup|region|county",
     re.IGNORECASE,
 )
 ICD = re.compile(r"[A-TV-Z][0-9][0-9AB]\.?[0-9A-Z]{0,4}", re.IGNORECASE)

@@ -27,8 +27,10 @@ AMONG_OTHERS = frozenset((
     "tbd",
 ))  # fmt: skip
 """What stands for a missing value among numbers or dates, folded; elsewhere it may be a category."""
-IMPOSSIBLE_DATE = re.compile(r"([0-9])\1?([/.\-])\1{1,2}\2\1{2,4}|([0-9])\3{3}([/.\-])\3{2}\4\3{2}")
-"""The same digit throughout: 99/99/9999, 00/00/0000, 9999-99-99."""
+IMPOSSIBLE_DATE = re.compile(
+    r"99([/.-])99\1(?:9999|99)|00?([/.-])00?\2(?:0000|00)|9999([/.-])99\3(?:99)|0000([/.-])00?\4(?:00?)"
+)
+"""Dates that cannot be: 99/99/9999, 00/00/0000, 9999-99-99; 9/9/99 can."""
 LONGEST = 40
 """Characters of a marker; most texts are seen to be none at once."""
 EXACT = frozenset({"NA", "NaN"})
@@ -59,5 +61,4 @@ def missing_marker(value: str) -> bool:
         return False
     if not value[:1].isdigit():
         return unmistakable_marker(value) or _folded(value) in AMONG_OTHERS
-    found = IMPOSSIBLE_DATE.fullmatch(value.strip())
-    return found is not None and (found[1] or found[3]) in "09"
+    return IMPOSSIBLE_DATE.fullmatch(value.strip()) is not None
