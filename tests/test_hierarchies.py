@@ -8,12 +8,26 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from babel import Locale
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from velado import Column, Fixed, Hierarchy, InputError, KAnonymity, Lattice, anonymize, build_hierarchy
+from velado import (
+    Column,
+    Fixed,
+    Hierarchy,
+    InputError,
+    KAnonymity,
+    Lattice,
+    Mondrian,
+    anonymize,
+    build_hierarchy,
+    evaluate,
+)
 from velado.hierarchies import Cover
+from velado.hierarchies.known import brazilian_states, countries, folded, us_states
 from velado.hierarchies.labels import interval_of
+from velado.hierarchies.territories import REGIONS
 
 quick = settings(max_examples=100, deadline=None)
 
@@ -160,10 +174,10 @@ def test_ways_to_write_one_width(spec):
 
 def test_origin():
     assert rows({"intervals": {"widths": [10, 20], "origin": 18}}, ["17", "18", "27", "28"]) == [
-        ["17", "8-17", "-2..17"],
-        ["18", "18-27", "18-37"],
-        ["27", "18-27", "18-37"],
-        ["28", "28-37", "18-37"],
+        ["17", "[8, 17]", "[-2, 17]"],
+        ["18", "[18, 27]", "[18, 37]"],
+        ["27", "[18, 27]", "[18, 37]"],
+        ["28", "[28, 37]", "[18, 37]"],
     ]
 
 
@@ -195,11 +209,11 @@ def test_intervals_of_width_one():
 
 def test_intervals_of_negative_numbers():
     assert rows({"intervals": [10]}, ["-15", "-10", "-1", "0", "9"]) == [
-        ["-15", "-20..-11"],
-        ["-10", "-10..-1"],
-        ["-1", "-10..-1"],
-        ["0", "0-9"],
-        ["9", "0-9"],
+        ["-15", "[-20, -11]"],
+        ["-10", "[-10, -1]"],
+        ["-1", "[-10, -1]"],
+        ["0", "[0, 9]"],
+        ["9", "[0, 9]"],
     ]
 
 
@@ -246,10 +260,7 @@ def shown(label):
     if label.startswith(">="):
         return float(label[2:]), math.inf
     if label.startswith("["):
-        low, high = label.strip("[)").split(", ")
-        return float(low), float(high)
-    if ".." in label:
-        low, high = label.split("..")
+        low, high = label.strip("[)]").split(", ")
         return float(low), float(high)
     low, dash, high = label[1:].partition("-")
     return float(label[0] + low), float(high if dash else label)
@@ -661,6 +672,216 @@ def test_hierarchies_are_accepted_if_and_only_if_they_are_nested(given):
         assert h.group_sizes(level).sum() == len(h.leaves)
 
 
+# --- Leading zeros, prefixes, parts of paths ---
+
+
+def test_mask_puts_leading_zeros_back():
+    spec = {"mask": {"side": "right", "fill": 5}}
+    assert rows(spec, ["3104", "28013", "AB"]) == [
+        ["28013", "2801*", "280**", "28***", "2****"],
+        ["3104", "0310*", "031**", "03***", "0****"],
+        ["AB", "AB***", "AB***", "AB***", "A****"],
+    ]
+    assert rows({"mask": {"side": "left", "fill": 3, "hide": [1]}}, ["7", "123"]) == [["123", "*23"], ["7", "*07"]]
+
+
+@pytest.mark.parametrize("spec", [{"fill": 4}, {"fill": 0}, {"fill": True}, {"fill": "5"}, {"fill": 101}, {"fil": 5}])
+@pytest.mark.parametrize("kind", ["mask", "prefix"])
+def test_bad_fills(kind, spec):
+    error_of("bad-hierarchy", {kind: {**spec, **({"lengths": [2]} if kind == "prefix" else {})}}, ["28013"])
+
+
+@pytest.mark.parametrize("kind", ["mask", "prefix"])
+def test_a_fill_that_is_too_short_says_what_would_do(kind):
+    spec = {kind: {"fill": 4, **({"lengths": [2]} if kind == "prefix" else {})}}
+    error = error_of("bad-hierarchy", spec, ["28013", "1"])
+    assert error.values == ["28013"]
+    assert "fill: 5" in error.hint
+
+
+def test_prefixes():
+    assert rows({"prefix": {"lengths": [4, 2], "fill": 6}}, ["150101", "10205"]) == [
+        ["10205", "0102", "01"],
+        ["150101", "1501", "15"],
+    ]
+    assert rows({"prefix": [4, 3, 1]}, ["E11.9", "E11", "J4"]) == [
+        ["E11", "E11", "E11", "E"],
+        ["E11.9", "E11", "E11", "E"],
+        ["J4", "J4", "J4", "J"],
+    ]
+
+
+@pytest.mark.parametrize(
+    "spec", [[], None, "4", [2, 4], [2, 2], [0], [1.5], {"lengths": [2], "side": "left"}, {"fill": 5}]
+)
+def test_bad_prefixes(spec):
+    error_of("bad-hierarchy", {"prefix": spec}, ["ab"])
+
+
+@quick
+@given(
+    st.sets(st.text("aE1.-/ ", min_size=1, max_size=6), min_size=1, max_size=20),
+    st.sets(st.integers(1, 7), min_size=1).map(lambda found: sorted(found, reverse=True)),
+)
+def test_prefixes_are_nested(values, lengths):
+    h = build({"prefix": lengths}, sorted(values))
+    assert is_nested(h.rows())
+    for level, length in enumerate(lengths, start=1):
+        for value, label in h.label_of(level).items():
+            assert value.startswith(label)
+            assert 0 < len(label) <= length
+
+
+def test_paths_keep_what_is_asked_for():
+    spec = {"path": {"separator": "-", "specific": "right", "keep": [3, 1]}}
+    assert rows(spec, ["92-33-14-01"]) == [["92-33-14-01", "92-33-14", "92"]]
+    assert rows({"path": ", "}, ["Houston, TX", "Rye, NY"]) == [["Houston, TX", "TX"], ["Rye, NY", "NY"]]
+
+
+@pytest.mark.parametrize("keep", [[1, 2], [0], "1", [1, 1], ["a"]])
+def test_bad_parts_of_paths(keep):
+    error_of("bad-hierarchy", {"path": {"separator": "/", "keep": keep}}, ["a/b"])
+
+
+# --- Known lists ---
+
+
+def test_countries_in_three_languages_and_codes():
+    values = [
+        "Peru",
+        "Perú",
+        "Alemania",
+        "Alemanha",
+        "DE",
+        "DEU",
+        "United-States",
+        "EE.UU.",
+        "Trinidad y Tobago",
+        "Côte d’Ivoire",
+    ]
+    h = build({"known": "countries"}, values)
+    assert h.label_of(1)["DEU"] == "Western Europe"
+    assert {h.label_of(2)[v] for v in ("Alemania", "Alemanha", "DE")} == {"Europe"}
+    assert {h.label_of(2)[v] for v in ("Peru", "Perú", "United-States", "EE.UU.", "Trinidad y Tobago")} == {"Americas"}
+    spanish = build({"known": {"list": "countries", "language": "es", "levels": ["continent"]}}, values)
+    assert spanish.label_of(1)["Peru"] == "América"
+    assert spanish.levels == 3
+
+
+def test_every_country_has_one_region():
+    """Each ISO code is listed once, and no name in any language means two countries of different regions."""
+    listed = [code for parts in REGIONS.values() for codes in parts.values() for code in codes.split()]
+    assert len(listed) == len(set(listed)) == 249
+    continent = {code: c for c, parts in REGIONS.items() for codes in parts.values() for code in codes.split()}
+    english = Locale("en").territories
+    members = countries("en")
+    for language in ("en", "es", "pt"):
+        for code, name in Locale(language).territories.items():
+            if code in continent:
+                assert members[folded(name)][1] == english[continent[code]], name
+
+
+def test_states():
+    us = build({"known": "us-states"}, ["TX", "Texas", "new york", "HI"])
+    assert us.label_of(1) == {
+        "HI": "Pacific",
+        "TX": "West South Central",
+        "Texas": "West South Central",
+        "new york": "Middle Atlantic",
+    }
+    assert us.label_of(2)["Texas"] == "South"
+    brazil = build({"known": "brazilian-states"}, ["SP", "Ceará", "ceara"])
+    assert brazil.label_of(1) == {"SP": "Sudeste", "Ceará": "Nordeste", "ceara": "Nordeste"}
+    assert len([m for m in us_states("en") if len(m) == 2]) == 51
+    assert len([m for m in brazilian_states("en") if len(m) == 2]) == 27
+
+
+def test_values_that_a_list_does_not_have():
+    error = error_of("value-not-in-hierarchy", {"known": "countries"}, ["Peru", "Atlantis"])
+    assert error.values == ["Atlantis"]
+    assert "others" in error.hint
+    h = build({"known": {"list": "countries", "others": "elsewhere"}}, ["Peru", "Atlantis"])
+    assert [h.label_of(level)["Atlantis"] for level in (1, 2)] == ["elsewhere", "elsewhere"]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["planets", None, 5, {}, {"list": "countries", "language": "fr"}, {"list": "countries", "others": ""}, {"list": "countries", "x": 1},
+     {"list": "countries", "levels": ["continent", "region"]}, {"list": "countries", "levels": []}, {"list": "us-states", "levels": ["continent"]}],
+)  # fmt: skip
+def test_bad_known_lists(spec):
+    error_of("bad-hierarchy", {"known": spec}, ["Peru"])
+
+
+# --- Rare values ---
+
+
+def test_rare_values_are_put_together():
+    records = {"A": 80, "B": 20, "C": 3, "D": 3, None: 7}
+    h = build({"frequency": [10, 50]}, records)
+    assert h.rows() == [
+        ["A", "A", "A", "*"],
+        ["B", "B", "other 2", "*"],
+        ["C", "other 1", "other 2", "*"],
+        ["D", "other 1", "other 2", "*"],
+        ["", "", "", "*"],
+    ]
+    one = build({"frequency": {"least": [10], "name": "rare"}, "top": False}, {"A": 10, "B": 9})
+    assert one.rows() == [["A", "A"], ["B", "rare"]]
+    error_of("records-unknown", {"frequency": [10]}, ["A"])
+
+
+@pytest.mark.parametrize(
+    "spec", [[], 5, "5", [0], [10, 5], [5, 5], [1.5], {"least": [5], "name": ""}, {"least": [5], "x": 1}, {}]
+)
+def test_bad_frequencies(spec):
+    error_of("bad-hierarchy", {"frequency": spec}, {"A": 1})
+
+
+@quick
+@given(
+    st.dictionaries(st.sampled_from([*"abcdef", "other", "other 1", "other 2"]), st.integers(1, 40), min_size=1),
+    st.sets(st.integers(1, 45), min_size=1, max_size=3).map(sorted),
+)
+def test_frequencies_are_nested(records, least):
+    """A value is itself as long as it has enough records and is not named like a group."""
+    h = build({"frequency": least}, records)
+    assert is_nested(h.rows())
+    for level, fewest in enumerate(least, start=1):
+        names = ["other"] if len(least) == 1 else [f"other {i}" for i in range(1, len(least) + 1)]
+        for value, label in h.label_of(level).items():
+            assert label == (value if records[value] >= fewest and value not in names else names[level - 1])
+
+
+def test_rare_values_of_a_release_are_counted_in_the_table():
+    table = pa.table({"town": ["A"] * 6 + ["B"] * 6 + ["C"] * 2 + ["D"] * 2})
+    columns = [Column("town", "quasi-identifier", hierarchy={"frequency": [5]})]
+    release = anonymize(table, columns, [KAnonymity(4)], Lattice(suppression=0))
+    assert sorted(release.table.column("town").to_pylist()) == ["A"] * 6 + ["B"] * 6 + ["other"] * 4
+    again = evaluate(table, release.table, ["town"], hierarchies={"town": {"frequency": [5]}})
+    assert again.utility.loss == pytest.approx(release.evaluation.utility.loss)
+
+
+# --- One style of labels ---
+
+
+@pytest.mark.parametrize("method", [Fixed({"t": 1}), Mondrian()])
+def test_labels_of_negative_numbers_have_one_style(tmp_path, method):
+    """No label begins with a sign, so none is guarded, and what is written is read back as it was."""
+    (tmp_path / "t.csv").write_text("t\n" + "\n".join(map(str, range(-12, 12))) + "\n")
+    columns = [Column("t", "quasi-identifier", type="integer", hierarchy={"intervals": [6, 12]})]
+    release = anonymize(tmp_path / "t.csv", columns, [KAnonymity(6)], method, output=tmp_path / "out.csv")
+    labels = set((tmp_path / "out.csv").read_text().replace('"', "").split("\n")[1:-1])
+    assert labels == {"[-12, -7]", "[-6, -1]", "[0, 5]", "[6, 11]"}
+    again = evaluate(tmp_path / "t.csv", tmp_path / "out.csv", ["t"])
+    assert again.utility.loss == pytest.approx(release.evaluation.utility.loss)
+    assert (again.aggregates["t"].after.min, again.aggregates["t"].after.max) == (-12, 11)
+
+
+def test_labels_of_negative_numbers_with_decimal_commas():
+    assert rows({"intervals": [2]}, ["-1,0", "3,0"]) == [["-1,0", "[-2; -1]"], ["3,0", "[2; 3]"]]
+
+
 # --- Missing values ---
 
 SPECS = {
@@ -670,6 +891,8 @@ SPECS = {
     "cuts": {"intervals": {"cuts": [20]}},
     "mask": {"mask": "right"},
     "path": {"path": "/"},
+    "prefix": {"prefix": [1]},
+    "known": {"known": {"list": "countries", "others": "other"}},
     "dates": {"dates": ["month", "year"]},
     "tree": {"tree": {"a": ["11", "12"], "b": ["93"]}},
     "groups": {"groups": {"all": ["11", "12", "93"]}},

@@ -1,7 +1,8 @@
 """Numbers as texts: one reading for a whole column.
 
 ``1,000`` is a thousand where commas group digits and one where a comma stands before decimals, and nothing in the
-text itself tells. So the notation is decided by all values of a column together, here and nowhere else.
+text itself tells. So the notation is decided by all values of a column together, here and nowhere else. Numbers may have
+a currency or ``%`` beside them, the same throughout the column, and K, M or ``mil`` behind them.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from math import isfinite
 
@@ -19,14 +21,33 @@ CODE = re.compile(r"^[+-]?0[0-9]")
 """Leading zeros make a code: 007 is not 7."""
 FIRST = frozenset("+-.,0123456789")
 BLANKS = " \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}"
+CURRENCY = (
+    r"US\$|U\$S|R\$|MX\$|S/\.?|Bs\.?|[$€£¥₡₲₱₹₩]|"
+    "USD|EUR|GBP|CHF|JPY|BRL|ARS|CLP|COP|MXN|PEN|UYU|PYG|BOB|VES|CRC|GTQ|HNL|NIO|DOP|CUP|CAD|AUD|CNY|INR"
+)
+"""Signs and codes of money. None of it has three decimals."""
+MARKED = re.compile(
+    rf"(?P<sign>[+-]?)\s*(?P<before>{CURRENCY})?\s*(?P<number>[+-]?[0-9.,](?:[0-9.,{BLANKS}]*[0-9])?)"
+    rf"\s*(?P<factor>[kKM]|mil)?\s*(?P<after>{CURRENCY}|%)?"
+)
+LONGEST = 60
+"""Characters of a number with something beside it."""
+FACTORS = {"k": 3, "K": 3, "M": 6, "mil": 3}
+"""Powers of ten."""
+PERCENT = "%"
 
 
 @dataclass(frozen=True)
 class Notation:
-    """What stands before decimals, and what may group the digits of thousands (three each, the same sign throughout)."""
+    """What stands before decimals, and what may group the digits of thousands (three each, the same sign throughout).
+
+    ``unit``: the currency or ``%`` that may stand beside the number, empty if it is only K, M or ``mil``; None if a number
+    stands alone.
+    """
 
     decimal: str
     thousands: str
+    unit: str | None = None
 
     @property
     def comma(self) -> bool:
@@ -52,12 +73,30 @@ class Notation:
     def plain(self, text: str) -> str | None:
         """The number with a decimal point and without thousands; None if the text is no number in this notation."""
         text = text.strip()
+        if self.unit is not None:
+            return self._unmarked(text, self.unit)
         # Most texts are seen to be no numbers at once.
         if text[:1] not in FIRST or not self._matching(text):
             return None
         for sign in self.thousands:
             text = text.replace(sign, "")
         return text.replace(self.decimal, ".")
+
+    def _unmarked(self, text: str, unit: str) -> str | None:
+        found = MARKED.fullmatch(text) if len(text) <= LONGEST else None
+        if found is None or not _marks(found) <= {unit} or (found["sign"] and found["number"][0] in "+-"):
+            return None
+        plain = Notation(self.decimal, self.thousands).plain(found["sign"] + found["number"])
+        if plain is None or found["factor"] is None:
+            return plain
+        return format(Decimal(plain).scaleb(FACTORS[found["factor"]]), "f")
+
+    def fits(self, text: str) -> bool:
+        """Whether a text can be meant so: a number, and no money with three decimals."""
+        if self.number(text) is None:
+            return False
+        money = self.unit not in (None, "", PERCENT)
+        return not (money and re.search(rf"{re.escape(self.decimal)}[0-9]{{3}}(?![0-9])", text))
 
     def number(self, text: str) -> float | None:
         """The number that a text denotes."""
@@ -80,19 +119,59 @@ def notation_of(values: Sequence[str]) -> Notation | None:
     """How a column writes its numbers; None if not all its values are numbers in one notation, or if they are in two.
 
     A point is a decimal point unless some value says otherwise (``1.234.567``, ``0,5``). Commas that fit both readings
-    (``1,000`` and ``2,500`` alone) fit none.
+    (``1,000`` and ``2,500`` alone) fit none. Money has no three decimals: ``$1.000`` and ``$1,000`` are thousands.
     """
-    point = _all(POINT, values)
-    if point and not any("," in v for v in values):
-        return POINT
-    comma = _all(COMMA, values)
-    if point == comma:
+    point, comma = _candidates(values)
+    fits = _all(point, values)
+    if fits and not any("," in v for v in values):
+        return point
+    other = _all(comma, values)
+    if fits == other:
         return None
-    return POINT if point else COMMA
+    return point if fits else comma
+
+
+def _candidates(values: Sequence[str]) -> tuple[Notation, Notation]:
+    """With a decimal point and with a decimal comma: plain numbers, or such with the unit that the column has."""
+    units: set[str] = set()
+    marked = percent = 0
+    for value in values:
+        if POINT.plain(value) is None and COMMA.plain(value) is None:
+            found = MARKED.fullmatch(value.strip()) if len(value) <= LONGEST else None
+            if found is None:
+                return POINT, COMMA
+            marked += 1
+            units |= _marks(found)
+            percent += found["after"] == PERCENT
+    if not marked or len(units) > 1 or 0 < percent < len(values):
+        return POINT, COMMA
+    unit = next(iter(units), "")
+    return Notation(".", ",", unit), Notation(",", "." + BLANKS, unit)
+
+
+def _marks(found: re.Match[str]) -> set[str]:
+    return {mark for mark in (found["before"], found["after"]) if mark}
+
+
+def beside(values: Sequence[str]) -> tuple[str, str]:
+    """What stands before and behind the number in all values of a column, empty where they differ.
+
+    >>> beside(["R$ 1,50", "R$ 20"]), beside(["5 %", "-7 %"]), beside(["$3K", "$500"])
+    (('R$ ', ''), ('', ' %'), ('', ''))
+    """
+    found = {_beside(v.strip()) for v in values}
+    return found.pop() if len(found) == 1 else ("", "")
+
+
+def _beside(value: str) -> tuple[str, str]:
+    found = MARKED.fullmatch(value) if len(value) <= LONGEST else None
+    if found is None:
+        return "", ""
+    return value[found.end("sign") : found.start("number")], value[found.end("number") :]
 
 
 def _all(notation: Notation, values: Sequence[str]) -> bool:
-    return bool(values) and all(notation.number(v) is not None for v in values)
+    return bool(values) and all(map(notation.fits, values))
 
 
 def column_notation(
@@ -105,17 +184,19 @@ def column_notation(
     found = notation_of(values) if values else POINT
     if found is not None:
         return found
-    wrong = {n: [v for v in values if n.number(v) is None] for n in (POINT, COMMA)}
-    if not wrong[POINT] and not wrong[COMMA]:
+    point, comma = _candidates(values)
+    wrong = {n: [v for v in values if not n.fits(v)] for n in (point, comma)}
+    if not wrong[point] and not wrong[comma]:
         raise InputError(
             "ambiguous-number", "the commas of these numbers may group thousands or stand before decimals", column=column,
             values=shown([v for v in values if "," in v]),
             hint="Write them so that one reading is left: without a sign for thousands (1000) or with a decimal point (1.000).",
         )  # fmt: skip
-    in_neither = [v for v in wrong[POINT] if COMMA.number(v) is None]
+    in_neither = [v for v in wrong[point] if not comma.fits(v)]
     if in_neither:
         raise InputError(
-            "not-a-number", f"{len(in_neither):,} value(s) are not numbers", column=column, values=shown(in_neither),
+            "not-a-number", f"{len(in_neither):,} value(s) are not numbers like the others", column=column,
+            values=shown(in_neither),
             hint="Clean the column, name the missing-value marker in 'source: {missing: [...]}', or do not use it as numbers.",
         )  # fmt: skip
     few = min(wrong.values(), key=len)

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -34,7 +34,7 @@ class Unreadable(Exception):
 
 
 def meanings(
-    spec: Any, values: Sequence[Cell], labels: Iterable[Cell], format: str | None, folder: Path
+    spec: Any, values: Sequence[Cell], labels: Iterable[Cell], format: str | Sequence[str] | None, folder: Path
 ) -> list[Meaning]:
     """The readings of a column, one per level, the values themselves first and ``*`` last."""
     present = [v for v in dict.fromkeys(values) if v is not None]
@@ -57,8 +57,13 @@ def meanings(
             levels = _masks(options, present)
         elif kind == "path":
             levels = _paths(options, present)
+        elif kind == "prefix":
+            levels = _prefixes(options)
+        elif kind == "frequency":
+            levels = _rare(options, Counter(values))
         elif kind == "dates":
-            levels = [_date_label(unit, format or "%Y-%m-%d") for unit in options]
+            formats = ["%Y-%m-%d"] if format is None else [format] if isinstance(format, str) else list(format)
+            levels = [_date_label(unit, formats) for unit in options]
         else:
             raise Unreadable(kind)
     found += [_inverted({v: f(v) for v in present}) for f in levels]
@@ -135,12 +140,14 @@ def _limit(text: str) -> Fraction:
 def _masks(options: Any, values: Sequence[str]) -> list[Callable[[str], str]]:
     options = options if isinstance(options, Mapping) else {"side": options}
     side = options.get("side", "right")
-    longest = max(map(len, values), default=1)
+    fill = options.get("fill", 0)
+    longest = max((len(_filled(v, fill)) for v in values), default=1)
 
     def level(hidden: int) -> Callable[[str], str]:
         keep = max(longest - hidden, 0)
 
         def label(value: str) -> str:
+            value = _filled(value, fill)
             if side == "right":
                 return value[:keep].ljust(longest, ROOT)
             return value[max(len(value) - keep, 0) :].rjust(longest, ROOT)
@@ -148,6 +155,35 @@ def _masks(options: Any, values: Sequence[str]) -> list[Callable[[str], str]]:
         return label
 
     return [level(h) for h in options.get("hide", range(1, longest))]
+
+
+def _filled(value: str, length: int) -> str:
+    """A value of digits with the leading zeros that it lost."""
+    return "0" * (length - len(value)) + value if value.isdigit() else value
+
+
+def _prefixes(options: Any) -> list[Callable[[str], str]]:
+    options = options if isinstance(options, Mapping) else {"lengths": options}
+
+    def level(length: int) -> Callable[[str], str]:
+        def label(value: str) -> str:
+            part = _filled(value, options.get("fill", 0))[:length]
+            return re.sub(r"[ .,\-/_:;|]+$", "", part) or part
+
+        return label
+
+    return [level(length) for length in options["lengths"]]
+
+
+def _rare(options: Any, records: Mapping[Cell, int]) -> list[Callable[[str], str]]:
+    options = options if isinstance(options, Mapping) else {"least": options}
+    name, least = options.get("name", "other"), options["least"]
+    groups = [name] if len(least) == 1 else [f"{name} {i + 1}" for i in range(len(least))]
+
+    def level(group: str, fewest: int) -> Callable[[str], str]:
+        return lambda value: group if value in groups or records[value] < fewest else value
+
+    return [level(group, fewest) for group, fewest in zip(groups, least, strict=True)]
 
 
 def _paths(options: Any, values: Sequence[str]) -> list[Callable[[str], str]]:
@@ -163,23 +199,38 @@ def _paths(options: Any, values: Sequence[str]) -> list[Callable[[str], str]]:
 
         return label
 
-    return [level(keep) for keep in range(depth - 1, 0, -1)]
+    return [level(keep) for keep in options.get("keep", range(depth - 1, 0, -1))]
 
 
 @cache
-def _day(value: str, format: str) -> datetime:
-    if format == "%Y-%m-%d" and " " in value:
+def _day(value: str, formats: tuple[str, ...]) -> datetime:
+    if formats == ("%Y-%m-%d",) and " " in value:
         # A time of a table that has a type for it; nanoseconds do not matter for a day.
-        return datetime.strptime(value.partition(" ")[0], format)
-    return datetime.strptime(value, format)
+        return datetime.strptime(value.partition(" ")[0], formats[0])
+    for format in formats:
+        try:
+            day = datetime.strptime(value, format)
+        except ValueError:
+            continue
+        if "%y" in format:
+            # Two digits are the last such year until now.
+            while day.year > datetime.now().year:
+                day = day.replace(year=day.year - 100)
+            while day.year <= datetime.now().year - 100:
+                day = day.replace(year=day.year + 100)
+        return day
+    raise Unreadable("no format fits a date")
 
 
-def _date_label(unit: str, format: str) -> Callable[[str], str]:
-    month, year = format.find("%m"), max(format.find("%Y"), format.find("%y"))
-    year_first = not -1 < month < year
+def _date_label(unit: str, formats: Sequence[str]) -> Callable[[str], str]:
+    year_first = not all(
+        f.find("%d") < max(f.find("%Y"), f.find("%y")) and not f.startswith(("%Y", "%y")) for f in formats
+    )
 
     def label(value: str) -> str:
-        day = _day(value.strip(), format)
+        day = _day(value.strip(), tuple(formats))
+        if unit == "day":
+            return day.strftime("%Y-%m-%d") if year_first else day.strftime("%d/%m/%Y")
         first = {"five-years": 5, "decade": 10, "century": 100}.get(unit)
         if first:
             start = day.year // first * first

@@ -24,6 +24,7 @@ from velado.cli.terminal import (
     show_notes,
     source,
 )
+from velado.dates import formats_of
 
 
 def command(
@@ -53,7 +54,7 @@ def command(
     shown.add_column("suggested role", no_wrap=True)
     shown.add_column("because", overflow="fold")
     for c in seen.columns:
-        kind = f"{c.type} {c.format}" if c.format else c.type
+        kind = " ".join([c.type, *([" or ".join(formats_of(c.format))] if c.format else [])])
         lacking = f"{c.missing:,}" + (f" + {' '.join(c.markers)}" if c.markers else "")
         shown.add_row(plain(c.name), kind, f"{c.distinct:,}", lacking, f"{c.singled_out:,}", c.role, c.reason)
     out.print(shown)

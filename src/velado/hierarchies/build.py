@@ -2,7 +2,7 @@
 
 A description is a mapping with one builder's name as key, as in a project file:
 ``{intervals: [5, 10, 20]}``. `BUILDERS` is the registry; the reference docs and ``velado init``
-read it. Each builder gets the column's distinct values (missing left out) and returns rows.
+read it. Each builder gets the column's `Leaves` and returns a hierarchy of them.
 """
 
 from __future__ import annotations
@@ -12,20 +12,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from velado.dates import Formats
 from velado.errors import InputError, suggest
-from velado.hierarchies import calendar, categories, numbers, texts
+from velado.hierarchies import calendar, categories, known, numbers, rare, texts
 from velado.hierarchies.files import from_file
 from velado.hierarchies.hierarchy import Hierarchy
+from velado.hierarchies.leaves import Leaves
 from velado.tables.files import path_of
 from velado.values import ROOT, Text
 
-Builder = Callable[[str, Any, Sequence[str], str | None], Hierarchy]
+Builder = Callable[[str, Any, Leaves], Hierarchy]
 
 BUILDERS: dict[str, Builder] = {
     "intervals": numbers.intervals,
     "mask": texts.mask,
     "path": texts.path,
+    "prefix": texts.prefix,
     "dates": calendar.dates,
+    "known": known.known,
+    "frequency": rare.frequency,
     "tree": categories.tree,
     "groups": categories.groups,
     "rows": categories.rows,
@@ -38,18 +43,20 @@ OWN_LEAVES = ("tree", "groups", "rows", "order")
 def build(
     column: str,
     spec: Any,
-    values: Sequence[Text],
+    values: Sequence[Text] | Mapping[Text, int] | Mapping[str, int],
     *,
-    format: str | None = None,
+    format: Formats = None,
     missing: str = "own-category",
     folder: Path | None = None,
 ) -> Hierarchy:
-    """The hierarchy of a column, checked against the values that occur.
+    """The hierarchy of a column, checked against the values that occur, alone or with their numbers of records.
 
     >>> h = build("age", {"intervals": [10]}, ["34", "37", "52"])
     >>> h.rows()
     [['34', '30-39', '*'], ['37', '30-39', '*'], ['52', '50-59', '*']]
     """
+    records = {v: n for v, n in values.items() if v is not None} if isinstance(values, Mapping) else None
+    values = list(values)
     present = [v for v in values if v is not None]
     has_missing = len(present) < len(values)
     if has_missing and missing == "reject":
@@ -61,7 +68,7 @@ def build(
     elif spec is None:
         hierarchy = _of_data(Hierarchy.from_rows(column, [[v, ROOT] for v in present] or [[None, ROOT]]))
     else:
-        hierarchy, top, file = _from_mapping(column, spec, present, format, folder)
+        hierarchy, top, file = _from_mapping(column, spec, Leaves(present, format, records), folder)
     if has_missing:
         hierarchy = hierarchy.with_missing()
     if top:
@@ -78,9 +85,7 @@ def missing_values(column: str) -> InputError:
     )  # fmt: skip
 
 
-def _from_mapping(
-    column: str, spec: Any, values: Sequence[str], format: str | None, folder: Path | None
-) -> tuple[Hierarchy, bool, Path | None]:
+def _from_mapping(column: str, spec: Any, leaves: Leaves, folder: Path | None) -> tuple[Hierarchy, bool, Path | None]:
     """The hierarchy, whether it gets a root, and the file that it came from."""
     if not isinstance(spec, Mapping):
         raise InputError(
@@ -107,9 +112,9 @@ def _from_mapping(
     _refuse(column, options, ("top",))
     if not isinstance(top, bool):
         raise InputError("bad-hierarchy", f"'top' must be true or false, got {top!r}", column=column)
-    if not values and kind not in OWN_LEAVES:
+    if not leaves.values and kind not in OWN_LEAVES:
         return _of_data(Hierarchy.from_rows(column, [[None, ROOT]])), top, None
-    built = BUILDERS[kind](column, spec[kind], values, format)
+    built = BUILDERS[kind](column, spec[kind], leaves)
     return built if kind in OWN_LEAVES else _of_data(built), top, None
 
 

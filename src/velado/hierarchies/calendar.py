@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import numpy as np
 
+from velado.dates import ISO, Formats, day_format, formats_of, read_in, year_first
 from velado.errors import InputError, suggest
 from velado.hierarchies.hierarchy import Hierarchy
-from velado.hierarchies.scale import ISO, Scale, days_of
+from velado.hierarchies.leaves import Leaves
+from velado.hierarchies.scale import Scale, days_of
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,9})?")
 """The canonical text of a time."""
@@ -20,10 +22,13 @@ DAY = re.compile(r"\d{4}-\d\d-\d\d")
 """The canonical text of a day."""
 
 
+def _day(day: date, year_first: bool) -> str:
+    return day.isoformat() if year_first else f"{day.day:02d}/{day.month:02d}/{day.year:04d}"
+
+
 def _week(day: date, year_first: bool) -> str:
-    monday = day - timedelta(days=day.weekday())
-    shown = monday.isoformat() if year_first else f"{monday.day:02d}/{monday.month:02d}/{monday.year:04d}"
-    return f"week of {shown}"
+    # The first days of the calendar have no Monday.
+    return f"week of {_day(day - timedelta(days=min(day.weekday(), day.toordinal() - 1)), year_first)}"
 
 
 def _years(day: date, span: int) -> str:
@@ -32,6 +37,7 @@ def _years(day: date, span: int) -> str:
 
 
 UNITS: dict[str, Callable[[date, bool], str]] = {
+    "day": _day,
     "week": _week,
     "month": lambda d, year_first: f"{d.year:04d}-{d.month:02d}" if year_first else f"{d.month:02d}/{d.year:04d}",
     "quarter": lambda d, _: f"{d.year:04d}-Q{(d.month + 2) // 3}",
@@ -42,39 +48,66 @@ UNITS: dict[str, Callable[[date, bool], str]] = {
 }
 
 
-def parse_dates(column: str, values: Sequence[str], format: str | None) -> list[datetime]:
-    """All values as moments, days as midnights; an error names those that do not match the format.
+def parse_dates(column: str, values: Sequence[str], format: Formats) -> list[datetime]:
+    """All values as moments, days as midnights; an error names those that no format fits, or two in different ways.
 
     Without a format they are canonical texts of dates or of times.
 
     >>> parse_dates("seen", ["2020-01-02", "2020-01-02 06:30:00"], None)
     [datetime.datetime(2020, 1, 2, 0, 0), datetime.datetime(2020, 1, 2, 6, 30)]
     """
-    if format is not None and "%H" in format and all(map(DAY.fullmatch, values)):
+    formats = formats_of(format)
+    if any("%H" in f for f in formats) and all(map(DAY.fullmatch, values)):
         # Days of a typed column, such as those of a sheet, which a format with hours was written for.
-        format = None
-    pattern = format or ISO
-    days, wrong = [], []
+        formats = ()
+    days, wrong, ambiguous = [], [], []
     for value in values:
-        try:
-            if format is None and MOMENT.fullmatch(value):
+        if not formats and MOMENT.fullmatch(value):
+            try:
                 days.append(datetime.fromisoformat(value))
-            else:
-                days.append(datetime.combine(datetime.strptime(value, pattern), time()))
-        except ValueError:
+            except ValueError:
+                wrong.append(value)
+            continue
+        read = read_in(value, formats or (ISO,))
+        if read is None:
             wrong.append(value)
+        elif read.ambiguous:
+            ambiguous.append(value)
+        else:
+            days.append(read.moment)
     if wrong:
-        raise InputError(
-            "not-a-date", f"{len(wrong)} value(s) do not match the date format '{pattern}'", column=column, values=wrong,
-            hint="Write the column's 'format', for example format: \"%d/%m/%Y\".",
-        )  # fmt: skip
+        raise not_dates(column, wrong, formats)
+    if ambiguous:
+        raise ambiguous_dates(column, ambiguous)
     return days
 
 
-def dates(column: str, spec: Any, values: Sequence[str], format: str | None = None) -> Hierarchy:
+def not_dates(
+    column: str, wrong: Sequence[str], formats: Sequence[str], more: str = "", number: int | None = None
+) -> InputError:
+    """The error for values that no format of a column fits; ``number`` of them, if not all may be shown."""
+    shown = " or ".join(f"'{f}'" for f in formats or (ISO,))
+    return InputError(
+        "not-a-date", f"{len(wrong) if number is None else number:,} value(s) do not match the date format {shown}{more}", column=column,
+        values=wrong,
+        hint="Write the column's 'format', for example format: \"%d/%m/%Y\", or a list of formats; name what stands for "
+        "a missing value in 'source: {missing: [...]}'.",
+    )  # fmt: skip
+
+
+def ambiguous_dates(column: str, values: Sequence[str], number: int | None = None) -> InputError:
+    """The error for values that two formats of a column read as different days; ``number`` of them."""
+    many = len(values) if number is None else number
+    return InputError(
+        "ambiguous-date", f"two formats of the column read {many:,} value(s) as different days", column=column,
+        values=values, hint="Leave one of the two formats out, or write these dates so that one reading is left.",
+    )  # fmt: skip
+
+
+def dates(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """Calendar units per level, for instance ``[month, year, decade]``; months keep the column's order of parts.
 
-    >>> dates("birth", ["month", "year"], ["07/03/1981"], "%d/%m/%Y").rows()
+    >>> dates("birth", ["month", "year"], Leaves(["07/03/1981"], "%d/%m/%Y")).rows()
     [['07/03/1981', '03/1981', '1981']]
     """
     units = [spec] if isinstance(spec, str) else spec
@@ -85,17 +118,17 @@ def dates(column: str, spec: Any, values: Sequence[str], format: str | None = No
             raise InputError(
                 "bad-hierarchy", f"unknown date unit {unit!r}", column=column, hint=suggest(str(unit), UNITS)
             )
-    pattern = format or ISO
-    year_first = pattern.find("%Y") < pattern.find("%m")
-    days = parse_dates(column, values, format)
+    days = parse_dates(column, leaves.values, leaves.format)
+    first = year_first(formats_of(leaves.format))
     rows = [
-        [value, *(UNITS[u](day.date(), year_first) for u in units)]
-        for day, value in sorted(zip(days, values, strict=True))
+        [value, *(UNITS[u](day.date(), first) for u in units)]
+        for day, value in sorted(zip(days, leaves.values, strict=True))
     ]
     hierarchy = Hierarchy.from_rows(column, rows or [["", *("" for _ in units)]])
-    return replace(hierarchy, scale=date_scale(sorted(days), pattern)) if rows else hierarchy
+    return replace(hierarchy, scale=date_scale(sorted(days), leaves.format)) if rows else hierarchy
 
 
-def date_scale(days: Sequence[datetime], format: str | None) -> Scale:
+def date_scale(days: Sequence[datetime], format: Formats) -> Scale:
     """Dates by their distance in days, times by fractions of days."""
-    return Scale(np.array([days_of(day) for day in days], dtype=float), "date", format or ISO)
+    numbers = np.array([days_of(day) for day in days], dtype=float)
+    return Scale(numbers, "date", day_format(formats_of(format)))

@@ -10,16 +10,17 @@ import numpy as np
 
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
+from velado.hierarchies.leaves import Leaves
 from velado.hierarchies.scale import Scale
 from velado.values import ROOT
 
 
-def tree(column: str, spec: Any, values: Sequence[str], format: str | None = None) -> Hierarchy:
+def tree(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """Nested mapping of names, leaves as lists.
 
     A leaf that hangs higher than others keeps its name until the others reach it.
 
-    >>> tree("ill", {"heart": ["angina"], "lung": ["asthma", "flu"]}, []).rows()
+    >>> tree("ill", {"heart": ["angina"], "lung": ["asthma", "flu"]}, Leaves([])).rows()
     [['angina', 'heart'], ['asthma', 'lung'], ['flu', 'lung']]
     """
     if not isinstance(spec, Mapping) or not spec:
@@ -57,10 +58,10 @@ def _members(column: str, members: Any) -> Sequence[Any]:
     return listed
 
 
-def groups(column: str, spec: Any, values: Sequence[str], format: str | None = None) -> Hierarchy:
+def groups(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """One mapping ``name → members``, or a list of them, each grouping the names of the one before.
 
-    >>> groups("job", [{"office": ["clerk"], "field": ["nurse"]}, {"work": ["office", "field"]}], []).rows()
+    >>> groups("job", [{"office": ["clerk"], "field": ["nurse"]}, {"work": ["office", "field"]}], Leaves([])).rows()
     [['clerk', 'office', 'work'], ['nurse', 'field', 'work']]
     """
     levels = [spec] if isinstance(spec, Mapping) else spec
@@ -91,10 +92,10 @@ def groups(column: str, spec: Any, values: Sequence[str], format: str | None = N
     return Hierarchy.from_rows(column, rows)
 
 
-def rows(column: str, spec: Any, values: Sequence[str], format: str | None = None) -> Hierarchy:
+def rows(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """The rows of a hierarchy file, written in place: ``[[leaf, level 1, …], …]``.
 
-    >>> rows("sex", [["f", "person"], ["m", "person"]], []).rows()
+    >>> rows("sex", [["f", "person"], ["m", "person"]], Leaves([])).rows()
     [['f', 'person'], ['m', 'person']]
     """
     good = isinstance(spec, Sequence) and not isinstance(spec, str)
@@ -103,10 +104,10 @@ def rows(column: str, spec: Any, values: Sequence[str], format: str | None = Non
     return Hierarchy.from_rows(column, [[None if cell is None else str(cell) for cell in row] for row in spec])
 
 
-def order(column: str, spec: Any, values: Sequence[str], format: str | None = None) -> Hierarchy:
+def order(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """Categories in order, ``[low, middle, high]``: methods that cut between values may cut between these.
 
-    >>> order("size", ["S", "M", "L"], []).scale.numbers.tolist()
+    >>> order("size", ["S", "M", "L"], Leaves([])).scale.numbers.tolist()
     [0.0, 1.0, 2.0]
     """
     good = isinstance(spec, Sequence) and not isinstance(spec, str) and bool(spec)

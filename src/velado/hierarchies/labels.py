@@ -59,12 +59,12 @@ def _limit(text: str, notation: Notation) -> float | None:
     return notation.number(text)
 
 
-def _written(label: Text) -> _Written | None:
+def _written(label: Text, notation: Notation | None = None) -> _Written | None:
     """The limits of a label in the notations of the common tools; codes with leading zeros are no numbers."""
     if label is None:
         return None
     label = label.strip()
-    if POINT.plain(label) is not None or COMMA.plain(label) is not None:
+    if any(n.plain(label) is not None for n in (POINT, COMMA, notation) if n is not None):
         return None if CODE.match(label) else _Written(label, label)
     if found := DASHED.match(label):
         return _Written(found[2], found[3], found[1] != "(", found[4] != ")")
@@ -89,7 +89,7 @@ def intervals_of(labels: Sequence[Text], notation: Notation | None = None) -> li
     >>> intervals_of(["1,000-1,999"]), intervals_of(["1,000-1,999"], POINT)[0].low
     ([None], 1000.0)
     """
-    written = [_written(label) for label in labels]
+    written = [_written(label, notation) for label in labels]
     limits = [x for w in written if w is not None for x in w.limits()]
     if notation is None or any(notation.number(x) is None for x in limits):
         notation = notation_of(limits) if limits else POINT

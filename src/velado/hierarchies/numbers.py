@@ -11,18 +11,19 @@ import numpy as np
 
 from velado.errors import InputError, shown
 from velado.hierarchies.hierarchy import Hierarchy
+from velado.hierarchies.leaves import Leaves
 from velado.hierarchies.scale import Scale
 from velado.numbers import Notation, column_notation, parse_all
 from velado.parameters import LARGEST
 from velado.values import ROOT
 
 
-def intervals(column: str, spec: Any, values: Sequence[str], format: str | None = None) -> Hierarchy:
+def intervals(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """Intervals per level: widths ``[5, 10, 20]``, or ``{widths: …, origin: 0}``, or ``{cuts: [[0, 18, 65], …]}``.
 
     An interval of width w holds [origin + i·w, origin + (i+1)·w). Whole numbers are labelled with
-    their inclusive limits (``20-24``), others half-open (``[1.5, 2.0)``, and ``[1,5; 2,0)`` in a column with decimal
-    commas). Each width must be a multiple
+    their inclusive limits (``20-24``; ``[-5, -1]`` and ``[0, 4]`` if one of the column's limits is negative), others
+    half-open (``[1.5, 2.0)``, and ``[1,5; 2,0)`` in a column with decimal commas). Each width must be a multiple
     of the one before it, and each list of cuts a part of the one before it: levels must be nested.
     """
     options: Mapping[str, Any] = spec if isinstance(spec, Mapping) else {"widths": spec}
@@ -31,10 +32,11 @@ def intervals(column: str, spec: Any, values: Sequence[str], format: str | None 
         raise InputError(
             "bad-hierarchy", "intervals take a list of widths, or {widths, origin}, or {cuts}", column=column
         )
+    values = leaves.values
     notation = column_notation(column, values)
     numbers = np.array(parse_all(column, values), dtype=float)
     order = np.argsort(numbers, kind="stable")
-    numbers, leaves = numbers[order], [values[i] for i in order]
+    numbers, ordered = numbers[order], [values[i] for i in order]
     if "cuts" in options:
         edges = [_cuts(column, level, cuts) for level, cuts in enumerate(_lists(column, options["cuts"]), start=1)]
         for level in range(1, len(edges)):
@@ -52,7 +54,8 @@ def intervals(column: str, spec: Any, values: Sequence[str], format: str | None 
         limits = [_by_width(numbers, width, origin) for width in widths]
         marks = [*widths, origin]
     whole = all(float(x).is_integer() for x in [*numbers, *marks])
-    columns = [leaves] + [[_label(lo, hi, whole, notation) for lo, hi in level] for level in limits]
+    negative = any(low < 0 for level in limits for low, _ in level if math.isfinite(low))
+    columns = [ordered] + [[_label(lo, hi, whole, negative, notation) for lo, hi in level] for level in limits]
     hierarchy = Hierarchy.from_rows(column, list(zip(*columns, strict=True)) or [("", "")])
     return replace(hierarchy, scale=Scale(numbers, notation=notation))
 
@@ -68,7 +71,7 @@ def _by_cuts(numbers: np.ndarray, edges: list[float]) -> list[tuple[float, float
     return [(full[i], full[i + 1]) for i in place]
 
 
-def _label(low: float, high: float, whole: bool, notation: Notation) -> str:
+def _label(low: float, high: float, whole: bool, negative: bool, notation: Notation) -> str:
     lower, upper = (notation.written(_text(x)) if math.isfinite(x) else "" for x in (low, high))
     if not lower and not upper:
         return ROOT
@@ -80,7 +83,9 @@ def _label(low: float, high: float, whole: bool, notation: Notation) -> str:
         return f"[{lower}{notation.between}{upper})"
     if high - low == 1:
         return lower
-    return f"{lower}{'-' if low >= 0 else '..'}{_text(high - 1)}"
+    last = _text(high - 1)
+    # A label that begins with a sign would be guarded against spreadsheets, and only some of the column's labels do.
+    return f"[{lower}{notation.between}{last}]" if negative else f"{lower}-{last}"
 
 
 def _text(value: float) -> str:

@@ -9,9 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
+from velado.dates import ISO, read_date
 from velado.numbers import POINT, Notation
 
-ISO = "%Y-%m-%d"
 HALF = 0.0005 / 86_400
 """Half a millisecond in days: as far as the text of a time may be from it."""
 
@@ -21,8 +21,8 @@ class Scale:
     """A position for every leaf of a column, so that it can be cut between two values.
 
     ``numbers`` are the leaves as numbers (days since year 1 for dates, the place in the list for ordered
-    categories), NaN for a missing value. ``kind``: number, date or order; ``format`` is that of dates, ``notation`` that
-    of numbers. Times are fractions of days: where there are any, all are written as times, to the millisecond.
+    categories), NaN for a missing value. ``kind``: number, date or order; ``format`` is how labels write days, ``notation``
+    how they write numbers. Times are fractions of days: where there are any, all are written as times, to the millisecond.
     """
 
     numbers: np.ndarray
@@ -35,6 +35,11 @@ class Scale:
         """Whether all positions are whole numbers."""
         known = self.numbers[~np.isnan(self.numbers)]
         return bool((known == np.floor(known)).all())
+
+    @cached_property
+    def negative(self) -> bool:
+        """Whether some number is below zero: then all labels have brackets, and none begins with a sign."""
+        return bool((self.numbers < 0).any())
 
     def text(self, number: float) -> str:
         """A number as the column writes it; whole columns cut what is behind the point."""
@@ -56,11 +61,11 @@ class Scale:
         """The first and last day (or time) of a label ``day..day``; None for anything else: numbers say what they are."""
         if self.kind != "date" or ".." not in label:
             return None
+        parts = label.split("..", 1)
+        if self.whole:
+            low, high = (read_date(part, self.format) for part in parts)
+            return None if low is None or high is None else (low.toordinal(), high.toordinal())
         try:
-            parts = label.split("..", 1)
-            if self.whole:
-                low, high = (datetime.strptime(part, self.format).toordinal() for part in parts)
-                return low, high
             first, last = map(datetime.fromisoformat, parts)
         except ValueError:
             return None
@@ -72,9 +77,9 @@ class Scale:
             return self.text(low)
         if self.kind == "date":
             return f"{self.text(low)}..{self.text(high)}"
-        if not self.whole:
+        if self.negative or not self.whole:
             return f"[{self.text(low)}{self.notation.between}{self.text(high)}]"
-        return f"{self.text(low)}{'-' if low >= 0 else '..'}{self.text(high)}"
+        return f"{self.text(low)}-{self.text(high)}"
 
 
 def days_of(moment: datetime) -> float:

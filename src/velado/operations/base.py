@@ -8,6 +8,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
+from velado.dates import Formats
 from velado.errors import Note
 from velado.operations.treatment import Replacing, Treatment
 from velado.parameters import Parameter, check
@@ -25,7 +26,7 @@ class Given:
     column: str
     attribute: str
     role: str = ""
-    format: str | None = None
+    format: Formats = None
     folder: Path = field(default_factory=Path)
     attributes: Mapping[str, str] = field(default_factory=dict)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from velado.errors import InputError
-from velado.numbers import column_notation, notation_of
+from velado.numbers import beside, column_notation, notation_of
 from velado.operations.base import Given
 from velado.parameters import LARGEST
 
@@ -16,22 +16,26 @@ MOST_DECIMALS = 9
 
 @dataclass(frozen=True)
 class Style:
-    """How many decimals a column's numbers have, and whether a comma stands before them."""
+    """How many decimals a column's numbers have, whether a comma stands before them, and what stands beside all."""
 
     decimals: int = 0
     comma: bool = False
+    before: str = ""
+    after: str = ""
 
     @classmethod
     def of(cls, values: Sequence[str], numbers: Sequence[Decimal]) -> Style:
         """The style of a column: as many decimals as its longest number."""
         decimals = max((-int(n.as_tuple().exponent) for n in numbers), default=0)
         notation = notation_of(values)
-        return cls(min(max(decimals, 0), MOST_DECIMALS), notation is not None and notation.comma)
+        marks = beside(values) if notation is not None and notation.unit is not None else ("", "")
+        return cls(min(max(decimals, 0), MOST_DECIMALS), notation is not None and notation.comma, *marks)
 
     def text(self, number: Decimal) -> str:
         """A number as text; its decimals stay."""
-        shown = format(number if number else abs(number), "f")
-        return shown.replace(".", ",") if self.comma else shown
+        shown = format(abs(number), "f")
+        sign = "-" if number < 0 else ""
+        return sign + self.before + (shown.replace(".", ",") if self.comma else shown) + self.after
 
 
 def exact(number: float) -> Decimal:

@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from velado.dates import ISO, formats_of, language_of, read_in, write_date
 from velado.errors import InputError, Note
-from velado.hierarchies.scale import ISO
+from velado.hierarchies.calendar import ambiguous_dates, not_dates
 from velado.operations.base import Given
 from velado.operations.keys import KeyedOnValues, derived, read_key
 from velado.operations.treatment import Replacing, Treatment
@@ -108,29 +109,39 @@ class Shift(KeyedOnValues):
         return kind is ColumnType.DATE
 
     def _shifted(self, values: Sequence[str], others: Sequence[str], given: Given) -> list[str]:
-        format = given.format or ISO
+        formats = formats_of(given.format) or (ISO,)
+        language = language_of(values) if any("%b" in f or "%B" in f for f in formats) else "en"
         key = derived(
             read_key(self.key, given.folder), "shift", "" if self.by is None else given.attributes.get(self.by, self.by)
         )
         allowed = self._allowed
         days: dict[str, int] = {}
         shifted: dict[tuple[str, int], str] = {}
-        labels, wrong = [], []
+        labels, wrong, ambiguous = [], [], []
         for value, other in zip(values, others, strict=True):
             if other not in days:
                 drawn = int.from_bytes(hmac.digest(key, other.encode(), "sha256")[:8], "big")
                 days[other] = allowed[drawn % len(allowed)]
             move = (value, days[other])
-            try:
-                if move not in shifted:
-                    shifted[move] = (datetime.strptime(value, format) + timedelta(days=move[1])).strftime(format)
-                labels.append(shifted[move])
-            except (ValueError, OverflowError):
-                wrong.append(value)
+            if move not in shifted:
+                read = read_in(value, formats)
+                moved = None if read is None else _moved(read.moment, move[1])
+                if read is None or moved is None:
+                    wrong.append(value)
+                    continue
+                if read.ambiguous:
+                    ambiguous.append(value)
+                shifted[move] = write_date(moved, read.format, language, value)
+            labels.append(shifted[move])
         if wrong:
-            raise InputError(
-                "not-a-date", f"{len(set(wrong)):,} value(s) do not match the date format '{format}', or leave the calendar",
-                column=given.column, values=given.shown(wrong),
-                hint="Write the column's 'format', for example format: \"%d/%m/%Y\".",
-            )  # fmt: skip
+            raise not_dates(given.column, given.shown(wrong), formats, ", or leave the calendar", len(set(wrong)))
+        if ambiguous:
+            raise ambiguous_dates(given.column, given.shown(ambiguous), len(set(ambiguous)))
         return labels
+
+
+def _moved(moment: datetime, days: int) -> datetime | None:
+    try:
+        return moment + timedelta(days=days)
+    except OverflowError:
+        return None

@@ -269,7 +269,7 @@ class Project:
                 if isinstance(value, Hierarchy):
                     shown[key] = {"rows": value.rows()}
                 elif value != default:
-                    shown[key] = value
+                    shown[key] = list(value) if isinstance(value, tuple) else value
             columns[c.name] = shown
         options: dict[str, Any] = {
             "path": self._relative(source.path) if source.path else source.name,

@@ -17,6 +17,10 @@ MOST_NODES = 1_000_000
 LONGEST_NUMBER = 500
 NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
+VALUES = ("tree", "groups", "rows", "order")
+"""Builders of hierarchies that list values of the table."""
+TYPED = ("bool", "int", "float", "timestamp")
+
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -73,8 +77,51 @@ def _wrong(problem: str, event: Any) -> yaml.YAMLError:
     return yaml.constructor.ConstructorError(None, None, problem, event.start_mark)
 
 
+def _pairs(node: Any) -> list[tuple[Any, Any]]:
+    return list(node.value) if isinstance(node, yaml.MappingNode) else []
+
+
+def _named(node: Any, name: str | tuple[str, ...]) -> list[Any]:
+    """What a mapping holds under a name."""
+    names = (name,) if isinstance(name, str) else name
+    return [value for key, value in _pairs(node) if isinstance(key, yaml.ScalarNode) and key.value in names]
+
+
+def _values(root: Any) -> list[Any]:
+    """Where a project names columns of its tables, or lists their values in hierarchies."""
+    tables = [root, *(table for tables in _named(root, "tables") for _, table in _pairs(tables))]
+    columns = [pair for t in tables for part in _named(t, ("columns", "attributes")) for pair in _pairs(part)]
+    hierarchies = [hierarchy for _, column in columns for hierarchy in _named(column, "hierarchy")]
+    return [*(name for name, _ in columns), *(part for h in hierarchies for part in _named(h, VALUES))]
+
+
+def _as_text(node: Any, seen: set[int]) -> None:
+    """Let every value below a node be the text that stands in the file: ``no`` is a word here, and so is ``1.0``."""
+    if id(node) in seen:
+        return
+    seen.add(id(node))
+    if isinstance(node, yaml.ScalarNode):
+        if node.tag.rpartition(":")[2] in TYPED:
+            node.tag = "tag:yaml.org,2002:str"
+        return
+    below = [part for pair in _pairs(node) for part in pair] if isinstance(node, yaml.MappingNode) else node.value
+    for part in below:
+        _as_text(part, seen)
+
+
 class _Careful(Loader):  # type: ignore[misc]
-    """YAML in which a key that is written twice is an error, not a silent replacement, and every fault has a place."""
+    """YAML in which a key that is written twice is an error, not a silent replacement, and every fault has a place.
+
+    Names of columns, and values that a hierarchy lists, are texts, as in the table.
+    """
+
+    def get_single_node(self) -> Any:
+        """The document, names and values of columns as texts."""
+        root = super().get_single_node()
+        seen: set[int] = set()
+        for part in _values(root):
+            _as_text(part, seen)
+        return root
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:
         """A mapping whose keys are single words, each once."""

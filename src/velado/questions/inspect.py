@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from velado.dates import Formats
 from velado.errors import InputError, Note
 from velado.hierarchies.build import build
 from velado.progress import Progress
-from velado.recognition.hierarchies import suggest_hierarchy
+from velado.recognition.hierarchies import Suggestion, suggest_hierarchy
 from velado.recognition.roles import role_of
 from velado.recognition.types import reading_of
 from velado.tables import Header, Session, Table, open_table
@@ -45,7 +46,7 @@ class ColumnInspection:
 
     name: str
     type: str
-    format: str | None
+    format: Formats
     distinct: int
     missing: int
     markers: tuple[str, ...]
@@ -117,11 +118,14 @@ def _column(name: str, amount: dict[Text, int], rows: int) -> ColumnInspection:
     reading = reading_of(values)
     present = {v: n for v, n in values.items() if v not in reading.missing} or values
     role, reason = role_of(name, reading.type, len(amount), rows)
-    hierarchy = suggest_hierarchy(name, reading, present) if role == "quasi-identifier" else None
+    suggested = suggest_hierarchy(name, reading, present) if role == "quasi-identifier" else Suggestion()
+    hierarchy = suggested.spec
+    # A note may show values.
+    reason = "; ".join(x for x in (reason, suggested.reason, reading.note if role != "identifier" else "") if x)
     shown: tuple[str, ...] = ()
     if hierarchy is not None:
         example = min(present, key=lambda v: (-present[v], v))
-        built = build(name, hierarchy, list(present), format=reading.format)
+        built = build(name, hierarchy, present, format=reading.format)
         shown = tuple(str(built.labels[level][built.maps[level][built.code[example]]]) for level in range(built.levels))
     return ColumnInspection(
         name, reading.type, reading.format, len(amount), int(missing), reading.missing, int(sum(1 for n in amount.values() if n == 1)), role, reason,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,7 +12,7 @@ from velado.methods import Found
 from velado.methods.base import release_of
 from velado.progress import Progress
 from velado.project.document import Project
-from velado.release.count import Counted, column_hierarchy
+from velado.release.count import Counted, column_hierarchy, values_of
 from velado.release.search import search
 from velado.schema import Column
 from velado.tables import Table
@@ -27,12 +28,12 @@ def with_shared_hierarchies(
     """The columns of every table; those that share an attribute get one hierarchy, of the values of all."""
     columns = {name: {c.name: c for c in project.columns} for name, project in projects.items()}
     for places in shared.values():
-        values: dict[Text, None] = {}
+        values: Counter[Text] = Counter()
         for table, column in places:
             if column.name in tables[table].header:
-                values.update(dict.fromkeys(tables[table].count([column.name]).dictionaries[0]))
+                values.update(values_of([tables[table].count([column.name])], column.name))
         table, column = places[0]
-        ordered = sorted(values, key=lambda v: (v is None, v or ""))
+        ordered = {v: values[v] for v in sorted(values, key=lambda v: (v is None, v or ""))}
         hierarchy = column_hierarchy(column, ordered, projects[table].folder)
         for table, column in places:
             own = replace(hierarchy, column=column.name)

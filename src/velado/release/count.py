@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -125,16 +125,20 @@ def _attributes(schema: Schema, models: Sequence[PrivacyModel]) -> list[tuple[st
     return list(dict.fromkeys(groups))
 
 
-def values_of(counted: Sequence[Counts], name: str) -> list[Text]:
-    """The different values of a column, sorted, a missing one last."""
-    found: dict[Text, None] = {}
+def values_of(counted: Sequence[Counts], name: str) -> dict[Text, int]:
+    """The different values of a column with their records, sorted, a missing one last; all counts are of one table."""
+    found: dict[Text, int] = {}
     for c in counted:
-        found.update(dict.fromkeys(c.dictionaries[c.names.index(name)]))
-    return sorted(found, key=lambda v: (v is None, v or ""))
+        place = c.names.index(name)
+        values = c.dictionaries[place]
+        found.update(
+            zip(values, np.bincount(c.codes[place], c.counts, len(values)).astype(np.int64).tolist(), strict=True)
+        )
+    return {v: found[v] for v in sorted(found, key=lambda v: (v is None, v or ""))}
 
 
-def column_hierarchy(column: Column, values: Sequence[Text], folder: Path | None) -> Hierarchy:
-    """The hierarchy of a column for the values that occur."""
+def column_hierarchy(column: Column, values: Mapping[Text, int], folder: Path | None) -> Hierarchy:
+    """The hierarchy of a column for the values that occur, with their numbers of records."""
     _check_type(column, [v for v in values if v is not None])
     hierarchy = build(
         column.name, column.hierarchy, values, format=column.format, missing=column.missing, folder=folder
@@ -184,8 +188,8 @@ def _sensitive(schema: Schema, columns: tuple[str, ...], counts: Counts, folder:
     if column.missing == "reject" and None in values[name]:
         raise missing_values(name)
     tree = None if column.hierarchy is None else column_hierarchy(column, values[name], folder)
-    found = sensitive_column(column, values[name], tree)
-    return replace(found, others=tuple(others), other_labels=tuple(tuple(ordered(values[c])) for c in others))
+    found = sensitive_column(column, list(values[name]), tree)
+    return replace(found, others=tuple(others), other_labels=tuple(tuple(ordered(list(values[c]))) for c in others))
 
 
 def sensitive_column(column: Column, values: Sequence[Text], tree: Hierarchy | None) -> Sensitive:
@@ -211,7 +215,8 @@ def _in_order(column: Column, values: Sequence[Text], spelled: Sequence[str]) ->
     if column.type == "date":
         days = dict(zip(present, parse_dates(column.name, present, column.format), strict=True))
         return _missing_last(sorted(present, key=lambda v: (days[v], v)), values)
-    if column.type == "text" and not any(POINT.number(v) is not None or COMMA.number(v) is not None for v in spelled):
+    numbers = notation_of(spelled) is not None or any(n.number(v) is not None for n in (POINT, COMMA) for v in spelled)
+    if column.type == "text" and not numbers:
         return _missing_last(sorted(present), values)
     try:
         notation = column_notation(column.name, spelled)

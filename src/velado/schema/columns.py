@@ -8,12 +8,11 @@ what an attacker wants to learn and is what diversity and closeness models prote
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Literal, get_args
 
+from velado.dates import Formats, is_format
 from velado.errors import InputError, shown
 from velado.operations import operation_from
 from velado.tables import Header, unknown_column
@@ -32,7 +31,7 @@ class Column:
     """A column as the owner describes it.
 
     ``hierarchy`` is what `velado.hierarchies.build` understands: a mapping from a project file or
-    a `Hierarchy`. ``twins`` says whether spellings of one sensitive value (``HIV``, ``hiv``) are judged as one: fold, or
+    a `Hierarchy`. ``format`` is that of dates, or a list of the formats that occur. ``twins`` says whether spellings of one sensitive value (``HIV``, ``hiv``) are judged as one: fold, or
     distinct. ``missing`` says what a missing value means in a quasi-identifier: a category of
     its own, or a reason to refuse the table. ``operation`` is what `velado.operations.operation_from` understands;
     identifiers are suppressed if nothing is said. Columns of several tables with the same ``attribute`` (default: the
@@ -44,7 +43,7 @@ class Column:
     role: str = ""
     type: str = "text"
     hierarchy: Any = None
-    format: str | None = None
+    format: Formats = None
     missing: str = "own-category"
     operation: Any = None
     attribute: str = ""
@@ -90,22 +89,17 @@ class Column:
 
     def _check_format(self) -> None:
         """A format that no date can have, such as one that names the year twice, is told at once."""
-        if self.format is None:
+        given = self.format
+        if given is None:
             return
-        try:
-            datetime.strptime("", self.format)
-        except ValueError as error:
-            # Of course the empty text is no date.
-            good = "directive" not in str(error) and "stray" not in str(error)
-        except (TypeError, re.error, IndexError, OverflowError):
-            good = False
-        else:
-            good = True
-        if not good:
+        formats = [given] if isinstance(given, str) else given
+        good = isinstance(formats, Sequence) and bool(formats) and all(map(is_format, formats))
+        if not good or len(set(formats)) < len(formats):
             raise InputError(
-                "bad-format", f"'format' must be a format of dates, got {shown(self.format)}", column=self.name,
-                hint='For example format: "%d/%m/%Y".',
+                "bad-format", f"'format' must be a format of dates, or a list of different ones, got {shown(given)}",
+                column=self.name, hint='For example format: "%d/%m/%Y", or format: ["%d/%m/%Y", "%Y-%m-%d"].',
             )  # fmt: skip
+        object.__setattr__(self, "format", formats[0] if len(formats) == 1 else tuple(formats))
 
     def _set_operation(self) -> None:
         given = "suppress" if self.operation is None and self.role == "identifier" else self.operation

@@ -19,7 +19,6 @@ PACKED = {
     b"7z\xbc\xaf": "7-Zip", b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\x04\x22\x4d\x18": "LZ4",
 }  # fmt: skip
 """First bytes of files that hold a table, but not as text."""
-MISSING_MARKERS = ("?", "NA", "N/A", "n/a", "NULL", "null", "NaN", "nan", "None", "-", ".", "missing")
 
 
 @dataclass(frozen=True)
