@@ -28,8 +28,7 @@ def project_text(seen: Inspection, source: Source, target: Path) -> str:
     markers = list(dict.fromkeys([*(source.missing or ()), *(m for c in seen.columns for m in c.markers)]))
     if markers:
         options["missing"] = markers
-    if source.sheet:
-        options["sheet"] = source.sheet
+    options |= {k: v for k, v in source.options.items() if k in ("quote", "sheet", "header", "skip", "names")}
     lines = [
         f"# Velado project for {source.path.name}: {seen.rows:,} records. Correct the roles before you run it.",
         "velado: 1",

@@ -19,15 +19,19 @@ FULL = (
 )
 
 
-def translated(error: Exception, name: str) -> BaseException:
-    """The error that a user gets for one of DuckDB's about the table ``name``. No cell of the table is repeated."""
+def translated(error: Exception, name: str, above: int = 0) -> BaseException:
+    """The error that a user gets for one of DuckDB's about the table ``name``. No cell of the table is repeated.
+
+    ``above``: lines of the file above those that DuckDB reads.
+    """
     text = str(error)
     line = re.search(r"CSV Error on Line: (\d+)", text)
-    where = f"line {line.group(1)}" if line else "a line"
+    number = str(int(line.group(1)) + above) if line else "?"
+    where = f"line {number}" if line else "a line"
     counts = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
     if counts:
         wanted, found = counts.groups()
-        return ragged_row(name, line.group(1) if line else "?", found, wanted)
+        return ragged_row(name, number, found, wanted)
     if "unterminated quote" in text.lower():
         return open_quote(name, where)
     if "not utf-8" in text or "encoded" in text or "unicode" in text.lower():
