@@ -108,4 +108,4 @@ def _value(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, str) and value.lower() in ("yes", "no", "on", "off", "true", "false", "null", "y", "n"):
         return json.dumps(value)
-    return str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -60,9 +60,12 @@ def _called_alike(name: str, folder: Path) -> str:
             there = [e.name for e in itertools.islice(entries, MOST_ENTRIES) if e.is_file() and e.name[0] != "."]
     except OSError:
         return ""
-    folded = {other.casefold(): other for other in sorted(there)}
-    near = [folded[x] for x in difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=NEAR)]
-    near += [x for x in sorted(there) if Path(x).stem.casefold() == Path(name).stem.casefold() and x not in near]
+    stems = [Path(other).stem.casefold() for other in there]
+    alike = set(difflib.get_close_matches(Path(name).stem.casefold(), stems, n=3, cutoff=NEAR))
+    near = sorted(
+        (other for other, stem in zip(there, stems, strict=True) if stem in alike),
+        key=lambda other: (-difflib.SequenceMatcher(None, name.casefold(), other.casefold()).ratio(), other),
+    )
     return "Did you mean " + " or ".join(f"'{x}'" for x in near[:3]) + "?" if near else ""
 
 

@@ -9,6 +9,7 @@ from velado.tables.duckdb.types import BROKEN
 from velado.tables.formats.csv import wrong_encoding
 from velado.tables.formats.csv_fields import open_quote, ragged_row
 
+LARGEST_LINE = 10_000_000
 FULL = (
     "no space left",
     "file too large",
@@ -32,6 +33,11 @@ def translated(error: Exception, name: str, above: int = 0) -> BaseException:
     if counts:
         wanted, found = counts.groups()
         return ragged_row(name, number, found, wanted)
+    if "Maximum line size" in text:
+        return InputError(
+            "unreadable-file", f"{where} is longer than the {LARGEST_LINE:,} bytes that a line may have", file=name,
+            hint="Is a quote never closed, or does the file end its lines in an unusual way?",
+        )  # fmt: skip
     if "unterminated quote" in text.lower():
         return open_quote(name, where)
     if "not utf-8" in text or "encoded" in text or "unicode" in text.lower():

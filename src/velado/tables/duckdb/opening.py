@@ -9,18 +9,17 @@ from typing import Any
 from velado.errors import InputError
 from velado.progress import Progress
 from velado.tables.duckdb.dialect import file_literal
+from velado.tables.duckdb.errors import LARGEST_LINE
 from velado.tables.duckdb.types import readable
 from velado.tables.formats.arrow import read_arrow
 from velado.tables.formats.csv import Dialect, sniff
 from velado.tables.formats.csv_fields import check_fields
 from velado.tables.formats.csv_lines import plain_text
-from velado.tables.formats.names import names_of
+from velado.tables.formats.names import names_of, numbered
 from velado.tables.formats.xlsx import read_xlsx
 from velado.tables.source import Source
 from velado.tables.sql.dialect import literal
 from velado.tables.sql.table import inner_names
-
-LARGEST_LINE = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -72,9 +71,10 @@ def _arrow_of(data: Any) -> Any:
     if module == "polars" and kind in ("DataFrame", "LazyFrame"):
         return (data.collect() if kind == "LazyFrame" else data).to_arrow()
     if module == "pandas" and kind == "DataFrame":
-        named = data.set_axis([str(c) for c in data.columns], axis=1)
+        names = [str(c) for c in data.columns]
+        named = data.set_axis(numbered(names) if len(set(names)) < len(names) else names, axis=1)
         try:
-            return pa.Table.from_pandas(named, preserve_index=False)
+            return pa.Table.from_pandas(named, preserve_index=False).rename_columns(names)
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise InputError(
                 "unreadable-table", f"a column mixes kinds of values: {error.args[-1]}",

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from velado.errors import InputError
-from velado.tables.formats.names import HEADERLESS, names_below, names_of, numbers, title_lines, too_few_lines
+from velado.tables.formats.names import HEADERLESS, names_below, names_of, numbers, title_lines, too_few_lines, trimmed
 
 SAMPLE, ROWS = 1 << 20, 1000
 """Bytes and rows that are looked at."""
@@ -71,7 +71,7 @@ def sniff(
         raise InputError("empty-file", "the file has no content", file=path)
     begin = next((i for i in range(skip, len(lines)) if not _blank(lines[i], delimiter)), None)
     if begin is None:
-        raise too_few_lines(path, skip)
+        raise too_few_lines(path, skip, "line")
     if not whole and begin == len(lines) - 1:
         raise InputError(
             "unreadable-file", f"line {begin + 1} does not end within the first {SAMPLE:,} bytes", file=path,
@@ -91,7 +91,9 @@ def sniff(
             hint="Lines must end in a line feed; name the delimiter and the quote character if they are unusual.",
         ) from None  # fmt: skip
     if header:
-        return replace(dialect, header=tuple(names_of(first, names, path, HEADERLESS)), written=tuple(first))
+        return replace(
+            dialect, header=tuple(names_of(trimmed(first, names), names, path, HEADERLESS)), written=tuple(first)
+        )
     return replace(dialect, header=tuple(names_of(numbers(len(first)), names, path)))
 
 
@@ -131,7 +133,7 @@ def _check_titles(path: Path, sample: str, quote: str, delimiters: Sequence[str]
         if number is not None:
             found[len(next(row for line, row in numbered if line == number))] = number
     if found:
-        raise title_lines(path, found[max(found)])
+        raise title_lines(path, found[max(found)], "line", "name the delimiter")
 
 
 def _encoding(path: Path, data: bytes, whole: bool, given: str | None) -> str:

@@ -9,8 +9,9 @@ from pathlib import Path
 from velado.errors import InputError
 
 MOST_COLUMNS = 10_000
-NAMES = ("unique", "numbered")
-"""What is done about names that are lacking or not unique: refuse them, or number them."""
+NAMES = ("unique", "numbered", "exact")
+"""What is done about names that are lacking or not unique: refuse them, or number them. Blanks around the names of text
+tables and sheets are no part of them, unless these are taken exactly as they are."""
 HEADERLESS = "If the first line is data: source: {header: false} or --no-header."
 NUMBERED = "source: {names: numbered} or --number-names numbers such columns."
 REGULAR = 0.9
@@ -46,6 +47,11 @@ def numbered(written: Sequence[str]) -> list[str]:
         taken.add(name.casefold())
         found.append(name)
     return found
+
+
+def trimmed(written: Sequence[str], rule: str) -> list[str]:
+    """The names that a line of a file holds: without the blanks around them, unless they are exact."""
+    return list(written) if rule == "exact" else [name.strip() for name in written]
 
 
 def names_of(written: Sequence[str], rule: str, path: Path | str, hint: str = "") -> list[str]:
@@ -106,16 +112,16 @@ def names_below(rows: Sequence[tuple[int, Sequence[str]]], header: bool = True) 
     return None
 
 
-def title_lines(path: Path | str, number: int, what: str = "line") -> InputError:
-    """The error for titles above the names of the columns. It repeats nothing of them."""
+def title_lines(path: Path | str, number: int, what: str, otherwise: str) -> InputError:
+    """The error for titles above the names of the columns. It repeats nothing of them; ``otherwise``: if they are none."""
     return InputError(
         "title-lines", f"the table seems to begin in {what} {number}, below a title", file=path,
         hint=f"Write source: {{skip: {number - 1}}} or --skip {number - 1}: so many {what}s are not read. If it is no title, "
-        "name the delimiter.",
+        f"{otherwise}.",
     )  # fmt: skip
 
 
-def too_few_lines(path: Path | str, skip: int, what: str = "line") -> InputError:
+def too_few_lines(path: Path | str, skip: int, what: str) -> InputError:
     """The error where nothing is left below the lines that are skipped."""
     return InputError(
         "bad-skip", f"there is no table below the first {skip:,} {what}s", file=path, hint="Skip fewer of them."

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from velado.errors import InputError
 from velado.tables.files import free_memory
-from velado.tables.formats.names import HEADERLESS, names_below, names_of, numbers, title_lines, too_few_lines
+from velado.tables.formats.names import HEADERLESS, names_below, names_of, numbers, title_lines, too_few_lines, trimmed
 from velado.tables.publication.private import PrivateFolder
 from velado.tables.source import Source
 from velado.tables.types import ColumnType, Field
@@ -87,7 +87,9 @@ def read_xlsx(path: Path, source: Source) -> tuple[pa.Table, list[str], list[str
         if type(error).__name__ == "PanicException":
             raise _not_readable(path) from None
         raise
-    header = names_of(written or numbers(rows.num_columns), source.names, path, HEADERLESS if written else "")
+    header = names_of(
+        trimmed(written, source.names) or numbers(rows.num_columns), source.names, path, HEADERLESS if written else ""
+    )
     known = {field.name: field for field in source.fields}
     columns = [
         _typed(
@@ -110,7 +112,7 @@ def _first_row(path: Path, rows: pa.Table, source: Source) -> tuple[int, list[st
         raise too_few_lines(path, source.skip, "row")
     number = names_below([(i + 1, row) for i, row in filled]) if source.header and source.names == "unique" else None
     if number is not None:
-        raise title_lines(path, number, "row")
+        raise title_lines(path, number, "row", "give every column a name")
     begin, first = filled[0]
     return begin, list(first) if source.header else []
 
