@@ -25,6 +25,7 @@ TWINS = Annotated[
     str, typer.Option(help="fold: spellings of one sensitive value, such as HIV and hiv, count as one; or distinct.")
 ]
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")]
+FORCE = Annotated[bool, typer.Option("--force", help="Replace files in the folder that Velado did not write.")]
 LANGUAGE = Annotated[str, typer.Option(help="Language of charts and reports: en, es or pt.")]
 PIPE_WIDTH = 200
 PERSON = Annotated[
