@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from velado.errors import Cancelled, InputError
 from velado.tables.contract import Slot, Split
-from velado.tables.duckdb.append import IN_PLACE
+from velado.tables.duckdb.append import IN_PLACE, as_text
 from velado.tables.duckdb.dialect import DuckDBDialect, as_pattern, field_of
 from velado.tables.duckdb.errors import translated
 from velado.tables.duckdb.opening import Opened, open_source
@@ -188,8 +188,7 @@ class DuckDBTable(SqlTable):
         """Write what a query gives as CSV or Parquet: into the private folder, as the engine reaches no other."""
         written = self.folder / "written"
         written.touch(mode=0o600)
-        csv = format_of(path) == "csv"
-        form = f"FORMAT csv, DELIMITER {literal(delimiter)}, HEADER true" if csv else "FORMAT parquet"
+        form = as_text(delimiter) if format_of(path) == "csv" else "FORMAT parquet"
         self.run(f"COPY ({query}) TO {literal(str(written))} ({form}, {IN_PLACE})")
         shutil.move(written, path)
 
