@@ -103,12 +103,14 @@ def _csv(source: Source, path: Path, folder: Path, progress: Progress) -> Opened
     if delimiter is None and path.suffix.lower() in (".tsv", ".tab"):
         delimiter = "\t"
     dialect = sniff(path, delimiter, source.quote, source.encoding, source.header, source.skip, source.names)
-    text = plain_text(path, dialect, folder, progress)
-    check_fields(text, path, dialect, progress)
+    plain = plain_text(path, dialect, folder, progress)
+    check_fields(plain.path, path, dialect, progress)
     names = ", ".join(f"{n}: 'VARCHAR'" for n in inner_names(len(dialect.header)))
+    # Told that lines end in two characters it reads them wrongly; it finds that out itself.
+    end = f"new_line={literal(plain.end.encode('unicode_escape').decode())}, " if len(plain.end) == 1 else ""
     relation = (
-        f"read_csv({file_literal(text)}, delim={literal(dialect.delimiter)}, quote={literal(dialect.quote)}, "
-        f"escape={literal(dialect.quote)}, header={'true' if dialect.written else 'false'}, auto_detect=false, columns={{{names}}}, "
+        f"read_csv({file_literal(plain.path)}, delim={literal(dialect.delimiter)}, quote={literal(dialect.quote)}, "
+        f"escape={literal(dialect.quote)}, header={'true' if dialect.written else 'false'}, auto_detect=false, {end}columns={{{names}}}, "
         f"hive_partitioning=false, compression='none', nullstr='', strict_mode=true, null_padding=false, ignore_errors=false, max_line_size={LARGEST_LINE})"
     )
-    return Opened(list(dialect.header), relation, dialect=dialect, text=text, written=dialect.written)
+    return Opened(list(dialect.header), relation, dialect=dialect, text=plain.path, written=dialect.written)

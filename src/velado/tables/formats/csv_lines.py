@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from velado.errors import InputError, unwritable
@@ -16,24 +17,32 @@ ENDS = ("\r\n", "\n", "\r")
 SHOWN = {"\r\n": "carriage return and line feed", "\n": "a line feed", "\r": "a carriage return"}
 
 
-def plain_text(path: Path, dialect: Dialect, folder: Path, progress: Progress) -> Path:
+@dataclass(frozen=True)
+class PlainText:
+    """A text table in UTF-8 that begins with its names, and whose lines all end in ``end``: nothing if it has one line."""
+
+    path: Path
+    end: str
+
+
+def plain_text(path: Path, dialect: Dialect, folder: Path, progress: Progress) -> PlainText:
     """The table as engines read it: in UTF-8, from the line of its names on, and with one kind of line ends.
 
     That is the file itself if it is so already, otherwise a copy in a folder. Lines that end in a line feed, some of them
     with a carriage return before it, are mended; a carriage return alone among others is refused, because it may end a
     line, or stand in a value.
     """
-    mixed = _mixed(path, dialect, progress)
-    if dialect.encoding in UTF8 and dialect.first_line == 1 and not mixed:
-        return path
+    end, mend = _line_ends(path, dialect, progress)
+    if dialect.encoding in UTF8 and dialect.first_line == 1 and not mend:
+        return PlainText(path, end)
     copy = folder / "utf8.csv"
     copy.touch(mode=0o600)
     try:
         with open(copy, "w", encoding="utf-8", newline="") as write:
-            if mixed:
-                for line, end, _ in ended_lines(path, dialect):
+            if mend:
+                for line, ended, _ in ended_lines(path, dialect):
                     progress.check()
-                    write.write(line + ("\n" if end else ""))
+                    write.write(line + ("\n" if ended else ""))
             else:
                 with open(path, encoding=dialect.encoding, newline="") as read:
                     for _ in range(dialect.first_line - 1):
@@ -45,7 +54,7 @@ def plain_text(path: Path, dialect: Dialect, folder: Path, progress: Progress) -
         raise wrong_encoding(path, dialect.encoding, getattr(error, "start", None)) from None
     except OSError as error:
         raise unwritable(error, copy.parent.parent) from None
-    return copy
+    return PlainText(copy, "\n" if mend else end)
 
 
 def ended_lines(path: Path, dialect: Dialect) -> Iterator[tuple[str, str, int]]:
@@ -59,15 +68,17 @@ def ended_lines(path: Path, dialect: Dialect) -> Iterator[tuple[str, str, int]]:
             yield (line, "", number) if inside else (line.removesuffix(end), end, number)
 
 
-def _mixed(path: Path, dialect: Dialect, progress: Progress) -> bool:
-    """Whether some lines end in a line feed and others in two characters."""
-    if not _may_be_mixed(path, dialect, progress):
-        return False
-    first, mixed = "", False
+def _line_ends(path: Path, dialect: Dialect, progress: Progress) -> tuple[str, bool]:
+    """How the lines of a table end, and whether that must be mended before an engine reads it."""
+    alike = _all_alike(path, dialect, progress)
+    if alike is not None:
+        return alike, False
+    first, breaks, mixed = "", "", False
     try:
-        for _, end, number in ended_lines(path, dialect):
+        for line, end, number in ended_lines(path, dialect):
             if number % 1000 == 0:
                 progress.check()
+            breaks = breaks or end or next((e for e in ENDS if line.endswith(e)), "")
             first = first or end
             if end and end != first:
                 if "\r" in (end, first):
@@ -78,13 +89,14 @@ def _mixed(path: Path, dialect: Dialect, progress: Progress) -> bool:
                 mixed = True
     except UnicodeError as error:
         raise wrong_encoding(path, dialect.encoding, getattr(error, "start", None)) from None
-    return mixed
+    # Engines take the first break for the end of all lines, also one in quotes, unless the end is one character.
+    return first, mixed or (first == "\r\n" != breaks)
 
 
-def _may_be_mixed(path: Path, dialect: Dialect, progress: Progress) -> bool:
-    """Whether there are line ends of two kinds, in quotes or not: bytes are counted, which is fast."""
+def _all_alike(path: Path, dialect: Dialect, progress: Progress) -> str | None:
+    """The one kind of line breaks that a file has, in quotes or not; None if there may be several. Bytes are counted."""
     if dialect.encoding.startswith(("utf-16", "utf-32")):
-        return True
+        return None
     feeds = returns = both = 0
     last = b""
     with open(path, "rb") as stream:
@@ -94,7 +106,9 @@ def _may_be_mixed(path: Path, dialect: Dialect, progress: Progress) -> bool:
             returns += piece.count(b"\r")
             both += piece.count(b"\r\n") + (last == b"\r" and piece[:1] == b"\n")
             last = piece[-1:]
-    return not (returns == 0 or feeds == 0 or feeds == returns == both)
+    if not returns or not feeds:
+        return "\n" if feeds else "\r" if returns else ""
+    return "\r\n" if feeds == returns == both else None
 
 
 def _open_after(line: str, inside: bool, dialect: Dialect) -> bool:
