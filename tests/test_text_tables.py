@@ -147,6 +147,14 @@ def test_titles_are_found_and_the_lines_to_skip_are_told(
     assert read({"path": str(path), "skip": lines}) == (NAMED, PEOPLE)
 
 
+@pytest.mark.parametrize("names", [["name", "age", "age", "ill"], ["name", "2019", "2020", "2021"], PEOPLE[0]])
+def test_a_title_is_never_a_table_of_one_column(tmp_path: Path, names: list[str]) -> None:
+    """Whatever the line below it looks like."""
+    path = tmp_path / "people.csv"
+    path.write_text("Admissions\n" + text_of([names, *PEOPLE], ";"))
+    refused(path, "title-lines", "line 2", "--skip 1")
+
+
 @pytest.mark.parametrize("delimiter", [",", ";"])
 def test_titles_above_a_table_without_a_header(tmp_path: Path, delimiter: str) -> None:
     path = tmp_path / "people.csv"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -57,9 +57,10 @@ def sniff(
                 "unreadable-file", f"this is a {name} file, not a text table", file=path,
                 hint="Unpack it, or give the file the suffix of its format.",
             )  # fmt: skip
-    for what, given in (("quote", quote), ("delimiter", delimiter)):
-        if given is not None and len(given) != 1:
-            raise InputError(f"bad-{what}", f"the {what} must be one character, got {given!r}", file=path)
+    if quote is not None and len(quote) != 1:
+        raise InputError("bad-quote", f"the quote must be one character, got {quote!r}", file=path)
+    if delimiter is not None and len(delimiter) != 1:
+        raise InputError("bad-delimiter", f"the delimiter must be one character, got {delimiter!r}", file=path)
     whole = len(data) < SAMPLE
     encoding = _encoding(path, data, whole, encoding)
     try:
@@ -81,7 +82,7 @@ def sniff(
     quote = quote or _quote(sample)
     found = delimiter or _delimiter(sample, quote)
     if found is None or (header and names == "unique"):
-        _check_titles(path, sample, quote, DELIMITERS if found is None else [found], begin, header)
+        _check_titles(path, sample, quote, found, begin)
     dialect = Dialect(found or ",", quote, encoding, (), (), begin + 1)
     try:
         first = next(_rows(io.StringIO(sample, newline=""), dialect))
@@ -116,11 +117,14 @@ def _blank(line: str, delimiter: str | None) -> bool:
     return not line.strip() and (delimiter is None or delimiter not in line)
 
 
-def _check_titles(path: Path, sample: str, quote: str, delimiters: Sequence[str], begin: int, header: bool) -> None:
-    """Refuse titles above the table, and say how many lines they are."""
+def _check_titles(path: Path, sample: str, quote: str, delimiter: str | None, begin: int) -> None:
+    """Refuse titles above the table, and say how many lines they are.
+
+    Where no delimiter fits the first line, but one does fit the others, that line is not taken for a table of one column.
+    """
     found: dict[int, int] = {}
-    for delimiter in delimiters:
-        rows = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter, quotechar=quote)
+    for candidate in [delimiter] if delimiter else DELIMITERS:
+        rows = csv.reader(io.StringIO(sample, newline=""), delimiter=candidate, quotechar=quote)
         numbered, line = [], begin + 1
         try:
             for row in rows:
@@ -129,7 +133,7 @@ def _check_titles(path: Path, sample: str, quote: str, delimiters: Sequence[str]
                 line = begin + rows.line_num + 1
         except csv.Error:
             continue
-        number = names_below(numbered, header)
+        number = names_below(numbered, named=delimiter is not None)
         if number is not None:
             found[len(next(row for line, row in numbered if line == number))] = number
     if found:

@@ -86,12 +86,12 @@ def like_value(name: str) -> bool:
     return "@" in name or not any(c.isalpha() for c in name)
 
 
-def names_below(rows: Sequence[tuple[int, Sequence[str]]], header: bool = True) -> int | None:
-    """Which of the first rows holds the names (or the first record) where titles stand above it, by its number.
+def names_below(rows: Sequence[tuple[int, Sequence[str]]], named: bool = True) -> int | None:
+    """Where a table begins above which titles stand: the number of that row. None if there are no titles.
 
-    Titles fill at most half of the fields that most rows have. The row of names is the first that fills all of them, each
-    with a text of its own that is no number, no address and no value of its column; nine of ten rows below have as many
-    fields.
+    Titles fill at most half of the fields that most rows have. The table begins with the first row that fills more, if it
+    has as many fields as nine of ten rows below; ``named``: and if it holds names, none of which is a number, an address
+    or a value of its column.
 
     >>> names_below([(1, ["Admissions 2024"]), (3, ["name", "sex"]), (4, ["Ana", "f"]), (5, ["Rui", "m"])])
     3
@@ -104,12 +104,15 @@ def names_below(rows: Sequence[tuple[int, Sequence[str]]], header: bool = True) 
         if sum(bool(cell.strip()) for cell in row) <= common / 2:
             continue
         below = rows[i + 1 :]
-        named = not any(map(like_value, row)) and len({cell.casefold() for cell in row}) == common
+        fits = i > 0 and len(row) == common > 1 and bool(below)
         regular = widths[i + 1 :].count(common) >= REGULAR * len(below)
-        repeated = any(name == cell for _, other in below for name, cell in zip(row, other, strict=False))
-        fits = i > 0 and len(row) == common > 1 and bool(below) and regular
-        return number if fits and (not header or (named and not repeated)) else None
+        return number if fits and regular and (not named or _names(row, [other for _, other in below])) else None
     return None
+
+
+def _names(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    repeated = any(name == cell for other in below for name, cell in zip(row, other, strict=False))
+    return not repeated and not any(map(like_value, row))
 
 
 def title_lines(path: Path | str, number: int, what: str, otherwise: str) -> InputError:
