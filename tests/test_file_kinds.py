@@ -23,8 +23,8 @@ from velado.report.formats import xlsx as workbook
 from velado.tables import open_table
 from velado.tables.duckdb import table as engine
 from velado.tables.formats.arrow import read_arrow
-from velado.tables.formats.csv import MOST_COLUMNS
 from velado.tables.formats.formulas import NUMBER, guarded
+from velado.tables.formats.names import MOST_COLUMNS
 from velado.tables.formats.xlsx import LONGEST_CELL
 from velado.tables.sql import plan as sql_plan
 from velado.tables.sql import table as sql_table

@@ -55,10 +55,10 @@ def read(
     elif kind == "arrow":
         sheet = of_arrow(pyarrow.feather.read_table(path))
     elif kind == "xlsx":
-        sheet = _workbook(path, options.get("sheet"))
+        sheet = _workbook(path, options)
     else:
         delimiter = options.get("delimiter") or ("\t" if path.suffix.lower() in (".tsv", ".tab") else None)
-        sheet = _text_table(path.read_bytes(), delimiter, options.get("quote"), options.get("encoding"), named)
+        sheet = _text_table(path.read_bytes(), delimiter, options, named)
     markers = {"", *missing}
     guard = guarded and kind in ("csv", "xlsx")
 
@@ -111,15 +111,35 @@ def number(cell: Cell) -> Fraction | None:
     return Fraction(plain) if NUMBER.fullmatch(plain) else None
 
 
-def _workbook(path: Path, name: str | None) -> Sheet:
+def _names(line: Sequence[str], options: Mapping[str, Any], named: Sequence[str]) -> list[str]:
+    """The names of columns that a first line says, or their places; without blanks where these are not asked for."""
+    if not options.get("header", True):
+        return [f"column_{i}" for i in range(1, len(line) + 1)]
+    names = list(line) if set(named) <= set(line) else [name.strip() for name in line]
+    if options.get("names") == "numbered":
+        names = [name.strip() or f"column_{i}" for i, name in enumerate(line, 1)]
+        for i, name in enumerate(names):
+            number = 1
+            while names[i].lower() in [n.lower() for n in names[:i] + (names[i + 1 :] if number > 1 else [])]:
+                number += 1
+                names[i] = f"{name}_{number}"
+    return names
+
+
+def _workbook(path: Path, options: Mapping[str, Any]) -> Sheet:
     book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    sheet = book[name] if name else book.worksheets[0]
-    lines = [list(line) for line in sheet.iter_rows(values_only=True)]
+    sheet = book[options["sheet"]] if options.get("sheet") else book.worksheets[0]
+    lines = [list(line) for line in sheet.iter_rows(values_only=True)][options.get("skip", 0) :]
     book.close()
-    width = len(lines[0])
+    while all(cell is None for cell in lines[0]):
+        del lines[0]
+    names = _names([_workbook_text(c) or "" for c in lines[0]], options, ())
+    if not options.get("header", True):
+        lines = [[], *lines]
+    width = len(names)
     rows = [(line + [None] * width)[:width] for line in lines[1:]]
     columns = [_workbook_column([row[i] for row in rows]) for i in range(width)]
-    return Sheet([_workbook_text(c) or "" for c in lines[0]], list(zip(*columns, strict=True)))
+    return Sheet(names, list(zip(*columns, strict=True)))
 
 
 def _workbook_column(values: list[Any]) -> list[Cell]:
@@ -140,10 +160,11 @@ def _workbook_text(value: Any) -> Cell:
     return re.sub(r"_x([0-9A-F]{4})_", lambda m: chr(int(m[1], 16)), value) if isinstance(value, str) else text(value)
 
 
-def _text_table(
-    data: bytes, delimiter: str | None, quote: str | None, encoding: str | None, named: Sequence[str]
-) -> Sheet:
-    content = decoded(data, encoding)
+def _text_table(data: bytes, delimiter: str | None, options: Mapping[str, Any], named: Sequence[str]) -> Sheet:
+    physical = list(io.StringIO(decoded(data, options.get("encoding")), newline=""))[options.get("skip", 0) :]
+    while not physical[0].strip():
+        del physical[0]
+    content, quote = "".join(physical), options.get("quote")
     candidates = [
         (d, q) for q in ([quote] if quote else ['"', "'"]) for d in ([delimiter] if delimiter else DELIMITERS)
     ]  # fmt: skip
@@ -153,10 +174,12 @@ def _text_table(
             lines = list(csv.reader(io.StringIO(content, newline=""), delimiter=d, quotechar=q, strict=True))
         except csv.Error:
             continue
-        header, body = lines[0], [tuple(c or None for c in line) for line in lines[1:] if line]
+        header = _names(lines[0], options, named)
+        below = lines[1:] if options.get("header", True) else lines
+        body = [tuple(c or None for c in line) for line in below if line]
         if len(header) == 1:
             # A blank line is a row of one missing value, except at the end.
-            body = [tuple(c or None for c in line) or (None,) for line in lines[1:]]
+            body = [tuple(c or None for c in line) or (None,) for line in below]
         if set(named) <= set(header) and all(len(line) == len(header) for line in body):
             tables.append(Sheet(header, body))
     if not tables:

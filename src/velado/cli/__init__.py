@@ -132,5 +132,8 @@ def _run() -> int:
             error.message = redacted(str(error.message))
         if "--json" in sys.argv:
             print_json({"error": {"code": "usage", "message": redacted(getattr(error, "message", str(error)))}})
-        show()
+        try:
+            show()
+        except BrokenPipeError:
+            silence(sys.stderr)
         return 2

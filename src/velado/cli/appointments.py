@@ -24,19 +24,15 @@ from velado import (
 )
 from velado.appointments.planning import MOST_RANKED
 from velado.cli import signals
+from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
-    DELIMITER,
-    ENCODING,
     JSON,
     LANGUAGE,
-    MISSING,
-    QUOTE,
     names,
     out,
     plain,
     print_json,
     progress,
-    reader,
     say,
     table,
 )
@@ -115,6 +111,7 @@ def generate(
 
 
 @app.command("assign")
+@reads_tables
 def assign(
     people: PEOPLE,
     slots: SLOTS,
@@ -136,15 +133,11 @@ def assign(
     seed: SEED = 0,
     show: SHOW = 0,
     language: LANGUAGE = "en",
-    delimiter: DELIMITER = None,
-    quote: QUOTE = None,
-    encoding: ENCODING = None,
-    missing: MISSING = None,
+    read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Give everybody an appointment, as anonymously as the method can, and verify what was written."""
     words = language_of(language)
-    read = reader(delimiter, quote, encoding, missing)
     given = _given(seconds=seconds, level=level, workers=workers, trials=trials)
     with progress(language) as report:
         planning = assign_appointments(
@@ -162,6 +155,7 @@ def assign(
 
 
 @app.command("compare")
+@reads_tables
 def compare(
     people: PEOPLE,
     slots: SLOTS,
@@ -184,15 +178,11 @@ def compare(
     seed: SEED = 0,
     chart: Annotated[Path | None, typer.Option(help="Draw the vectors: SVG or PNG.")] = None,
     language: LANGUAGE = "en",
-    delimiter: DELIMITER = None,
-    quote: QUOTE = None,
-    encoding: ENCODING = None,
-    missing: MISSING = None,
+    read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Plan the same appointments with several methods; nothing is given out."""
     words = language_of(language)
-    read = reader(delimiter, quote, encoding, missing)
     with progress(language) as report:
         planning = compare_planners(
             read(people), read(slots), names(qi), names(methods) or None, seed=seed, progress=report,
@@ -212,21 +202,18 @@ def compare(
 
 
 @app.command("k")
+@reads_tables
 def k_of(
     tables: Annotated[list[Path], typer.Argument(help="One or several tables.")],
     qi: QI,
     appointment: Annotated[str | None, typer.Option(help="Columns of the appointment, separated by commas.")] = None,
     show: SHOW = 0,
     language: LANGUAGE = "en",
-    delimiter: DELIMITER = None,
-    quote: QUOTE = None,
-    encoding: ENCODING = None,
-    missing: MISSING = None,
+    read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Say the anonymity vector and the k of tables; of several, also mean, smallest and largest k."""
     words = language_of(language)
-    read = reader(delimiter, quote, encoding, missing)
     with progress(language) as report:
         found = [
             anonymity_groups(read(t), names(qi), names(appointment), report.of(i, len(tables)))

@@ -9,12 +9,9 @@ import typer
 from rich.table import Table
 
 from velado import ATTACKS, Attack, InputError, attack
+from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
-    DELIMITER,
-    ENCODING,
     JSON,
-    MISSING,
-    QUOTE,
     figure,
     files,
     names,
@@ -22,7 +19,6 @@ from velado.cli.terminal import (
     plain,
     print_json,
     progress,
-    reader,
     say,
     table,
 )
@@ -98,6 +94,7 @@ FIGURES = {
 SHARES = {"exposed_share", "best_guess", "largest_difference", "near", "in_order", "chance", "shuffles_as_good"}
 
 
+@reads_tables
 def command(
     release: Annotated[
         Path | None, typer.Argument(help="The release to attack; the project's output if not given.")
@@ -129,22 +126,18 @@ def command(
     confidence: Annotated[float, typer.Option(help="A guess surer than this counts; 1: if it is certain.")] = 1.0,
     factor: Annotated[float, typer.Option(help="A value more than this many times as likely as before counts.")] = 2.0,
     seed: Annotated[int, typer.Option(help="Seed of the random orders.")] = 0,
-    delimiter: DELIMITER = None,
-    quote: QUOTE = None,
-    encoding: ENCODING = None,
-    missing: MISSING = None,
+    read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Try what an adversary would try with a release, and say what would have prevented it."""
-    read = reader(delimiter, quote, encoding, missing)
     with progress() as report:
         found = attack(
-            read(release),
+            read.release(release),
             names(qi),
             names(sensitive),
             original=read(original),
             external=read(external),
-            other=read(other),
+            other=read.release(other),
             match=_matches(match),
             identity=identity,
             hierarchies=files(hierarchy, "--hierarchy"),

@@ -10,7 +10,7 @@ import typer
 from velado import CONDITIONS, balance, save_comparison
 from velado.cli.compare import show
 from velado.cli.grid import METHOD, SUPPRESSION, C, K, L, Q, T, grid
-from velado.cli.terminal import JSON, LANGUAGE, plain, print_json, progress, say
+from velado.cli.terminal import FORCE, JSON, LANGUAGE, plain, print_json, progress, say
 
 
 def command(
@@ -30,6 +30,7 @@ def command(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for the evidence: table (CSV, XLSX) and charts (PNG).")
     ] = None,
+    force: FORCE = False,
     language: LANGUAGE = "en",
     json: JSON = False,
 ) -> None:
@@ -40,7 +41,9 @@ def command(
     with progress(language) as report:
         drawing = report.part(0.8, 1.0)
         result = balance(project, conditions, tried or None, progress=report.part(0.0, 0.8))
-        files = [] if output is None else save_comparison(result.comparison, output, language, progress=drawing)
+        files = []
+        if output is not None:
+            files = save_comparison(result.comparison, output, language, force=force, progress=drawing)
     if json:
         print_json({**result.as_dict(), "files": [str(f) for f in files]})
         return

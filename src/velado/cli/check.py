@@ -9,14 +9,10 @@ import typer
 from rich.table import Table
 
 from velado import check
+from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
-    DELIMITER,
-    ENCODING,
     JSON,
-    MISSING,
     PERSON,
-    QUOTE,
-    SHEET,
     TWINS,
     figure,
     files,
@@ -26,7 +22,6 @@ from velado.cli.terminal import (
     print_json,
     progress,
     say,
-    source,
 )
 
 MEANINGS = {
@@ -44,6 +39,7 @@ MEANINGS = {
 }
 
 
+@reads_tables
 def command(
     table: Annotated[Path, typer.Argument(help="The table to check.")],
     qi: Annotated[str, typer.Option(help="Quasi-identifiers, separated by commas.")],
@@ -54,18 +50,13 @@ def command(
     ] = None,
     person: PERSON = None,
     twins: TWINS = "fold",
-    delimiter: DELIMITER = None,
-    quote: QUOTE = None,
-    encoding: ENCODING = None,
-    missing: MISSING = None,
-    sheet: SHEET = None,
+    read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Say which privacy models a table satisfies as it is, and to which degree."""
-    read = source(table, delimiter, quote, encoding, missing, sheet)
     with progress() as report:
         result = check(
-            read, names(qi), names(sensitive), l=l, trees=files(tree, "--tree"), person=person, twins=twins,
+            read(table), names(qi), names(sensitive), l=l, trees=files(tree, "--tree"), person=person, twins=twins,
             progress=report,
         )  # fmt: skip
     if json:

@@ -9,7 +9,7 @@ import typer
 
 from velado import Comparison, compare, save_comparison
 from velado.cli.grid import METHOD, SUPPRESSION, C, K, L, Q, T, grid
-from velado.cli.terminal import JSON, LANGUAGE, plain, print_json, progress, say, table
+from velado.cli.terminal import FORCE, JSON, LANGUAGE, plain, print_json, progress, say, table
 
 
 def command(
@@ -24,6 +24,7 @@ def command(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for the table (CSV, XLSX) and charts (PNG).")
     ] = None,
+    force: FORCE = False,
     language: LANGUAGE = "en",
     json: JSON = False,
 ) -> None:
@@ -32,7 +33,9 @@ def command(
         tried = grid(k=k, q=q, l=l, c=c, t=t, suppression=suppression, method=method)
         result = compare(project, tried, progress=report.part(0.0, 0.8))
         drawing = report.part(0.8, 1.0)
-        files = save_comparison(result, output, language, progress=drawing) if output is not None else []
+        files = []
+        if output is not None:
+            files = save_comparison(result, output, language, force=force, progress=drawing)
     if json:
         print_json({**result.as_dict(), "files": [str(f) for f in files]})
         return

@@ -8,39 +8,30 @@ from typing import Annotated
 import typer
 
 from velado import decrypt
+from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
-    DELIMITER,
-    ENCODING,
     JSON,
-    MISSING,
-    QUOTE,
-    SHEET,
     plain,
     print_json,
     progress,
     say,
-    source,
 )
 
 
+@reads_tables
 def command(
     table: Annotated[Path, typer.Argument(help="Table with encrypted columns.")],
     column: Annotated[list[str], typer.Option(help="COLUMN, or COLUMN=ATTRIBUTE, to restore; may be repeated.")],
     key: Annotated[str, typer.Option(help="Where the key is: env:VARIABLE or file:PATH.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
-    delimiter: DELIMITER = None,
-    quote: QUOTE = None,
-    encoding: ENCODING = None,
-    missing: MISSING = None,
-    sheet: SHEET = None,
+    read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Restore encrypted columns, with the key."""
     named = [option.partition("=") for option in column]
     attributes = {name: attribute if sign else name for name, sign, attribute in named}
-    read = source(table, delimiter, quote, encoding, missing, sheet)
     with progress() as report:
-        restored = decrypt(read, attributes, key, output=output, progress=report)
+        restored = decrypt(read(table), attributes, key, output=output, progress=report)
     if json:
         print_json(restored.as_dict())
         return

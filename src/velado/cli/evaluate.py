@@ -10,12 +10,9 @@ import typer
 from velado import MEASURES, Evaluation, evaluate
 from velado.cli import fuzzy_summary
 from velado.cli.check import MEANINGS
+from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
-    DELIMITER,
-    ENCODING,
     JSON,
-    MISSING,
-    QUOTE,
     TWINS,
     figure,
     files,
@@ -23,12 +20,12 @@ from velado.cli.terminal import (
     plain,
     print_json,
     progress,
-    reader,
     say,
     table,
 )
 
 
+@reads_tables
 def command(
     original: Annotated[
         Path | None, typer.Argument(help="The original table; the project's source if not given.")
@@ -53,18 +50,14 @@ def command(
     queries: Annotated[int, typer.Option(min=1, help="Number of random COUNT queries.")] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the random queries and of the learning folds.")] = 0,
     twins: TWINS = "fold",
-    delimiter: DELIMITER = None,
-    quote: QUOTE = None,
-    encoding: ENCODING = None,
-    missing: MISSING = None,
+    read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Measure what a release lost and what risk is left, whoever made it: any original and any release."""
-    read = reader(delimiter, quote, encoding, missing)
     with progress() as report:
         result = evaluate(
             read(original),
-            read(release),
+            read.release(release),
             names(qi),
             names(sensitive),
             hierarchies=files(hierarchy, "--hierarchy"),

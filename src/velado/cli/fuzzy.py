@@ -16,30 +16,27 @@ from velado import (
     KAnonymity,
     QAnonymity,
     Release,
+    Source,
     anonymize,
     fuzzify,
     save_fuzzy_charts,
 )
 from velado.cli import fuzzy_summary
+from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
-    DELIMITER,
-    ENCODING,
     JSON,
-    MISSING,
-    QUOTE,
-    SHEET,
     names,
     plain,
     print_json,
     progress,
     say,
-    source,
 )
 from velado.progress import Progress
 
 PARTITIONS = ("k-means", "global-recode", "c-means", "gustafson-kessel")
 
 
+@reads_tables
 def command(
     table: Annotated[Path, typer.Argument(help="The table.")],
     qi: Annotated[str, typer.Option(help="Numeric quasi-identifiers, separated by commas.")],
@@ -78,15 +75,10 @@ def command(
     chart: Annotated[
         Path | None, typer.Option(help="File (PNG, SVG, PDF) for the sets, or folder for all charts.")
     ] = None,
-    delimiter: DELIMITER = None,
-    quote: QUOTE = None,
-    encoding: ENCODING = None,
-    missing: MISSING = None,
-    sheet: SHEET = None,
+    read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Show the fuzzy sets of numeric columns and what they achieve; with --output, release their labels."""
-    read = source(table, delimiter, quote, encoding, missing, sheet)
     models = [
         *([] if k is None else [KAnonymity(k)]),
         *([] if q is None else [QAnonymity(q, possibility, aggregation)]),
@@ -105,13 +97,13 @@ def command(
         language=language,
         seed=seed,
     )
-    quasi, secret = names(qi), names(sensitive)
+    source, quasi, secret = read(table), names(qi), names(sensitive)
     release: Release | None = None
     with progress(language) as report:
         if output is None or chart is not None:
-            result = fuzzify(read, quasi, secret, method=method, models=models, progress=report.part(0.0, 0.4))
+            result = fuzzify(source, quasi, secret, method=method, models=models, progress=report.part(0.0, 0.4))
         # Before the release: none is left behind by charts that cannot be drawn or written.
-        beside = {} if chart is None or chart.suffix else _beside(result, read, quasi, method, report.part(0.4, 0.5))
+        beside = {} if chart is None or chart.suffix else _beside(result, source, quasi, method, report.part(0.4, 0.5))
         drawing = report.part(0.5, 0.6)
         files = (
             []
@@ -121,7 +113,7 @@ def command(
         if output is not None:
             columns = [Column(c, "quasi-identifier") for c in quasi] + [Column(c, "sensitive") for c in secret]
             left = report.part(0.0 if chart is None else 0.6, 1.0)
-            release = anonymize(read, columns, models, method, output=output, rest="drop", progress=left)
+            release = anonymize(source, columns, models, method, output=output, rest="drop", progress=left)
             assert release.found is not None
             result = Fuzzification.of(release.found, models)
     if json:
@@ -165,7 +157,7 @@ def _numbers(column: str, texts: list[str]) -> list[float]:
 
 
 def _beside(
-    result: Fuzzification, read: Any, quasi: list[str], method: Fuzzy, progress: Progress
+    result: Fuzzification, source: Source, quasi: list[str], method: Fuzzy, progress: Progress
 ) -> dict[str, Fuzzification]:
     """The same two columns partitioned by every method into as many sets."""
     if len(quasi) != 2:
@@ -174,7 +166,7 @@ def _beside(
     plain_ = replace(method, sets=sets, breakpoints={}, names={}, degrees=None)
     return {
         name: fuzzify(
-            read,
+            source,
             quasi,
             method=replace(plain_, partition=name, joint=method.joint and name != "global-recode"),
             progress=progress.part(i / len(PARTITIONS), (i + 1) / len(PARTITIONS)),

@@ -8,32 +8,30 @@ from typing import Annotated
 import typer
 
 from velado import InputError, inspect_table
-from velado.cli.terminal import DELIMITER, ENCODING, MISSING, QUOTE, SHEET, plain, progress, say, show_notes, source
+from velado.cli.reading import AS_FOUND, Reading, reads_tables
+from velado.cli.terminal import plain, progress, say, show_notes
 from velado.project.template import project_text
 from velado.questions.suggest import suggest
 from velado.tables.publication.publish import published
 
 
+@reads_tables
 def command(
     table: Annotated[Path, typer.Argument(help="The table to describe.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Project file to write.")] = None,
     force: Annotated[bool, typer.Option(help="Replace an existing project file.")] = False,
-    delimiter: DELIMITER = None,
-    quote: QUOTE = None,
-    encoding: ENCODING = None,
-    missing: MISSING = None,
-    sheet: SHEET = None,
+    read: Reading = AS_FOUND,
 ) -> None:
     """Write a commented project file from what the table looks like."""
     target = output or table.with_suffix(".yaml")
     if target.exists() and not force:
         raise InputError("file-exists", "the project file exists already", file=target, hint="Use --force or --output.")
-    read = source(table, delimiter, quote, encoding, missing, sheet)
+    source = read(table)
     with progress() as report:
-        seen = inspect_table(read, report.part(0, 0.3))
-        found = suggest(seen, read, report.part(0.3, 1))
+        seen = inspect_table(source, report.part(0, 0.3))
+        found = suggest(seen, source, report.part(0.3, 1))
     show_notes(seen.notes)
-    text = project_text(seen, found, read, target)
+    text = project_text(seen, found, source, target)
     with published([target]) as (place,):
         place.write_text(text, encoding="utf-8")
     say(f"Wrote {plain(target)}. Read it, correct the roles, then: velado run {plain(target)}")

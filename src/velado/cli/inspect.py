@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -9,37 +10,28 @@ import typer
 from rich.table import Table
 
 from velado import inspect_table
+from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
-    DELIMITER,
-    ENCODING,
     JSON,
-    MISSING,
-    QUOTE,
-    SHEET,
     out,
     plain,
     print_json,
     progress,
     say,
     show_notes,
-    source,
 )
 from velado.dates import formats_of
 
 
+@reads_tables
 def command(
     table: Annotated[Path, typer.Argument(help="The table to look at.")],
-    delimiter: DELIMITER = None,
-    quote: QUOTE = None,
-    encoding: ENCODING = None,
-    missing: MISSING = None,
-    sheet: SHEET = None,
+    read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Show types, missing values, who is singled out, and suggested roles."""
-    read = source(table, delimiter, quote, encoding, missing, sheet)
     with progress() as report:
-        seen = inspect_table(read, report)
+        seen = inspect_table(read(table), report)
     if json:
         print_json(seen.as_dict())
         return
@@ -81,4 +73,4 @@ def command(
         for columns, count in seen.combinations:
             say(f"  {count:>8,}  ({count / seen.rows:.1%})  {plain(' + '.join(columns))}")
     say()
-    say(f"Next: velado init {plain(table)}")
+    say(f"Next: velado init {plain(shlex.quote(str(table)))} {plain(read.arguments)}".rstrip())

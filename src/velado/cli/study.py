@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from velado.cli import signals
-from velado.cli.terminal import JSON, out, plain, print_json, progress, say
+from velado.cli.terminal import FORCE, JSON, out, plain, print_json, progress, say
 from velado.studies import STUDIES, data_folder, study
 from velado.studies.comparison import Compared
 
@@ -31,6 +31,7 @@ def command(
         typer.Option(min=100, max=5_000_000, help="Records of a synthetic data set (unilab, anonylitics)."),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of a synthetic data set (unilab, anonylitics, ucm).")] = None,
+    force: FORCE = False,
     json: JSON = False,
 ) -> None:
     """Reproduce a published experiment: published and obtained figures side by side."""
@@ -38,7 +39,7 @@ def command(
     folder = output or Path("results") / name
     given = {k: v for k, v in (("rows", rows), ("seed", seed)) if v is not None}
     with progress() as report, signals.several():
-        result = run(data_folder(data), folder, report, **given)
+        result = run(data_folder(data), folder, report, force=force, **given)
     if json:
         shown = [
             {

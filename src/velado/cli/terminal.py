@@ -1,4 +1,4 @@
-"""What all commands share: options of sources, progress, JSON and errors."""
+"""What all commands share: progress, JSON and errors."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, Annotated, Any
 
 import typer
@@ -16,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from velado import InputError, LightRelease, Release, Source, VeladoError
+from velado import InputError, LightRelease, Release, VeladoError
 from velado.cli import signals
 from velado.errors import FULL, Note, disk_full
 from velado.i18n import language
@@ -26,16 +25,12 @@ TWINS = Annotated[
     str, typer.Option(help="fold: spellings of one sensitive value, such as HIV and hiv, count as one; or distinct.")
 ]
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")]
-DELIMITER = Annotated[str | None, typer.Option(help="Delimiter of a text table; found out if not given.")]
-QUOTE = Annotated[str | None, typer.Option(help="Quote character of a text table.")]
-ENCODING = Annotated[str | None, typer.Option(help="Encoding of a text table, for example latin-1.")]
-MISSING = Annotated[list[str] | None, typer.Option(help="Text that stands for a missing value; may be repeated.")]
+FORCE = Annotated[bool, typer.Option("--force", help="Replace files in the folder that Velado did not write.")]
 LANGUAGE = Annotated[str, typer.Option(help="Language of charts and reports: en, es or pt.")]
 PIPE_WIDTH = 200
 PERSON = Annotated[
     str | None, typer.Option(help="Column whose equal values are one person's rows: k and risk then count people.")
 ]
-SHEET = Annotated[str | None, typer.Option(help="Sheet of an XLSX workbook.")]
 
 
 for _name in ("stdout", "stderr"):
@@ -86,34 +81,6 @@ def say(text: str = "") -> None:
 def plain(text: object) -> str:
     """A text of the user's in which brackets mean brackets."""
     return escape(str(text))
-
-
-def source(
-    path: Path,
-    delimiter: str | None = None,
-    quote: str | None = None,
-    encoding: str | None = None,
-    missing: list[str] | None = None,
-    sheet: str | None = None,
-) -> Source:
-    """A source from the options of a command."""
-    if delimiter in ("\\t", "tab"):
-        delimiter = "\t"
-    return Source(
-        path=path,
-        delimiter=delimiter,
-        quote=quote,
-        encoding=encoding,
-        missing=tuple(missing) if missing else None,
-        sheet=sheet,
-    )
-
-
-def reader(
-    delimiter: str | None, quote: str | None, encoding: str | None, missing: list[str] | None
-) -> Callable[[Path | None], Any]:
-    """Makes sources of the files of a command that has several, all of them read with the same options."""
-    return lambda path: None if path is None else source(path, delimiter, quote, encoding, missing)
 
 
 def names(text: str | None) -> list[str]:

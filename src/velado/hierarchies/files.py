@@ -10,7 +10,7 @@ from pathlib import Path
 
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
-from velado.tables.files import contents
+from velado.tables.files import contents, not_found
 from velado.values import Text
 
 DELIMITERS = ";,\t|"
@@ -28,7 +28,7 @@ def from_file(column: str, path: Path, delimiter: str | None = None, encoding: s
         error.args = (str(error),)
         raise
     except FileNotFoundError:
-        raise InputError("missing-file", "hierarchy file not found", file=path, column=column) from None
+        raise not_found(path, "hierarchy file", column) from None
     except OSError as error:
         raise InputError(
             "unreadable-file", f"cannot read the hierarchy: {error.strerror}", file=path, column=column

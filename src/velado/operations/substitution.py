@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from velado.errors import InputError
 from velado.operations.base import Given, OnValues
 from velado.parameters import Substitutes, Word
-from velado.tables.files import contents, path_of
+from velado.tables.files import contents, not_found, path_of
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Substitute(OnValues):
             text = contents(path).decode("utf-8-sig")
             rows = [r for r in csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter, strict=True) if r]
         except FileNotFoundError:
-            raise InputError("missing-file", "substitution table not found", file=path, column=given.column) from None
+            raise not_found(path, "substitution table", given.column, given.folder) from None
         except (OSError, UnicodeDecodeError, csv.Error):
             raise InputError(
                 "unreadable-file", "not a readable table in UTF-8", file=path, column=given.column

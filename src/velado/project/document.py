@@ -273,14 +273,8 @@ class Project:
             columns[c.name] = shown
         options: dict[str, Any] = {
             "path": self._relative(source.path) if source.path else source.name,
-            **{
-                k: getattr(source, k)
-                for k in ("format", "delimiter", "quote", "encoding", "sheet")
-                if getattr(source, k)
-            },
+            **source.options,
         }
-        if source.missing is not None:
-            options["missing"] = list(source.missing)
         output = {k: getattr(self.output, k) for k in OUTPUT_KEYS if getattr(self.output, k) != getattr(Output(), k)}
         data: dict[str, Any] = {
             "source": options,

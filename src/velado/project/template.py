@@ -65,8 +65,7 @@ def _source(seen: Inspection, source: Source, target: Path) -> dict[str, Any]:
     markers = list(dict.fromkeys([*(source.missing or ()), *(m for c in seen.columns for m in c.markers)]))
     if markers:
         options["missing"] = markers
-    if source.sheet:
-        options["sheet"] = source.sheet
+    options |= {k: v for k, v in source.options.items() if k in ("quote", "sheet", "header", "skip", "names")}
     return options
 
 
@@ -106,4 +105,4 @@ def _value(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, str) and value.lower() in ("yes", "no", "on", "off", "true", "false", "null", "y", "n"):
         return json.dumps(value)
-    return str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

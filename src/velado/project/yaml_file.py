@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from velado.errors import InputError
-from velado.tables.files import contents
+from velado.tables.files import contents, not_found
 
 LARGEST = 10_000_000
 """Bytes of a project file; hierarchies may stand in it."""
@@ -29,9 +29,7 @@ def read_yaml(path: Path) -> Any:
     try:
         text = contents(path, LARGEST).decode("utf-8-sig")
     except FileNotFoundError:
-        raise InputError(
-            "missing-file", "project file not found", file=path, hint="velado init TABLE writes one."
-        ) from None
+        raise not_found(path, "project file", hint="velado init TABLE writes one.") from None
     except UnicodeDecodeError:
         raise InputError("unreadable-file", "the project file is not UTF-8", file=path) from None
     except OSError as error:

@@ -17,6 +17,7 @@ from velado.frequency import Classes, FrequencyTable, Portions, Sensitive
 from velado.hierarchies import Cover
 from velado.progress import Progress
 from velado.tables import ColumnType, Dealing, Field, Plan, Selection, Session, Table, Translation, open_table
+from velado.tables.files import not_found
 from velado.values import Text
 
 VERSION = 1
@@ -224,7 +225,7 @@ class Recoding:
             named = (tuple(data["identifiers"]), tuple(data["dropped"]), tuple(data["passed"]))
             return cls(columns, kept, *named, shown)
         except FileNotFoundError:
-            raise InputError("missing-file", "file not found", file=path) from None
+            raise not_found(Path(path)) from None
         except (ValueError, KeyError, AttributeError):
             raise InputError("not-a-recoding", "this is not a saved recoding", file=path) from None
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import yaml
 
+from velado.errors import InputError
 from velado.samples.hospital import DIAGNOSES, hospital
 
 PROJECT = """\
@@ -53,10 +54,21 @@ output: {path: patients_anonymous.csv}
 
 
 def write_demo(folder: Path, rows: int = 5000) -> Path:
-    """Write the sample and its project into a folder; a project that is there already stays as it is."""
+    """Write the sample and its project into a folder; a project that is there already stays as it is.
+
+    A table of the same name that is not the sample is never replaced.
+    """
+    import pyarrow as pa
     import pyarrow.csv
 
-    pyarrow.csv.write_csv(hospital(rows), folder / "patients.csv", pyarrow.csv.WriteOptions(quoting_style="needed"))
+    table, sample = folder / "patients.csv", pa.BufferOutputStream()
+    pyarrow.csv.write_csv(hospital(rows), sample, pyarrow.csv.WriteOptions(quoting_style="needed"))
+    text = sample.getvalue().to_pybytes()
+    if table.exists() and (not table.is_file() or table.read_bytes() != text):
+        raise InputError(
+            "file-exists", "there is another table of this name", file=table, hint="Choose another folder: --folder."
+        )
+    table.write_bytes(text)
     tree = yaml.safe_dump(DIAGNOSES, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
     project = folder / "hospital.yaml"
     if project.exists():

@@ -15,7 +15,7 @@ from velado.progress import Progress
 from velado.report.formats import xlsx as workbook
 from velado.report.formats.comparison import make_folder
 from velado.tables.publication.private import PrivateFolder
-from velado.tables.publication.publish import published
+from velado.tables.publication.results import results
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,13 @@ def compare(
 
 
 def all_or_nothing(study: Callable[..., Result]) -> Callable[..., Result]:
-    """A study whose files appear together when it has ended well; until then they are in a private folder."""
+    """A study whose files appear together when it has ended well; until then they are in a private folder.
+
+    With ``force`` they replace files that the study did not write.
+    """
 
     @wraps(study)
-    def run(data: Path, folder: Path, progress: Progress | None = None, **options: Any) -> Result:
+    def run(data: Path, folder: Path, progress: Progress | None = None, force: bool = False, **options: Any) -> Result:
         made = [path for path in (folder, *folder.parents) if not path.exists()]
         make_folder(folder)
         try:
@@ -79,9 +82,9 @@ def all_or_nothing(study: Callable[..., Result]) -> Callable[..., Result]:
                 work.mkdir()
                 result = study(data, work, progress, **options)
                 files = sorted(path for path in work.rglob("*") if path.is_file())
-                targets = [folder / path.relative_to(work) for path in files]
-                owned = [t for t, path in zip(targets, files, strict=True) if not path.stat().st_mode & 0o077]
-                with published(targets, owned) as places:
+                names = [path.relative_to(work).as_posix() for path in files]
+                owned = [n for n, path in zip(names, files, strict=True) if not path.stat().st_mode & 0o077]
+                with results(folder, names, owned, force) as places:
                     for path, place in zip(files, places, strict=True):
                         os.replace(path, place)
                 return replace(result, files=tuple(folder / path.relative_to(work) for path in result.files))

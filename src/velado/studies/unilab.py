@@ -86,12 +86,17 @@ def minimal(frequency: FrequencyTable, k: int, progress: Progress | None = None)
 
 def diversify(
     frequency: FrequencyTable, start: Node, k: int, order: int, progress: Progress | None = None
-) -> tuple[Node, str]:
-    """Step 2: suppress classes with fewer than ℓ values, or generalize further, whichever loses less precision."""
+) -> tuple[Node, str] | None:
+    """Step 2: suppress classes with fewer than ℓ values, or generalize further, whichever loses less precision.
+
+    None if that leaves nothing: the hierarchies do not end in *, and a few records can all be alone in their classes.
+    """
     heights = [h.height for h in frequency.hierarchies]
     ranges = (range(level, h + 1) for level, h in zip(start.levels, heights, strict=True))
     models = [KAnonymity(k), DistinctDiversity(order, SENSITIVE)]
     nodes = [n for n in (judge(frequency, v, models, progress) for v in itertools.product(*ranges)) if n.kept.any()]
+    if not nodes:
+        return None
     best = min(nodes, key=lambda n: (-n.precision_levels, sum(n.levels), n.levels))
     if best.levels != start.levels:
         return best, "generalized further" + (f", {best.suppressed} suppressed" if best.suppressed else "")
@@ -122,16 +127,18 @@ def study(
         node = minimal(frequency, k, studying)
         compared += _measures(f"k={k}", frequency, node)
         sizes = node.classes.sizes[node.kept]
-        sheets[f"k={k}"] = (frequency.columns, _labels(frequency, node), sizes)
-        chart = folder / f"classes_k{k}.png"
-        charts.largest_classes(chart, sizes, f"Largest equivalence classes, k = {k}")
-        files.append(chart)
+        if len(sizes):
+            sheets[f"k={k}"] = (frequency.columns, _labels(frequency, node), sizes)
+            chart = folder / f"classes_k{k}.png"
+            charts.largest_classes(chart, sizes, f"Largest equivalence classes, k = {k}")
+            files.append(chart)
         for order in (order for kk, order in PAIRS if kk == k):
             files += _release(frequency, original, folder, node, k, order, compared, studying.of(done, len(PAIRS)))
             done += 1
-    book = folder / "classes.xlsx"
-    workbook.class_sizes(book, sheets)
-    files += [book, *save(folder, compared)]
+    if sheets:
+        workbook.class_sizes(folder / "classes.xlsx", sheets)
+        files.append(folder / "classes.xlsx")
+    files += save(folder, compared)
     studying.at(1.0)
     notes = (
         f"The data are synthetic ({rows:,} records, seed {seed}); the brief publishes no figures.",
@@ -148,8 +155,8 @@ def _measures(name: str, frequency: FrequencyTable, node: Node) -> list[Compared
         "levels": ", ".join(f"{c} {x}" for c, x in zip(frequency.columns, node.levels, strict=True)),
         "precision (depth = highest level)": node.precision,
         "precision (depth = number of levels)": node.precision_levels,
-        "average class size (released records / classes)": float(kept.mean()),
-        "average class size (all records / classes)": frequency.records / len(kept),
+        "average class size (released records / classes)": float(kept.mean()) if len(kept) else None,
+        "average class size (all records / classes)": frequency.records / len(kept) if len(kept) else None,
         "classes": len(kept),
         "suppressed": node.suppressed,
     }
@@ -175,8 +182,12 @@ def _release(
     compared: list[Compared],
     progress: Progress,
 ) -> list[Path]:
-    node, action = diversify(frequency, start, k, order, progress)
     name = f"k={k} ℓ={order}"
+    found = diversify(frequency, start, k, order, progress)
+    if found is None:
+        compared.append(compare(name, "ℓ step", None, "nothing released: no class has k records and ℓ values"))
+        return []
+    node, action = found
     compared += [compare(name, "ℓ step", None, action), *_measures(name, frequency, node)]
     path = folder / f"dados_covid-ce_{k}_{order}.csv"
     levels = dict(zip(frequency.columns, node.levels, strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import stat
 from pathlib import Path
@@ -12,6 +13,8 @@ from velado.errors import InputError, shown
 from velado.progress import Progress
 
 PIECE = 1 << 24
+NEAR, MOST_ENTRIES = 0.75, 10_000
+"""How alike names of files are that are suggested, and how many files of a folder are looked at."""
 LARGEST_TEXT = 256_000_000
 """Bytes that a file may have which is read as a whole, such as a hierarchy."""
 
@@ -29,6 +32,41 @@ def path_of(text: Any, what: str, folder: Path | None = None) -> Path:
         reason = getattr(error, "strerror", None) or "it is no path"
         raise InputError("bad-path", f"{what} cannot be {shown(str(text))}: {reason}") from None
     return path
+
+
+def not_found(
+    path: Path, what: str = "file", column: str | None = None, project: Path | None = None, hint: str = ""
+) -> InputError:
+    """The error for a file that is not there: where it was looked for, and files there that are called alike.
+
+    ``project``: the folder of the project file that names it.
+    """
+    folder = Path(os.path.abspath(path)).parent
+    if folder.is_dir():
+        where, near = f"in {folder}", _called_alike(path.name, folder)
+    else:
+        where, near = f"because there is no folder {folder}", ""
+    relative = "" if project is None else "Paths in a project file are relative to its folder."
+    hints = " ".join(text for text in (near, relative, hint) if text)
+    return InputError("missing-file", f"{what} not found {where}", file=path, column=column, hint=hints)
+
+
+def _called_alike(name: str, folder: Path) -> str:
+    """A hint with files of a folder whose names are nearly the same, or the same up to the suffix."""
+    import difflib
+
+    try:
+        with os.scandir(folder) as entries:
+            there = [e.name for e in itertools.islice(entries, MOST_ENTRIES) if e.is_file() and e.name[0] != "."]
+    except OSError:
+        return ""
+    stems = [Path(other).stem.casefold() for other in there]
+    alike = set(difflib.get_close_matches(Path(name).stem.casefold(), stems, n=3, cutoff=NEAR))
+    near = sorted(
+        (other for other, stem in zip(there, stems, strict=True) if stem in alike),
+        key=lambda other: (-difflib.SequenceMatcher(None, name.casefold(), other.casefold()).ratio(), other),
+    )
+    return "Did you mean " + " or ".join(f"'{x}'" for x in near[:3]) + "?" if near else ""
 
 
 def check_regular(path: Path) -> None:

@@ -6,16 +6,14 @@ stands in its place: messages must not repeat it, and a release must not publish
 
 from __future__ import annotations
 
-import csv
 import difflib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError, suggest
-from velado.tables.formats.csv import Dialect
+from velado.tables.formats.names import HEADERLESS, like_value
 
 ROWS, CELLS = 1000, 200_000
 """Rows and cells that are looked at."""
@@ -26,15 +24,16 @@ First = Callable[[], Iterable[Sequence[Any]]]
 
 
 class Header(list[str]):
-    """The names of a table's columns. ``first`` gives rows below them where they are the first line of a file.
+    """The names of a table's columns. ``first`` gives rows below them where they are the first line of a file, ``written``
+    what that line says, where names were numbered.
 
     >>> Header(["Ana", "34", "flu"], lambda: [["Rui", "51", "flu"]]).doubtful
     (2, 3)
     """
 
-    def __init__(self, names: Iterable[str], first: First | None = None) -> None:
+    def __init__(self, names: Iterable[str], first: First | None = None, written: Sequence[str] = ()) -> None:
         super().__init__(names)
-        self._first = first
+        self._first, self._written = first, written or self
 
     @classmethod
     def of(cls, names: Sequence[str]) -> Header:
@@ -47,14 +46,19 @@ class Header(list[str]):
         if self._first is None:
             return set()
         rows = itertools.islice(self._first(), max(1, min(ROWS, CELLS // max(len(self), 1))))
-        return {i for row in rows for i, (name, cell) in enumerate(zip(self, row, strict=False), 1) if name == cell}
+        return {
+            i
+            for row in rows
+            for i, (name, cell) in enumerate(zip(self._written, row, strict=False), 1)
+            if name == cell and name.strip()
+        }
 
     @cached_property
     def doubtful(self) -> tuple[int, ...]:
         """Places of names that look like values: numbers, dates, addresses, or values of their own columns."""
         if self._first is None:
             return ()
-        odd = {i for i, name in enumerate(self, 1) if "@" in name or not any(c.isalpha() for c in name)}
+        odd = {i for i, name in enumerate(self._written, 1) if name.strip() and like_value(name)}
         return tuple(sorted(odd | self._repeated))
 
     @property
@@ -90,8 +94,8 @@ def no_header(header: Header, file: str | None = None) -> InputError:
     places = ", ".join(map(str, header.doubtful))
     return InputError(
         "no-header", "the first line looks like data, not like names of columns", file=file,
-        hint="Put a line with the names of the columns above the data. If it is such a line, rename the columns whose "
-        f"names are numbers, addresses or values of their own column: {places}.",
+        hint=f"{HEADERLESS} The columns are then called column_1, column_2, … If it is a line of names, rename the columns "
+        f"whose names are numbers, addresses or values of their own column: {places}.",
     )  # fmt: skip
 
 
@@ -105,17 +109,6 @@ def unknown_column(
         return no_header(names, file)
     near = names.near(name, wanted)
     return InputError("unknown-column", message, column=name, file=file, hint=f"{near} {hint}".strip())
-
-
-def csv_rows(path: Path, dialect: Dialect) -> Iterator[list[str]]:
-    """The first rows of a text table below its first line, as far as they can be read."""
-    try:
-        with open(path, encoding=dialect.encoding, errors="replace", newline="") as stream:
-            yield from itertools.islice(
-                csv.reader(stream, delimiter=dialect.delimiter, quotechar=dialect.quote), 1, None
-            )
-    except (OSError, csv.Error):
-        return
 
 
 def sheet_rows(table: Any) -> Iterator[list[str]]:

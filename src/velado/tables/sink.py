@@ -59,7 +59,7 @@ class Sink:
 
     def source(self, path: Path | None = None) -> Source:
         """The file as it is read, under its own name or another."""
-        return Source(path=path or self.path, delimiter=self.delimiter, encoding="utf-8", quote='"')
+        return Source(path=path or self.path, delimiter=self.delimiter, encoding="utf-8", quote='"', names="exact")
 
 
 def delimiter_of(path: Path | None, wanted: str | None = None, usual: str | None = None) -> str:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError, shown, suggest
-from velado.tables.files import check_regular, path_of
+from velado.tables.files import check_regular, not_found, path_of
+from velado.tables.formats.names import NAMES
 from velado.tables.types import Field
 
 FORMATS = {
@@ -26,7 +27,11 @@ FORMATS = {
 }
 ADDRESS = re.compile(r"(^|[/\\])[a-z][a-z0-9+.-]+:/|[^:@/\\]{2,}:[^@]*@|[?&;](password|pwd)=", re.IGNORECASE)
 """What looks like the address of a database or a web page, not like a path."""
-OPTIONS = ("path", "format", "delimiter", "quote", "encoding", "missing", "sheet", "header")
+TEXTS = ("format", "delimiter", "quote", "encoding", "sheet")
+LINED = ("csv", "xlsx")
+LINES = {"header": True, "skip": 0}
+"""Options of formats that have lines, and their defaults."""
+OPTIONS = ("path", *TEXTS, "missing", *LINES, "names")
 
 
 def format_of(path: Path) -> str:
@@ -47,8 +52,10 @@ def check_path(path: Path | None) -> None:
 class Source:
     """A file and its reading options; what is None is found out from the file.
 
-    ``missing`` lists the texts that stand for a missing value (default: only the empty text). ``fields`` are the columns
-    where they are known, for formats that do not tell dates from times, or whole numbers from others.
+    ``missing`` lists the texts that stand for a missing value (default: only the empty text). The first ``skip`` lines are
+    not read. Without a ``header`` the columns are called column_1, column_2, … ``names``: unique, or numbered where they are
+    not. ``fields`` are the columns where they are known, for formats that do not tell dates from times, or whole numbers
+    from others. ``folder`` is that of the project file which names the path.
     """
 
     path: Path | None = None
@@ -58,11 +65,27 @@ class Source:
     encoding: str | None = None
     missing: tuple[str, ...] | None = None
     sheet: str | None = None
+    header: bool = True
+    skip: int = 0
+    names: str = "unique"
     data: Any = field(default=None, compare=False)
     fields: tuple[Field, ...] = field(default=(), compare=False)
+    folder: Path | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         check_path(self.path)
+        if not isinstance(self.header, bool):
+            raise InputError(
+                "bad-option", f"the source option 'header' must be true or false, got {shown(self.header)}"
+            )
+        if isinstance(self.skip, bool) or not isinstance(self.skip, int) or self.skip < 0:
+            raise InputError(
+                "bad-option", f"the source option 'skip' must be a number of lines, 0 or more, got {shown(self.skip)}"
+            )
+        if self.names not in NAMES:
+            raise InputError(
+                "bad-option", f"the source option 'names' must be {' or '.join(NAMES)}, got {shown(self.names)}"
+            )
 
     @classmethod
     def of(cls, thing: Any, folder: Path | None = None) -> Source:
@@ -70,28 +93,27 @@ class Source:
         if isinstance(thing, Source):
             return thing
         if isinstance(thing, (str, Path)):
-            return cls(path=path_of(thing, "the source", folder))
+            return cls(path=path_of(thing, "the source", folder), folder=folder)
         if isinstance(thing, Mapping):
             return cls._from_options(thing, folder)
         return cls(data=thing)
 
     @classmethod
     def _from_options(cls, options: Mapping[str, Any], folder: Path | None) -> Source:
-        known = [o for o in OPTIONS if o != "header"]
         for key in options:
             if key in ("database", "table"):
                 raise InputError(
                     "no-such-engine", "databases are not supported yet", hint="Export the table to CSV or Parquet."
                 )
-            if key not in known:
-                raise InputError("unknown-option", f"a source has no option '{key}'", hint=suggest(key, known))
+            if key not in OPTIONS:
+                raise InputError("unknown-option", f"a source has no option '{key}'", hint=suggest(key, OPTIONS))
         if not options.get("path"):
             raise InputError("no-path", "the source needs a 'path'", hint="source: {path: table.csv}")
         path = path_of(options["path"], "the source option 'path'", folder)
-        given = {k: v for k, v in options.items() if k not in ("path", "missing")}
-        for key, value in given.items():
-            if value is not None and not isinstance(value, str):
-                raise InputError("bad-option", f"the source option '{key}' must be text, got {value!r}")
+        given = {k: v for k, v in options.items() if k not in ("path", "missing") and v is not None}
+        for key in TEXTS:
+            if not isinstance(given.get(key, ""), str):
+                raise InputError("bad-option", f"the source option '{key}' must be text, got {given[key]!r}")
         missing = options.get("missing")
         if missing is not None:
             markers = [missing] if isinstance(missing, (str, int, float)) else missing
@@ -100,7 +122,14 @@ class Source:
                     "bad-option", f"the source option 'missing' must be a text or a list of texts, got {shown(missing)}"
                 )
             missing = tuple(str(m) for m in markers)
-        return cls(path=path, missing=missing, **given)
+        return cls(path=path, missing=missing, folder=folder, **given)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How it is read, as a project file says it: what has its default is left out."""
+        usual = {**dict.fromkeys(OPTIONS), **LINES, "names": NAMES[0]}
+        given = {k: v for k in OPTIONS if k != "path" and (v := getattr(self, k)) != usual[k] and v != ""}
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in given.items()}
 
     @property
     def name(self) -> str:
@@ -109,6 +138,16 @@ class Source:
 
     def kind(self) -> str:
         """csv, parquet, xlsx, arrow, or memory."""
+        kind = self._kind()
+        for option, usual in LINES.items():
+            if kind not in LINED and getattr(self, option) != usual:
+                raise InputError(
+                    "bad-option", f"'{option}' is for text tables and sheets: other tables know the names of their columns",
+                    file=self.name, hint="Leave it out.",
+                )  # fmt: skip
+        return kind
+
+    def _kind(self) -> str:
         if self.path is None:
             return "memory"
         if self.format:
@@ -124,7 +163,7 @@ class Source:
         """The path of a file that exists, is a file and is not empty."""
         assert self.path is not None
         if not self.path.exists():
-            raise InputError("missing-file", "file not found", file=self.path)
+            raise not_found(self.path, project=self.folder)
         check_regular(self.path)
         try:
             with open(self.path, "rb") as stream:

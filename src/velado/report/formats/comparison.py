@@ -11,23 +11,27 @@ from velado.i18n import language as language_of
 from velado.progress import Progress
 from velado.report.chapters.costs import trade_off_pictures
 from velado.report.formats import xlsx as workbook
-from velado.tables.publication.publish import published
+from velado.tables.publication.results import results
 
 
 def save_comparison(
-    comparison: Comparison, folder: Path, language: str = "en", *, progress: Progress | None = None
+    comparison: Comparison,
+    folder: Path,
+    language: str = "en",
+    *,
+    force: bool = False,
+    progress: Progress | None = None,
 ) -> list[Path]:
-    """Write ``comparison.csv``, ``comparison.xlsx`` for each figure a chart against the first parameter, and risk against loss."""
+    """Write ``comparison.csv``, ``comparison.xlsx``, for each figure a chart against the first parameter, and risk against
+    loss. With ``force`` they replace files that Velado did not write."""
     writing = (progress or Progress()).part(0.0, 1.0, "draw")
     make_folder(folder)
     rows = [s.figures() for s in comparison.settings]
     header = list(dict.fromkeys(name for row in rows for name in row))
     cells = [[row.get(name) for name in header] for row in rows]
     pictures = trade_off_pictures(comparison, language_of(language))
-    files = [
-        folder / name for name in ("comparison.csv", "comparison.xlsx", *(f"comparison_{n}.png" for n in pictures))
-    ]
-    with published(files) as (text, book, *charts):
+    names = ("comparison.csv", "comparison.xlsx", *(f"comparison_{n}.png" for n in pictures))
+    with results(folder, names, force=force) as (text, book, *charts):
         with open(text, "w", newline="", encoding="utf-8") as out:
             csv.writer(out).writerows([header, *cells])
         workbook.table(book, {"comparison": (header, cells)})
@@ -35,7 +39,7 @@ def save_comparison(
             writing.at(done, len(charts))
             picture.chart.titled(picture.title).save(place)
         writing.at(1.0)
-    return files
+    return [folder / name for name in names]
 
 
 def make_folder(folder: Path) -> None:

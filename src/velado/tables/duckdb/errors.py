@@ -9,6 +9,7 @@ from velado.tables.duckdb.types import BROKEN
 from velado.tables.formats.csv import wrong_encoding
 from velado.tables.formats.csv_fields import open_quote, ragged_row
 
+LARGEST_LINE = 10_000_000
 FULL = (
     "no space left",
     "file too large",
@@ -19,15 +20,24 @@ FULL = (
 )
 
 
-def translated(error: Exception, name: str) -> BaseException:
-    """The error that a user gets for one of DuckDB's about the table ``name``. No cell of the table is repeated."""
+def translated(error: Exception, name: str, above: int = 0) -> BaseException:
+    """The error that a user gets for one of DuckDB's about the table ``name``. No cell of the table is repeated.
+
+    ``above``: lines of the file above those that DuckDB reads.
+    """
     text = str(error)
     line = re.search(r"CSV Error on Line: (\d+)", text)
-    where = f"line {line.group(1)}" if line else "a line"
+    number = str(int(line.group(1)) + above) if line else "?"
+    where = f"line {number}" if line else "a line"
     counts = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
     if counts:
         wanted, found = counts.groups()
-        return ragged_row(name, line.group(1) if line else "?", found, wanted)
+        return ragged_row(name, number, found, wanted)
+    if "Maximum line size" in text:
+        return InputError(
+            "unreadable-file", f"{where} is longer than the {LARGEST_LINE:,} bytes that a line may have", file=name,
+            hint="Is a quote never closed, or does the file end its lines in an unusual way?",
+        )  # fmt: skip
     if "unterminated quote" in text.lower():
         return open_quote(name, where)
     if "not utf-8" in text or "encoded" in text or "unicode" in text.lower():

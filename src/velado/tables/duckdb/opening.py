@@ -6,26 +6,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from velado.errors import InputError, unwritable
+from velado.errors import InputError
 from velado.progress import Progress
 from velado.tables.duckdb.dialect import file_literal
+from velado.tables.duckdb.errors import LARGEST_LINE
 from velado.tables.duckdb.types import readable
 from velado.tables.formats.arrow import read_arrow
-from velado.tables.formats.csv import Dialect, check_header, sniff, wrong_encoding
+from velado.tables.formats.csv import Dialect, sniff
 from velado.tables.formats.csv_fields import check_fields
+from velado.tables.formats.csv_lines import plain_text
+from velado.tables.formats.names import names_of, numbered
 from velado.tables.formats.xlsx import read_xlsx
 from velado.tables.source import Source
 from velado.tables.sql.dialect import literal
 from velado.tables.sql.table import inner_names
-
-LARGEST_LINE = 10_000_000
 
 
 @dataclass(frozen=True)
 class Opened:
     """A relation in SQL with columns c0, c1, …, or an Arrow table to be registered, and its header.
 
-    ``text`` is the file that DuckDB reads where it is a text table.
+    ``written`` are the names as the first line of a file says them, if it says any; ``text`` is the file that DuckDB reads
+    where it is a text table.
     """
 
     header: list[str]
@@ -33,28 +35,27 @@ class Opened:
     table: Any = None
     dialect: Dialect | None = None
     text: Path | None = None
+    written: tuple[str, ...] = ()
 
 
 def open_source(source: Source, folder: Path, progress: Progress) -> Opened:
     """Open a source; ``folder`` is for temporary files."""
     kind = source.kind()
     if kind == "memory":
-        return _in_memory(_arrow_of(source.data), source.name)
+        return _in_memory(_arrow_of(source.data), source.name, source.names)
     path = source.check_file()
     if kind == "parquet":
-        return _parquet(path)
+        return _parquet(path, source.names)
     if kind == "xlsx":
-        table, header = read_xlsx(path, source.sheet, source.fields, source.missing or ())
-        check_header(header, path)
-        return Opened(header, table=table.rename_columns(inner_names(len(header))))
+        table, header, written = read_xlsx(path, source)
+        return Opened(header, table=table.rename_columns(inner_names(len(header))), written=tuple(written))
     if kind == "arrow":
-        return _in_memory(read_arrow(path), path)
+        return _in_memory(read_arrow(path), path, source.names)
     return _csv(source, path, folder, progress)
 
 
-def _in_memory(table: Any, name: Path | str) -> Opened:
-    header = [str(n) for n in table.schema.names]
-    check_header(header, name)
+def _in_memory(table: Any, name: Path | str, names: str) -> Opened:
+    header = names_of([str(n) for n in table.schema.names], names, name)
     table = readable(table, name)
     return Opened(header, table=table.rename_columns(inner_names(len(header))))
 
@@ -70,9 +71,10 @@ def _arrow_of(data: Any) -> Any:
     if module == "polars" and kind in ("DataFrame", "LazyFrame"):
         return (data.collect() if kind == "LazyFrame" else data).to_arrow()
     if module == "pandas" and kind == "DataFrame":
-        named = data.set_axis([str(c) for c in data.columns], axis=1)
+        names = [str(c) for c in data.columns]
+        named = data.set_axis(numbered(names) if len(set(names)) < len(names) else names, axis=1)
         try:
-            return pa.Table.from_pandas(named, preserve_index=False)
+            return pa.Table.from_pandas(named, preserve_index=False).rename_columns(names)
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise InputError(
                 "unreadable-table", f"a column mixes kinds of values: {error.args[-1]}",
@@ -83,7 +85,7 @@ def _arrow_of(data: Any) -> Any:
     )
 
 
-def _parquet(path: Path) -> Opened:
+def _parquet(path: Path, rule: str) -> Opened:
     import pyarrow as pa
     import pyarrow.parquet
 
@@ -91,7 +93,7 @@ def _parquet(path: Path) -> Opened:
         header = list(pyarrow.parquet.read_schema(path).names)
     except (pa.ArrowException, OSError, ValueError, KeyError):
         raise InputError("unreadable-file", "not a readable Parquet file", file=path) from None
-    check_header(header, path)
+    header = names_of(header, rule, path)
     names = ", ".join(inner_names(len(header)))
     return Opened(header, f"read_parquet({file_literal(path)}, hive_partitioning=false) AS f({names})")
 
@@ -100,31 +102,15 @@ def _csv(source: Source, path: Path, folder: Path, progress: Progress) -> Opened
     delimiter = source.delimiter
     if delimiter is None and path.suffix.lower() in (".tsv", ".tab"):
         delimiter = "\t"
-    dialect = sniff(path, delimiter, source.quote, source.encoding)
-    text = path
-    if dialect.encoding not in ("utf-8", "utf-8-sig", "ascii"):
-        text = _transcode(path, dialect.encoding, folder, progress)
-    check_fields(text, path, dialect, progress)
+    dialect = sniff(path, delimiter, source.quote, source.encoding, source.header, source.skip, source.names)
+    plain = plain_text(path, dialect, folder, progress)
+    check_fields(plain.path, path, dialect, progress)
     names = ", ".join(f"{n}: 'VARCHAR'" for n in inner_names(len(dialect.header)))
+    # Told that lines end in two characters it reads them wrongly; it finds that out itself.
+    end = f"new_line={literal(plain.end.encode('unicode_escape').decode())}, " if len(plain.end) == 1 else ""
     relation = (
-        f"read_csv({file_literal(text)}, delim={literal(dialect.delimiter)}, quote={literal(dialect.quote)}, "
-        f"escape={literal(dialect.quote)}, header=true, auto_detect=false, columns={{{names}}}, "
+        f"read_csv({file_literal(plain.path)}, delim={literal(dialect.delimiter)}, quote={literal(dialect.quote)}, "
+        f"escape={literal(dialect.quote)}, header={'true' if dialect.written else 'false'}, auto_detect=false, {end}columns={{{names}}}, "
         f"hive_partitioning=false, compression='none', nullstr='', strict_mode=true, null_padding=false, ignore_errors=false, max_line_size={LARGEST_LINE})"
     )
-    return Opened(list(dialect.header), relation, dialect=dialect, text=text)
-
-
-def _transcode(path: Path, encoding: str, folder: Path, progress: Progress) -> Path:
-    """A UTF-8 copy of a file: DuckDB reads few other encodings, and not all of them rightly."""
-    copy = folder / "utf8.csv"
-    copy.touch(mode=0o600)
-    try:
-        with open(path, encoding=encoding, newline="") as read, open(copy, "w", encoding="utf-8", newline="") as write:
-            while text := read.read(1 << 20):
-                progress.check()
-                write.write(text)
-    except UnicodeError as error:
-        raise wrong_encoding(path, encoding, getattr(error, "start", None)) from None
-    except OSError as error:
-        raise unwritable(error, copy.parent.parent) from None
-    return copy
+    return Opened(list(dialect.header), relation, dialect=dialect, text=plain.path, written=dialect.written)

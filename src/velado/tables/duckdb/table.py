@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from velado.errors import Cancelled, InputError
 from velado.tables.contract import Slot, Split
-from velado.tables.duckdb.append import IN_PLACE
+from velado.tables.duckdb.append import IN_PLACE, as_text
 from velado.tables.duckdb.dialect import DuckDBDialect, as_pattern, field_of
 from velado.tables.duckdb.errors import translated
 from velado.tables.duckdb.opening import Opened, open_source
 from velado.tables.duckdb.types import cell, read_as
 from velado.tables.files import free_memory
-from velado.tables.formats.csv import Dialect
+from velado.tables.formats.csv import Dialect, rows_below
 from velado.tables.formats.csv_fields import blanks_beside_quotes, column_bytes, row_count
 from velado.tables.formats.xlsx import EARLIEST, LARGEST_EXACT, LATEST, write_xlsx
-from velado.tables.header import First, Header, csv_rows, sheet_rows
+from velado.tables.header import First, Header, sheet_rows
 from velado.tables.identity import FileIdentity
 from velado.tables.plan import Plan, Translation
 from velado.tables.publication.private import PrivateFolder
@@ -66,7 +66,7 @@ class DuckDBTable(SqlTable):
             self._identity = None if source.path is None else FileIdentity.of(source.check_file(), self.progress)
             self._lock(source.path)
             opened = open_source(source, self.folder, self.progress)
-            self.header = Header(opened.header, self._first_rows(opened))
+            self.header = Header(opened.header, self._first_rows(opened), opened.written)
             self.dialect = opened.dialect
             names = inner_names(len(self.header))
             self.relation = opened.relation or self._register(opened.table)
@@ -136,10 +136,12 @@ class DuckDBTable(SqlTable):
 
     def _first_rows(self, opened: Opened) -> First | None:
         """Rows below the first line where that holds the header."""
+        if not opened.written:
+            return None
         if opened.dialect is not None:
             path, dialect = self.source.check_file(), opened.dialect
-            return lambda: csv_rows(path, dialect)
-        return (lambda: sheet_rows(opened.table)) if self.source.kind() == "xlsx" else None
+            return lambda: rows_below(path, dialect)
+        return lambda: sheet_rows(opened.table)
 
     def _make_room(self) -> None:
         """Rows of many columns need more memory, and as much again for every thread."""
@@ -186,8 +188,7 @@ class DuckDBTable(SqlTable):
         """Write what a query gives as CSV or Parquet: into the private folder, as the engine reaches no other."""
         written = self.folder / "written"
         written.touch(mode=0o600)
-        csv = format_of(path) == "csv"
-        form = f"FORMAT csv, DELIMITER {literal(delimiter)}, HEADER true" if csv else "FORMAT parquet"
+        form = as_text(delimiter) if format_of(path) == "csv" else "FORMAT parquet"
         self.run(f"COPY ({query}) TO {literal(str(written))} ({form}, {IN_PLACE})")
         shutil.move(written, path)
 
@@ -345,4 +346,5 @@ class DuckDBTable(SqlTable):
         if self.progress.cancelled:
             return Cancelled()
         self.check_unchanged()
-        return translated(error, self.source.name)
+        above = 0 if self.dialect is None else self.dialect.first_line - 1
+        return translated(error, self.source.name, above)

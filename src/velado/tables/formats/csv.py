@@ -5,14 +5,16 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from velado.errors import InputError
+from velado.tables.formats.names import HEADERLESS, names_below, names_of, numbers, title_lines, too_few_lines, trimmed
 
-SAMPLE = 1 << 20
-MOST_COLUMNS = 10_000
+SAMPLE, ROWS = 1 << 20, 1000
+"""Bytes and rows that are looked at."""
 DELIMITERS = (",", ";", "\t", "|")
 PACKED = {
     b"\x1f\x8b": "gzip", b"PK\x03\x04": "ZIP", b"\x28\xb5\x2f\xfd": "Zstandard", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz",
@@ -23,18 +25,28 @@ PACKED = {
 
 @dataclass(frozen=True)
 class Dialect:
-    """How to read a text table; ``encoding`` is Python's name of it."""
+    """How to read a text table; ``encoding`` is Python's name of it.
+
+    ``header`` are the names of the columns, ``written`` what the file says in their place: nothing if it has no header.
+    The table begins on ``first_line``, below titles and blank lines.
+    """
 
     delimiter: str
     quote: str
     encoding: str
     header: tuple[str, ...]
+    written: tuple[str, ...] = ()
+    first_line: int = 1
 
 
-def sniff(path: Path, delimiter: str | None = None, quote: str | None = None, encoding: str | None = None) -> Dialect:
+def sniff(
+    path: Path, delimiter: str | None = None, quote: str | None = None, encoding: str | None = None,
+    header: bool = True, skip: int = 0, names: str = "unique",
+) -> Dialect:  # fmt: skip
     """The dialect of a file; given parts are taken as they are.
 
-    The delimiter is the one that splits the first rows into the most fields, all rows alike.
+    The delimiter is the one that splits the first rows into the most fields, all rows alike. The first ``skip`` lines are
+    not read, nor are blank lines below them.
     """
     with open(path, "rb") as stream:
         data = stream.read(SAMPLE)
@@ -44,60 +56,87 @@ def sniff(path: Path, delimiter: str | None = None, quote: str | None = None, en
                 "unreadable-file", f"this is a {name} file, not a text table", file=path,
                 hint="Unpack it, or give the file the suffix of its format.",
             )  # fmt: skip
+    if quote is not None and len(quote) != 1:
+        raise InputError("bad-quote", f"the quote must be one character, got {quote!r}", file=path)
+    if delimiter is not None and len(delimiter) != 1:
+        raise InputError("bad-delimiter", f"the delimiter must be one character, got {delimiter!r}", file=path)
     whole = len(data) < SAMPLE
     encoding = _encoding(path, data, whole, encoding)
     try:
         text = data.decode(encoding, errors="replace" if not whole else "strict")
     except UnicodeError as error:
         raise wrong_encoding(path, encoding, getattr(error, "start", None)) from None
-    lines = text.splitlines(keepends=True)
-    if not whole and len(lines) == 1:
+    lines = list(io.StringIO(text, newline=""))
+    if not text.strip():
+        raise InputError("empty-file", "the file has no content", file=path)
+    begin = next((i for i in range(skip, len(lines)) if not _blank(lines[i], delimiter)), None)
+    if begin is None:
+        raise too_few_lines(path, skip, "line")
+    if not whole and begin == len(lines) - 1:
         raise InputError(
-            "unreadable-file", f"the first line has more than {SAMPLE:,} bytes", file=path,
+            "unreadable-file", f"line {begin + 1} does not end within the first {SAMPLE:,} bytes", file=path,
             hint="The first line must hold the column names.",
         )  # fmt: skip
-    if not whole:
-        lines = lines[:-1]
-    sample = "".join(lines[:1000])
-    if not sample.strip():
-        raise InputError("empty-file", "the file has no content", file=path)
-    if quote is not None and len(quote) != 1:
-        raise InputError("bad-quote", f"the quote must be one character, got {quote!r}", file=path)
+    sample = "".join((lines if whole else lines[:-1])[begin : begin + ROWS])
     quote = quote or _quote(sample)
-    if delimiter is not None and len(delimiter) != 1:
-        raise InputError("bad-delimiter", f"the delimiter must be one character, got {delimiter!r}", file=path)
-    delimiter = delimiter or _delimiter(sample, quote)
+    found = delimiter or _delimiter(sample, quote)
+    if found is None or (header and names == "unique"):
+        _check_titles(path, sample, quote, found, begin)
+    dialect = Dialect(found or ",", quote, encoding, (), (), begin + 1)
     try:
-        header = tuple(next(csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter, quotechar=quote)))
+        first = next(_rows(io.StringIO(sample, newline=""), dialect))
     except csv.Error as error:
         raise InputError(
             "unreadable-file", f"the header cannot be read: {error}", file=path,
             hint="Lines must end in a line feed; name the delimiter and the quote character if they are unusual.",
         ) from None  # fmt: skip
-    check_header(list(header), path)
-    return Dialect(delimiter, quote, encoding, header)
+    if header:
+        return replace(
+            dialect, header=tuple(names_of(trimmed(first, names), names, path, HEADERLESS)), written=tuple(first)
+        )
+    return replace(dialect, header=tuple(names_of(numbers(len(first)), names, path)))
 
 
-def check_header(header: list[str], path: Path | str) -> None:
-    """Every column has a name of its own."""
-    if len(header) > MOST_COLUMNS:
-        raise InputError(
-            "too-many-columns", f"the table has {len(header):,} columns, more than {MOST_COLUMNS:,}", file=path,
-            hint="Take the columns that are needed.",
-        )  # fmt: skip
-    folded = [name.casefold() for name in header]
-    times = Counter(folded)
-    twice = [str(i) for i, name in enumerate(folded, start=1) if times[name] > 1]
-    if any(not name.strip() for name in header):
-        raise InputError(
-            "unnamed-column", f"column {[not n.strip() for n in header].index(True) + 1} of the header has no name",
-            file=path, hint="The first line must hold the column names.",
-        )  # fmt: skip
-    if twice:
-        raise InputError(
-            "duplicate-column", f"columns {', '.join(twice[:5])} of the header do not have names of their own (capitals "
-            "do not count)", file=path, hint="Rename the columns so that each name is unique. The first line must hold names.",
-        )  # fmt: skip
+def rows_below(path: Path, dialect: Dialect) -> Iterator[list[str]]:
+    """The rows of a text table below its names, as far as they can be read."""
+    try:
+        with open(path, encoding=dialect.encoding, errors="replace", newline="") as stream:
+            rows = _rows(islice(stream, dialect.first_line - 1, None), dialect)
+            yield from islice(rows, 1 if dialect.written else 0, None)
+    except (OSError, csv.Error):
+        return
+
+
+def _rows(lines: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
+    return csv.reader(lines, delimiter=dialect.delimiter, quotechar=dialect.quote)
+
+
+def _blank(line: str, delimiter: str | None) -> bool:
+    """Whether nothing is in a line, not even a delimiter."""
+    return not line.strip() and (delimiter is None or delimiter not in line)
+
+
+def _check_titles(path: Path, sample: str, quote: str, delimiter: str | None, begin: int) -> None:
+    """Refuse titles above the table, and say how many lines they are.
+
+    Where no delimiter fits the first line, but one does fit the others, that line is not taken for a table of one column.
+    """
+    found: dict[int, int] = {}
+    for candidate in [delimiter] if delimiter else DELIMITERS:
+        rows = csv.reader(io.StringIO(sample, newline=""), delimiter=candidate, quotechar=quote)
+        numbered, line = [], begin + 1
+        try:
+            for row in rows:
+                if any(cell.strip() for cell in row):
+                    numbered.append((line, row))
+                line = begin + rows.line_num + 1
+        except csv.Error:
+            continue
+        number = names_below(numbered, named=delimiter is not None)
+        if number is not None:
+            found[len(next(row for line, row in numbered if line == number))] = number
+    if found:
+        raise title_lines(path, found[max(found)], "line", "name the delimiter")
 
 
 def _encoding(path: Path, data: bytes, whole: bool, given: str | None) -> str:
@@ -152,8 +191,9 @@ def _framed(sample: str) -> bool:
     return any(f"'{d}'" in sample for d in DELIMITERS)
 
 
-def _delimiter(sample: str, quote: str) -> str:
-    best, most = ",", 1
+def _delimiter(sample: str, quote: str) -> str | None:
+    """The delimiter; None if no character splits the first row into as many fields as most."""
+    best, most = None, 1
     for candidate in DELIMITERS:
         try:
             widths = [len(row) for row in csv.reader(io.StringIO(sample), delimiter=candidate, quotechar=quote) if row]

@@ -46,7 +46,7 @@ def column_bytes(path: Path, dialect: Dialect, progress: Progress) -> list[int]:
     import pyarrow.compute as compute
 
     columns = [f"f{i}" for i in range(len(dialect.header))]
-    total = [-len(name.encode()) for name in dialect.header]
+    total = [-len(name.encode()) for name in dialect.written] or [0] * len(columns)
     for batch in _second_reader(path, dialect, columns):
         progress.check()
         for i in range(len(columns)):
@@ -56,7 +56,7 @@ def column_bytes(path: Path, dialect: Dialect, progress: Progress) -> list[int]:
 
 def row_count(path: Path, dialect: Dialect, progress: Progress) -> int:
     """The rows below the header, as the second reader sees them."""
-    rows = -1
+    rows = -1 if dialect.written else 0
     for batch in _second_reader(path, dialect, ["f0"]):
         progress.check()
         rows += batch.num_rows
@@ -84,13 +84,13 @@ def _count_slowly(path: Path, name: Path, dialect: Dialect, progress: Progress) 
     """Find the line on which a row with another number of fields begins."""
     with open(path, encoding="utf-8-sig", errors="replace", newline="") as stream:
         rows = csv.reader(stream, delimiter=dialect.delimiter, quotechar=dialect.quote, strict=True)
-        line = 1
+        line, above = dialect.first_line, dialect.first_line - 1
         try:
             for row in rows:
                 progress.check()
                 if row and len(row) != len(dialect.header):
-                    raise ragged_row(name, line, len(row), len(dialect.header))
-                line = rows.line_num + 1
+                    raise ragged_row(name, line, len(row), len(dialect.header), dialect)
+                line = above + rows.line_num + 1
         except csv.Error as error:
             if "end of data" in str(error):
                 raise open_quote(name, f"line {line}") from None
@@ -102,9 +102,13 @@ def open_quote(name: Path | str, where: str) -> InputError:
     return InputError("ragged-row", f"{where} has a quote that is never closed", file=name)
 
 
-def ragged_row(name: Path | str, line: int | str, found: int | str, wanted: int | str) -> InputError:
+def ragged_row(
+    name: Path | str, line: int | str, found: int | str, wanted: int | str, dialect: Dialect | None = None
+) -> InputError:
     """The error for a row with a wrong number of fields."""
+    first = "the header" if dialect is None or dialect.written else "the first line"
     return InputError(
-        "ragged-row", f"line {line} has {found} fields, the header has {wanted}", file=name,
-        hint="Mend that line, or name the delimiter and the quote character of the file.",
+        "ragged-row", f"line {line} has {found} fields, {first} has {wanted}", file=name,
+        hint="Mend that line, or name the delimiter and the quote character of the file. If titles stand above the names of "
+        "the columns, source: {skip: N} or --skip N passes over the first N lines.",
     )  # fmt: skip

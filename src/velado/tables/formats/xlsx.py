@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from velado.errors import InputError
 from velado.tables.files import free_memory
+from velado.tables.formats.names import HEADERLESS, names_below, names_of, numbers, title_lines, too_few_lines, trimmed
 from velado.tables.publication.private import PrivateFolder
+from velado.tables.source import Source
 from velado.tables.types import ColumnType, Field
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ MOST_SPARSE = 100
 """How many cells a sheet may span for each that it has."""
 FEW_CELLS = 2_000_000
 CELL = re.compile(rb"<(?:\w+:)?c\b[^>]{0,200}?\br=[\"']([A-Za-z]{1,3})(\d{1,7})[\"']")
+LOOKED_AT = 1000
+"""Rows among which the table must begin."""
 CHUNK = 1 << 20
 OVERLAP = 300
 """Bytes of a chunk that are looked at again with the next one: a cell may lie across both."""
@@ -43,14 +47,14 @@ LATEST = "9999-12-31"
 DAY, MOMENT = "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss.000"
 
 
-def read_xlsx(
-    path: Path, sheet: str | None, fields: Sequence[Field] = (), missing: Sequence[str] = ()
-) -> tuple[pa.Table, list[str]]:
-    """A sheet as an Arrow table, and its header.
+def read_xlsx(path: Path, source: Source) -> tuple[pa.Table, list[str], list[str]]:
+    """A sheet as an Arrow table, the names of its columns, and what it says in their place: nothing without a header.
+
+    The table begins below ``skip`` rows and all empty ones.
 
     A column all of whose cells are numbers, dates or truths has that type; every other is text. A sheet does not tell whole
-    numbers from others, or days from times: whole numbers are INTEGER and midnights are DATE, unless ``fields`` say more.
-    Cells that show one of the texts ``missing`` are.
+    numbers from others, or days from times: whole numbers are INTEGER and midnights are DATE, unless the source's ``fields``
+    say more. Cells that show one of its texts ``missing`` are.
     """
     import fastexcel
     import pyarrow as pa
@@ -58,20 +62,23 @@ def read_xlsx(
     check_workbook(path)
     try:
         book = fastexcel.read_excel(path)
+        sheet = source.sheet
         name: str | int = sheet if sheet is not None else 0
         if sheet is not None and sheet not in book.sheet_names:
             raise InputError(
                 "unknown-sheet", f"the workbook has no sheet '{sheet}'", file=path, values=book.sheet_names,
                 hint="Name one of these sheets.",
             )  # fmt: skip
-        rows = pa.table(book.load_sheet(name, header_row=None, dtypes="string").to_arrow())
+        # Without a number of rows to skip it passes over empty ones, and rows are not those that a spreadsheet numbers.
+        rows = pa.table(book.load_sheet(name, header_row=None, skip_rows=0, dtypes="string").to_arrow())
         if rows.num_rows == 0:
             raise InputError("empty-file", "the sheet is empty", file=path)
-        header = ["" if cell.as_py() is None else str(cell.as_py()) for cell in (c[0] for c in rows.columns)]
-        texts = rows.slice(1)
+        begin, written = _first_row(path, rows, source)
+        above = begin + 1 if source.header else begin
+        texts = rows.slice(above)
         typed = texts
         if texts.num_rows:
-            found = book.load_sheet(name, header_row=None, skip_rows=1, schema_sample_rows=None)
+            found = book.load_sheet(name, header_row=None, skip_rows=above, schema_sample_rows=None)
             typed = pa.table(found.to_arrow())
     except fastexcel.FastExcelError:
         raise _not_readable(path) from None
@@ -80,12 +87,34 @@ def read_xlsx(
         if type(error).__name__ == "PanicException":
             raise _not_readable(path) from None
         raise
-    known = {field.name: field for field in fields}
+    header = names_of(
+        trimmed(written, source.names) or numbers(rows.num_columns), source.names, path, HEADERLESS if written else ""
+    )
+    known = {field.name: field for field in source.fields}
     columns = [
-        _typed(*_without(text, typed.column(i) if typed.shape == texts.shape else text, missing), known.get(header[i]))
+        _typed(
+            *_without(text, typed.column(i) if typed.shape == texts.shape else text, source.missing or ()),
+            known.get(header[i]),
+        )
         for i, text in enumerate(texts.columns)
     ]
-    return pa.Table.from_arrays(columns, [f"{i}" for i in range(len(header))]), header
+    return pa.Table.from_arrays(columns, [f"{i}" for i in range(len(header))]), header, written
+
+
+def _first_row(path: Path, rows: pa.Table, source: Source) -> tuple[int, list[str]]:
+    """How many rows stand above the table, and its names; titles that nobody skips are refused."""
+    shown = rows.slice(source.skip, LOOKED_AT)
+    texts = zip(
+        *(["" if cell is None else str(cell) for cell in column.to_pylist()] for column in shown.columns), strict=True
+    )
+    filled = [(source.skip + i, row) for i, row in enumerate(texts) if any(cell.strip() for cell in row)]
+    if not filled:
+        raise too_few_lines(path, source.skip, "row")
+    number = names_below([(i + 1, row) for i, row in filled]) if source.header and source.names == "unique" else None
+    if number is not None:
+        raise title_lines(path, number, "row", "give every column a name")
+    begin, first = filled[0]
+    return begin, list(first) if source.header else []
 
 
 def _without(

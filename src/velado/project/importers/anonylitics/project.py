@@ -18,6 +18,7 @@ from velado.errors import InputError
 from velado.project.document import VERSION, Project
 from velado.project.importers.anonylitics.columns import Converted, converted, operation_part
 from velado.project.importers.anonylitics.language import OPERATIONS, PRINCIPLES, ROLES, Part, Remark, fold
+from velado.tables.files import not_found
 
 MONDRIAN = {"split": "distribution", "width": "std"}
 """The thesis's method, with the width that gives its printed figures."""
@@ -68,7 +69,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise InputError("missing-file", "file not found", file=path) from None
+        raise not_found(path) from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError("unreadable-file", f"cannot read the file: {error}", file=path) from None
     try:
