@@ -1,41 +1,223 @@
-"""Which role a column should have, and why."""
+"""Which role a column should have, and why; on any doubt the more careful one, or none: the owner decides."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-NAMES = {
-    "identifier": (
-        r"name|nombre|nome|surname|apellido|sobrenome|e-?mail|correo|phone|tel[eé]fono|telefone|passport|pasaporte|"
-        r"passaporte|dni|nif|rut|cpf|rg|ssn|curp|\bid\b|_id\b|\bid_|national[ _-]?id|account|cuenta|iban|patient|paciente"
-    ),
-    "sensitive": (
-        r"diagnos|disease|illness|enferm|doen[cç]a|salary|salario|sal[aá]rio|income|ingreso|renda|wage|religion|"
-        r"religi[oó]n|occupation|ocupaci|profess|cost|costo|custo|raca|raça|orient|treatment|tratamiento|tratamento|hiv|drug|cause"
-    ),
-    "quasi-identifier": (
-        r"age|edad|idade|sex|sexo|gender|g[eé]nero|birth|nacim|nascim|zip|postal|cep|city|ciudad|cidade|place|lugar|"
-        r"locali|state|estado|province|region|country|pa[ií]s|race|ethnic|etni|marital|civil|education|educaci|"
-        r"escolar|job|work|native|nation|municip|district|bairro|neighbo"
-    ),
+from velado.recognition.contents import Content, content_of
+from velado.recognition.names import IDENTIFYING, KNOWN, PRIVATE, fold, topic_of
+from velado.recognition.types import Reading
+
+QUASI = 10
+"""At most so many quasi-identifiers are suggested: those that others know best."""
+CATEGORIES = 30
+"""So many different values may be categories, whatever the number of records."""
+
+UNDECIDED = ""
+"""The role of a column that nothing speaks for: to be left out, unless the owner decides."""
+
+SAID = {
+    "sex": "the sex", "age": "the age", "birth": "the birth", "postal": "the postal code", "place": "a place", "race": "race or origin", "country": "a country",
+    "marital": "the marital status", "education": "the education", "occupation": "the occupation", "date": "a date", "household": "the family or household",
+    "language": "a language", "physical": "how somebody looks", "address": "where somebody lives",
+    "health": "health", "income": "money", "crime": "crime and justice", "religion": "religion", "politics": "politics", "orientation": "sexual orientation",
+    "score": "a result",
+}  # fmt: skip
+"""Topics in words."""
+VALUES = {
+    "sex": "m f male female man woman men women boy girl hombre mujer masculino femenino feminino homem mulher varon h other otro outro x unknown u nonbinary".split(),
+    "marital": "single married divorced widowed separated soltero soltera casado casada viudo viuda divorciado divorciada solteiro solteira viuvo viuva separado separada s c d v w".split(),
 }
+"""Categories that say by themselves what they are."""
 
 
-def role_of(name: str, kind: str, distinct: int, rows: int) -> tuple[str, str]:
-    """The role that suggests itself, and why."""
-    said = {role: re.search(pattern, name, re.IGNORECASE) for role, pattern in NAMES.items()}
-    if distinct <= 1:
+@dataclass(frozen=True)
+class Suggestion:
+    """A role and why; what name (``topic``) and values (``content``) say, where they say something."""
+
+    role: str
+    reason: str
+    topic: str | None = None
+    content: str | None = None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A column as the rules look at it. ``present``: values that are not missing, with their numbers of records."""
+
+    name: str
+    type: str
+    present: Mapping[str, int]
+    rows: int
+
+    @cached_property
+    def topic(self) -> str | None:
+        """What the name says; values such as male and female say it, too."""
+        said = topic_of(self.name)
+        if said in (None, "kind", "number") and 2 <= self.distinct <= 6:
+            folded = {fold(v).strip(". ").split("/")[0] for v in self.present}
+            return next((t for t, words in VALUES.items() if folded <= set(words) and len(folded & set(words)) > 1), said)
+        return said
+
+    @cached_property
+    def content(self) -> Content | None:
+        """What the values are; dates are not looked at."""
+        return None if self.type == "date" else content_of(self.name, self.present)
+
+    @cached_property
+    def distinct(self) -> int:
+        """Different values."""
+        return len(self.present)
+
+    @cached_property
+    def records(self) -> int:
+        """Records that have a value."""
+        return sum(self.present.values())
+
+    @property
+    def ratio(self) -> float:
+        """Different values per record that has one."""
+        return self.distinct / max(self.records, 1)
+
+    @property
+    def counted(self) -> str:
+        """How many values there are, in words."""
+        return f"{self.distinct:,} different values in {self.records:,} records"
+
+    @cached_property
+    def numeric(self) -> bool:
+        """Whether the values are amounts, also with signs of money that make them texts."""
+        if self.type in ("integer", "number"):
+            return True
+        some = list(self.present)[:500]
+        return self.type == "text" and bool(some) and sum(bool(AMOUNT.fullmatch(v)) for v in some) >= 0.9 * len(some)
+
+    @cached_property
+    def span(self) -> tuple[float, float]:
+        """The smallest and the largest of whole numbers."""
+        numbers = [float(v) for v in self.present] if self.type == "integer" else [0.0]
+        return min(numbers), max(numbers)
+
+    @property
+    def coded(self) -> bool:
+        """A few values that each stand in many records: a category or a code of one."""
+        return self.distinct <= CATEGORIES and self.ratio <= 0.05
+
+    @property
+    def categories(self) -> bool:
+        """Values that stand in several records each."""
+        return (self.distinct <= CATEGORIES and self.ratio <= 0.5) or (self.ratio <= 0.1 and self.distinct <= 1000)
+
+
+AMOUNT = re.compile(r"[-+(]?\s*([$€£R]{1,2}\$?)?\s*[-+]?\d[\d.,' ]*\s*[%$€£kKM]?\)?")
+
+
+def role_of(name: str, reading: Reading, present: Mapping[str, int], rows: int) -> Suggestion:
+    """The role that suggests itself for a column of a table of so many rows, and why."""
+    seen = Seen(name, reading.type, present, rows)
+    role, reason = _constant(seen) or _who(seen) or _left_out(seen) or _private(seen) or _known(seen) or _rest(seen)
+    return Suggestion(role, reason, seen.topic, seen.content.kind if seen.content else None)
+
+
+def _constant(seen: Seen) -> tuple[str, str] | None:
+    """Nothing can be learnt from a value that all records have."""
+    if not seen.distinct:
+        return "insensitive", "no values"
+    if seen.distinct == 1 and seen.rows == seen.records > 1 and not (seen.content or seen.topic in IDENTIFYING):
         return "insensitive", "always the same value"
-    if said["identifier"] and distinct > 0.5 * rows:
-        return "identifier", f"its name, and {distinct:,} different values in {rows:,} records"
-    if said["sensitive"]:
-        return "sensitive", "its name says that people would not want it known"
-    if said["quasi-identifier"]:
-        return "quasi-identifier", "its name: others may know this about a person"
-    if kind == "date":
-        return "quasi-identifier", "a date: others may know when something happened to a person"
-    if distinct > 0.95 * rows and kind != "number":
-        return "identifier", f"{distinct:,} different values in {rows:,} records"
-    if kind == "number" or distinct > 0.2 * rows:
+    return None
+
+
+def _who(seen: Seen) -> tuple[str, str] | None:
+    """Columns that say who somebody is, by values or name."""
+    if seen.content:
+        return "identifier", f"{seen.content.kind}, by the look of its values"
+    if seen.type == "date":
+        return None
+    if seen.topic in IDENTIFYING and not seen.coded and (seen.distinct > 2 or seen.ratio > 0.5):
+        return "identifier", f"its name says who somebody is, and it has {seen.counted}"
+    if seen.topic == "address" and not seen.numeric and not seen.categories:
+        return "identifier", f"its name says where somebody lives, and it has {seen.counted}"
+    if seen.topic == "text" and not seen.numeric and not seen.coded:
+        return "identifier", "free text, by its name: it may say anything about anybody"
+    return None
+
+
+def _left_out(seen: Seen) -> tuple[str, str] | None:
+    """Columns that are neither known nor harmless."""
+    if seen.topic == "weight" and seen.numeric:
+        return UNDECIDED, "a weight, of a survey or of a body: its values tell records apart; round it, or leave it out"
+    if seen.topic in IDENTIFYING and seen.coded:
+        return UNDECIDED, f"its name says an id, but it has few values ({seen.distinct:,}): a code of what? Decide yourself"
+    return None
+
+
+def _private(seen: Seen) -> tuple[str, str] | None:
+    """Columns about what people would not want known."""
+    if seen.topic not in PRIVATE or seen.type == "date":
+        return None
+    if not seen.numeric and seen.distinct > CATEGORIES and seen.ratio > 0.5:
+        return "identifier", f"nearly every record has a text of its own: {seen.counted}"
+    return "sensitive", f"its name says {SAID[seen.topic]}: people would not want it known"
+
+
+def _known(seen: Seen) -> tuple[str, str] | None:
+    """Columns that others may know of a person."""
+    topic = seen.topic
+    if seen.type == "date":
+        what = SAID["birth"] if topic == "birth" else "when something happened to a person"
+        return "quasi-identifier", f"a date: others may know {what}"
+    if topic == "coordinate" and seen.numeric:
+        return "quasi-identifier", "a coordinate, rounded: others may know where a person is"
+    if topic not in KNOWN:
+        return None
+    if topic == "date" and not _calendar(seen):
+        return None
+    exact = topic in ("birth", "age", "postal", "date")
+    if not exact and seen.type == "number":
+        return None
+    if not exact and seen.ratio > 0.9 and seen.distinct > CATEGORIES:
+        return "identifier", f"nearly every record has a value of its own: {seen.counted}"
+    return "quasi-identifier", f"its name says {SAID[topic]}: others may know it"
+
+
+def _calendar(seen: Seen) -> bool:
+    """Whether whole numbers can be years, months or days; or a few texts their names."""
+    if seen.type == "integer":
+        low, high = seen.span
+        return (1800 <= low and high <= 2100) or (1 <= low and high <= 31)
+    return seen.type == "text" and seen.distinct <= 366
+
+
+def _rest(seen: Seen) -> tuple[str, str]:
+    """Columns of which name and values say nothing."""
+    if seen.type != "number" and not (seen.numeric and seen.type == "text") and seen.ratio > 0.9:
+        return "identifier", f"nearly every record has a value of its own: {seen.counted}"
+    if not seen.numeric:
+        if seen.categories:
+            return UNDECIDED, f"few values ({seen.distinct:,}), but nothing says that others know them: decide yourself"
+        return "identifier", f"text with {seen.counted}: it may name people"
+    low, high = seen.span
+    if seen.distinct > 20 and (seen.type != "integer" or (high - low >= 1000 and seen.distinct > 50)):
         return "sensitive", "a measurement: rarely known to others, often private"
-    return "quasi-identifier", f"few different values ({distinct:,}): others may know this about a person"
+    return UNDECIDED, f"numbers of few values ({seen.distinct:,}): a code, a count or an answer; decide yourself"
+
+
+def best_known(suggested: Sequence[Suggestion]) -> list[Suggestion]:
+    """The suggestions with at most ``QUASI`` quasi-identifiers: those that others know best, of every topic one first.
+
+    The others become undecided: a search over all of them would generalize everything to ``*``.
+    """
+    times: Counter[str | None] = Counter()
+    ranked = []
+    for i, s in enumerate(suggested):
+        if s.role == "quasi-identifier":
+            ranked.append((times[s.topic], KNOWN.index(s.topic) if s.topic in KNOWN else len(KNOWN), i))
+            times[s.topic] += 1
+    beyond = {i for _, _, i in sorted(ranked)[QUASI:]}
+    reason = f"others may know it, but {QUASI} quasi-identifiers that are better known come first: decide yourself"
+    return [replace(s, role=UNDECIDED, reason=reason) if i in beyond else s for i, s in enumerate(suggested)]
