@@ -660,11 +660,11 @@ EXPECTED: dict[str, Expected] = {
     ),
     "riots": expected("Full Name|Address|lon|lat|Story", "", "Age|Gender|Race|Neighborhood|Date of death", "Cause of death"),
     "incidents": expected(
-        "ID|Case Number|Block|X Coordinate|Y Coordinate|Latitude|Longitude|Location", "", "Date|Community Area", "Primary Type"
+        "ID|Case Number|Block|X Coordinate|Y Coordinate|Latitude|Longitude|Location", "", "Date|Community Area"
     ),
     "titanic": expected("PassengerId|Name|Ticket", "Cabin", "Sex|Age"),
     "peru": expected("UUID", "", "FECHA_FALLECIMIENTO|EDAD_DECLARADA|SEXO|DEPARTAMENTO|PROVINCIA|DISTRITO|UBIGEO|ESTADO CIVIL|GRADO_INSTRUCCION"),
-    "chile": expected("RUT|Paterno|Materno|Nombres|Observaciones", "", "Cargo|Comuna|Fecha_Nac", "Sueldo bruto"),
+    "chile": expected("RUT|Paterno|Materno|Nombres|Observaciones", "", "Cargo|Comuna|Fecha_Nac", "Sueldo bruto", ("person", "RUT")),
     "brazil": expected(
         "nome_beneficiario|nu_cpf|nis|endereco|telefone", "", "dt_nasc|sexo|raca_cor|escolaridade|uf|municipio|bairro|cep|cargo",
         "vl_renda_familiar|religiao",

@@ -13,7 +13,7 @@ from velado.errors import InputError, Note
 from velado.hierarchies.build import build
 from velado.progress import Progress
 from velado.recognition.hierarchies import suggest_hierarchy
-from velado.recognition.roles import Suggestion, best_known, role_of
+from velado.recognition.roles import LESS_KNOWN, UNDECIDED, less_known, role_of
 from velado.recognition.types import reading_of
 from velado.recognition.units import unit_of
 from velado.tables import Header, Session, Table, open_table
@@ -145,10 +145,9 @@ def _column(name: str, amount: dict[Text, int], rows: int) -> ColumnInspection:
 
 def _best_known(columns: Sequence[ColumnInspection]) -> list[ColumnInspection]:
     """The columns with few enough quasi-identifiers; those beyond keep their hierarchies, for an owner who decides so."""
-    suggested = best_known([Suggestion(c.role, c.reason, c.topic, c.content) for c in columns])
+    beyond = less_known(columns)
     return [
-        c if c.role == s.role else replace(c, role=s.role, reason=s.reason, generalizations=())
-        for c, s in zip(columns, suggested, strict=True)
+        replace(c, role=UNDECIDED, reason=LESS_KNOWN, generalizations=()) if c.name in beyond else c for c in columns
     ]
 
 

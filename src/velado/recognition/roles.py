@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 from velado.recognition.contents import Content, content_of
 from velado.recognition.names import IDENTIFYING, KNOWN, PRIVATE, fold, topic_of
@@ -14,9 +15,12 @@ from velado.recognition.types import Reading
 
 QUASI = 10
 """At most so many quasi-identifiers are suggested: those that others know best."""
+DATES = 3
+"""At most so many of these are dates of events: each of them nearly tells people apart."""
 CATEGORIES = 30
 """So many different values may be categories, whatever the number of records."""
 
+LESS_KNOWN = "others may know it, but other columns are better known, and each more costs much: decide yourself"
 UNDECIDED = ""
 """The role of a column that nothing speaks for: to be left out, unless the owner decides."""
 
@@ -25,7 +29,7 @@ SAID = {
     "marital": "the marital status", "education": "the education", "occupation": "the occupation", "date": "a date", "household": "the family or household",
     "language": "a language", "physical": "how somebody looks", "address": "where somebody lives",
     "health": "health", "income": "money", "crime": "crime and justice", "religion": "religion", "politics": "politics", "orientation": "sexual orientation",
-    "score": "a result",
+    "score": "results",
 }  # fmt: skip
 """Topics in words."""
 VALUES = {
@@ -56,8 +60,12 @@ class Seen:
 
     @cached_property
     def topic(self) -> str | None:
-        """What the name says; values such as male and female say it, too."""
+        """What the name says; values such as male and female say it, too, and a date is one whatever happened then."""
         said = topic_of(self.name)
+        if self.type == "date":
+            return "birth" if said == "birth" else "date"
+        if said == "coordinate" and not self.numeric and self.categories:
+            return None
         if said in (None, "kind", "number") and 2 <= self.distinct <= 6:
             folded = {fold(v).strip(". ").split("/")[0] for v in self.present}
             return next((t for t, words in VALUES.items() if folded <= set(words) and len(folded & set(words)) > 1), said)
@@ -139,9 +147,9 @@ def _who(seen: Seen) -> tuple[str, str] | None:
     if seen.type == "date":
         return None
     if seen.topic in IDENTIFYING and not seen.coded and (seen.distinct > 2 or seen.ratio > 0.5):
-        return "identifier", f"its name says who somebody is, and it has {seen.counted}"
+        return "identifier", f"an id, by its name: {seen.counted}"
     if seen.topic == "address" and not seen.numeric and not seen.categories:
-        return "identifier", f"its name says where somebody lives, and it has {seen.counted}"
+        return "identifier", f"addresses, by its name: {seen.counted}"
     if seen.topic == "text" and not seen.numeric and not seen.coded:
         return "identifier", "free text, by its name: it may say anything about anybody"
     return None
@@ -152,7 +160,7 @@ def _left_out(seen: Seen) -> tuple[str, str] | None:
     if seen.topic == "weight" and seen.numeric:
         return UNDECIDED, "a weight, of a survey or of a body: its values tell records apart; round it, or leave it out"
     if seen.topic in IDENTIFYING and seen.coded:
-        return UNDECIDED, f"its name says an id, but it has few values ({seen.distinct:,}): a code of what? Decide yourself"
+        return UNDECIDED, f"an id, by its name, but of few values ({seen.distinct:,}): a code of what? Decide yourself"
     return None
 
 
@@ -162,7 +170,7 @@ def _private(seen: Seen) -> tuple[str, str] | None:
         return None
     if not seen.numeric and seen.distinct > CATEGORIES and seen.ratio > 0.5:
         return "identifier", f"nearly every record has a text of its own: {seen.counted}"
-    return "sensitive", f"its name says {SAID[seen.topic]}: people would not want it known"
+    return "sensitive", f"{SAID[seen.topic]}, by its name: people would not want it known"
 
 
 def _known(seen: Seen) -> tuple[str, str] | None:
@@ -182,7 +190,7 @@ def _known(seen: Seen) -> tuple[str, str] | None:
         return None
     if not exact and seen.ratio > 0.9 and seen.distinct > CATEGORIES:
         return "identifier", f"nearly every record has a value of its own: {seen.counted}"
-    return "quasi-identifier", f"its name says {SAID[topic]}: others may know it"
+    return "quasi-identifier", f"{SAID[topic]}, by its name: others may know it"
 
 
 def _calendar(seen: Seen) -> bool:
@@ -207,17 +215,31 @@ def _rest(seen: Seen) -> tuple[str, str]:
     return UNDECIDED, f"numbers of few values ({seen.distinct:,}): a code, a count or an answer; decide yourself"
 
 
-def best_known(suggested: Sequence[Suggestion]) -> list[Suggestion]:
-    """The suggestions with at most ``QUASI`` quasi-identifiers: those that others know best, of every topic one first.
+class Suggested(Protocol):
+    """What is asked of an inspected column."""
 
-    The others become undecided: a search over all of them would generalize everything to ``*``.
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def role(self) -> str: ...  # noqa: D102
+    @property
+    def topic(self) -> str | None: ...  # noqa: D102
+    @property
+    def distinct(self) -> int: ...  # noqa: D102
+
+
+def less_known(columns: Iterable[Suggested]) -> frozenset[str]:
+    """The quasi-identifiers beyond ``QUASI``: a search over all of them would generalize everything to ``*``.
+
+    Of every topic the column with most values comes first, then the second of every topic, and so on; topics in the
+    order of ``KNOWN``.
     """
+    known = sorted((c for c in columns if c.role == "quasi-identifier"), key=lambda c: (-c.distinct, c.name))
     times: Counter[str | None] = Counter()
     ranked = []
-    for i, s in enumerate(suggested):
-        if s.role == "quasi-identifier":
-            ranked.append((times[s.topic], KNOWN.index(s.topic) if s.topic in KNOWN else len(KNOWN), i))
-            times[s.topic] += 1
-    beyond = {i for _, _, i in sorted(ranked)[QUASI:]}
-    reason = f"others may know it, but {QUASI} quasi-identifiers that are better known come first: decide yourself"
-    return [replace(s, role=UNDECIDED, reason=reason) if i in beyond else s for i, s in enumerate(suggested)]
+    for c in known:
+        ranked.append((times[c.topic], KNOWN.index(c.topic) if c.topic in KNOWN else len(KNOWN), c))
+        times[c.topic] += 1
+    ranked.sort(key=lambda r: r[:2])
+    kept = [c.name for turn, _, c in ranked if c.topic != "date" or turn < DATES][:QUASI]
+    return frozenset(c.name for c in known) - frozenset(kept)

@@ -36,7 +36,11 @@ def unit_of(columns: Iterable[Identifying], rows: int) -> tuple[str, str] | None
     homes = [c for c in repeated if c.topic == "household id"]
     if homes:
         return "household", max(homes, key=lambda c: c.distinct).name
-    personal = [c for c in identifiers if c.topic in PERSONAL or (c.content or "").startswith("national ids")]
+    personal = [
+        c
+        for c in identifiers
+        if c.content != "full names" and (c.topic in PERSONAL or (c.content or "").startswith("national ids"))
+    ]
     if any(c.distinct == rows for c in personal):
         return None
     people = [c for c in repeated if c in personal]
