@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Protocol
 
 from velado.recognition.contents import Content, content_of
+from velado.recognition.contents.sample import Sample
 from velado.recognition.names import IDENTIFYING, KNOWN, PRIVATE, fold, topic_of
 from velado.recognition.types import Reading
 
@@ -25,16 +26,39 @@ UNDECIDED = ""
 """The role of a column that nothing speaks for: to be left out, unless the owner decides."""
 
 SAID = {
-    "sex": "the sex", "age": "the age", "birth": "the birth", "postal": "the postal code", "place": "a place", "race": "race or origin", "country": "a country",
-    "marital": "the marital status", "education": "the education", "occupation": "the occupation", "date": "a date", "household": "the family or household",
-    "language": "a language", "physical": "how somebody looks", "address": "where somebody lives",
-    "health": "health", "income": "money", "crime": "crime and justice", "religion": "religion", "politics": "politics", "orientation": "sexual orientation",
+    "sex": "the sex",
+    "age": "the age",
+    "birth": "the birth",
+    "postal": "the postal code",
+    "place": "a place",
+    "race": "race or origin",
+    "country": "a country",
+    "marital": "the marital status",
+    "education": "the education",
+    "occupation": "the occupation",
+    "date": "a date",
+    "household": "the family or household",
+    "language": "a language",
+    "physical": "how somebody looks",
+    "address": "where somebody lives",
+    "health": "health",
+    "income": "money",
+    "crime": "crime and justice",
+    "religion": "religion",
+    "politics": "politics",
+    "orientation": "sexual orientation",
     "score": "results",
-}  # fmt: skip
+}
 """Topics in words."""
 VALUES = {
-    "sex": "m f male female man woman men women boy girl hombre mujer masculino femenino feminino homem mulher varon h other otro outro x unknown u nonbinary".split(),
-    "marital": "single married divorced widowed separated soltero soltera casado casada viudo viuda divorciado divorciada solteiro solteira viuvo viuva separado separada s c d v w".split(),
+    "sex": (
+        "m f male female man woman men women boy girl hombre mujer masculino femenino feminino homem mulher varon "
+        "h other otro outro x unknown u nonbinary"
+    ),
+    "marital": (
+        "single married divorced widowed separated soltero soltera casado casada viudo viuda divorciado "
+        "divorciada solteiro solteira viuvo viuva separado separada s c d v w"
+    ),
 }
 """Categories that say by themselves what they are."""
 
@@ -62,19 +86,19 @@ class Seen:
     def topic(self) -> str | None:
         """What the name says; values such as male and female say it, too, and a date is one whatever happened then."""
         said = topic_of(self.name)
-        if self.type == "date":
+        if self.dated:
             return "birth" if said == "birth" else "date"
         if said == "coordinate" and not self.numeric and self.categories:
             return None
         if said in (None, "kind", "number") and 2 <= self.distinct <= 6:
             folded = {fold(v).strip(". ").split("/")[0] for v in self.present}
-            return next((t for t, words in VALUES.items() if folded <= set(words) and len(folded & set(words)) > 1), said)
+            return next((t for t, words in VALUES.items() if folded <= set(words.split()) and len(folded) > 1), said)
         return said
 
     @cached_property
     def content(self) -> Content | None:
         """What the values are; dates are not looked at."""
-        return None if self.type == "date" else content_of(self.name, self.present)
+        return None if self.dated else content_of(self.name, self.present)
 
     @cached_property
     def distinct(self) -> int:
@@ -103,6 +127,11 @@ class Seen:
             return True
         some = list(self.present)[:500]
         return self.type == "text" and bool(some) and sum(bool(AMOUNT.fullmatch(v)) for v in some) >= 0.9 * len(some)
+
+    @cached_property
+    def dated(self) -> bool:
+        """Whether the values are dates, also in a form that makes them texts."""
+        return self.type == "date" or (self.type == "text" and Sample.of(self.name, self.present).dates)
 
     @cached_property
     def span(self) -> tuple[float, float]:
@@ -144,8 +173,6 @@ def _who(seen: Seen) -> tuple[str, str] | None:
     """Columns that say who somebody is, by values or name."""
     if seen.content:
         return "identifier", f"{seen.content.kind}, by the look of its values"
-    if seen.type == "date":
-        return None
     if seen.topic in IDENTIFYING and not seen.coded and (seen.distinct > 2 or seen.ratio > 0.5):
         return "identifier", f"an id, by its name: {seen.counted}"
     if seen.topic == "address" and not seen.numeric and not seen.categories:
@@ -166,7 +193,7 @@ def _left_out(seen: Seen) -> tuple[str, str] | None:
 
 def _private(seen: Seen) -> tuple[str, str] | None:
     """Columns about what people would not want known."""
-    if seen.topic not in PRIVATE or seen.type == "date":
+    if seen.topic not in PRIVATE:
         return None
     if not seen.numeric and seen.distinct > CATEGORIES and seen.ratio > 0.5:
         return "identifier", f"nearly every record has a text of its own: {seen.counted}"
@@ -176,7 +203,7 @@ def _private(seen: Seen) -> tuple[str, str] | None:
 def _known(seen: Seen) -> tuple[str, str] | None:
     """Columns that others may know of a person."""
     topic = seen.topic
-    if seen.type == "date":
+    if seen.dated:
         what = SAID["birth"] if topic == "birth" else "when something happened to a person"
         return "quasi-identifier", f"a date: others may know {what}"
     if topic == "coordinate" and seen.numeric:
@@ -197,7 +224,7 @@ def _calendar(seen: Seen) -> bool:
     """Whether whole numbers can be years, months or days; or a few texts their names."""
     if seen.type == "integer":
         low, high = seen.span
-        return (1800 <= low and high <= 2100) or (1 <= low and high <= 31)
+        return (low >= 1800 and high <= 2100) or (low >= 1 and high <= 31)
     return seen.type == "text" and seen.distinct <= 366
 
 
@@ -209,10 +236,9 @@ def _rest(seen: Seen) -> tuple[str, str]:
         if seen.categories:
             return UNDECIDED, f"few values ({seen.distinct:,}), but nothing says that others know them: decide yourself"
         return "identifier", f"text with {seen.counted}: it may name people"
-    low, high = seen.span
-    if seen.distinct > 20 and (seen.type != "integer" or (high - low >= 1000 and seen.distinct > 50)):
+    if seen.distinct > (50 if seen.type == "integer" else 20):
         return "sensitive", "a measurement: rarely known to others, often private"
-    return UNDECIDED, f"numbers of few values ({seen.distinct:,}): a code, a count or an answer; decide yourself"
+    return UNDECIDED, f"few numbers ({seen.distinct:,}): a code, a count or an answer; decide yourself"
 
 
 class Suggested(Protocol):

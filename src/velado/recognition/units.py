@@ -29,7 +29,8 @@ class Identifying(Protocol):
 def unit_of(columns: Iterable[Identifying], rows: int) -> tuple[str, str] | None:
     """``("household", column)`` or ``("person", column)`` where an identifier stands in several rows.
 
-    A household covers the people in it. People are looked for where nothing else names every row.
+    A household covers the people in it. People are looked for where nothing else names every row; full names only
+    where they stand often, for a few people share one by chance.
     """
     identifiers = [c for c in columns if c.role == "identifier" and not c.missing]
     repeated = [c for c in identifiers if 1 < c.distinct < rows]
@@ -45,7 +46,7 @@ def unit_of(columns: Iterable[Identifying], rows: int) -> tuple[str, str] | None
         return None
     people = [c for c in repeated if c in personal]
     if not people and not any(c.distinct == rows for c in identifiers):
-        people = [c for c in repeated if c.topic == "id" or c.content == "full names"]
+        people = [c for c in repeated if c.topic == "id" or (c.content == "full names" and c.distinct <= 0.8 * rows)]
     if not people:
         return None
     order: Mapping[str | None, int] = {"full names": 1}

@@ -25,5 +25,7 @@ def record_numbers(sample: Sample) -> Content | None:
         return None
     if sample.distinct < 10 or sample.ratio < 0.3:
         return None
-    share = sample.share(lambda v: 4 <= len(v) <= 40 and CODE.fullmatch(v) and sum(c.isdigit() for c in v) * 3 >= len(v))
+    share = sample.share(
+        lambda v: 4 <= len(v) <= 40 and CODE.fullmatch(v) and sum(c.isdigit() for c in v) * 3 >= len(v)
+    )
     return Content("record numbers", share) if share >= 0.7 else None

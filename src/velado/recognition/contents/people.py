@@ -21,21 +21,30 @@ PLACES = (
     ("address", "es_CL", "communes provinces regions"), ("address", "pt_BR", "bairros estados"),
 )  # fmt: skip
 """Lists of what are no names, though some of it looks so: ordinary words, occupations, places."""
-ORDINARY = frozenset(
-    "january february march april may june july august september october november december enero febrero marzo abril mayo junio julio agosto septiembre octubre "
-    "noviembre diciembre janeiro fevereiro marco maio junho julho setembro outubro novembro dezembro monday tuesday wednesday thursday friday saturday sunday jan feb mar apr jun "
-    "jul aug sep oct nov dec lunes martes miercoles jueves viernes sabado domingo male female masculino femenino feminino hombre mujer brown gray grey silver gold golden rose violet ruby amber "
-    "black white green blue red orange purple north south east west norte sur sul este oeste centro center saint san santa santo sao st fort port lake mount new old "
-    "villa city town beach hospital clinic school university college ltd inc company church police department county yes no si sim nao other otro outro unknown none "
-    "single married divorced widowed mother father wife husband son daughter christian catholic chance hope faith grace justice mercy king queen prince duke baron earl "
-    "angel star sky summer autumn winter spring fire storm dollar pound mark penny cash rich low high medium".split()
+ORDINARY = (
+    "january february march april may june july august september october november december enero febrero marzo "
+    "abril mayo junio julio agosto septiembre octubre noviembre diciembre janeiro fevereiro marco maio junho "
+    "julho setembro outubro novembro dezembro monday tuesday wednesday thursday friday saturday sunday jan feb "
+    "mar apr jun jul aug sep oct nov dec lunes martes miercoles jueves viernes sabado domingo male female "
+    "masculino femenino feminino hombre mujer brown gray grey silver gold golden rose violet ruby amber black "
+    "white green blue red orange purple north south east west norte sur sul este oeste centro center saint san "
+    "santa santo sao st fort port lake mount new old villa city town beach hospital clinic school university "
+    "college ltd inc company church police department county yes no si sim nao other otro outro unknown none "
+    "single married divorced widowed mother father wife husband son daughter christian catholic chance hope faith "
+    "grace justice mercy king queen prince duke baron earl angel star sky summer autumn winter spring fire storm "
+    "dollar pound mark penny cash rich low high medium"
 )
-TITLES = frozenset("mr mrs ms miss master mister dr dra sr sra srta don dona rev col capt major lady sir mme mlle jonkheer countess prof ing lic jr ii iii iv phd md esq herr frau".split())
-PARTICLES = frozenset("de da do dos das del la las los el van von der den di du le y e bin ibn al ben ter ten san santa st".split())
-OTHER_TOPICS = frozenset(
-    "place country occupation education language sex race marital date postal health crime religion age birth kind organization politics income score physical".split()
+TITLES = (
+    "mr mrs ms miss master mister dr dra sr sra srta don dona rev col capt major lady sir mme mlle jonkheer "
+    "countess prof ing lic jr ii iii iv phd md esq herr frau"
+)
+PARTICLES = "de da do dos das del la las los el van von der den di du le y e bin ibn al ben ter ten san santa st"
+OTHER_TOPICS = (
+    "place country occupation education language sex race marital date postal health crime religion age birth "
+    "kind organization politics income score physical"
 )
 """Names that say something else: cities and diseases named after people are no people."""
+_TITLES, _PARTICLES, _OTHER_TOPICS = (frozenset(t.split()) for t in (TITLES, PARTICLES, OTHER_TOPICS))
 WORD = re.compile(r"[^\W\d_]+(?:['’´`-][^\W\d_]+)*\.?")
 
 
@@ -60,10 +69,15 @@ def lexicon() -> Lexicon:
     for locale in LOCALES:
         provider = import_module(f"faker.providers.person.{locale}").Provider
         for attribute in dir(provider):
-            into = {"first_names_male": first, "first_names_female": first, "last_names": last, "unisex_last_names": last}.get(attribute)
+            into = {
+                "first_names_male": first,
+                "first_names_female": first,
+                "last_names": last,
+                "unisex_last_names": last,
+            }.get(attribute)
             if into is not None:
                 into |= _words(getattr(provider, attribute))
-    ordinary, places = set(ORDINARY), set()
+    ordinary, places = set(ORDINARY.split()), set()
     for package, locales, attributes in WORDS:
         for locale in locales.split():
             ordinary |= _words(getattr(import_module(f"faker.providers.{package}.{locale}").Provider, attributes))
@@ -72,7 +86,7 @@ def lexicon() -> Lexicon:
             provider = import_module(f"faker.providers.{package}.{locale}").Provider
             for attribute in attributes.split():
                 places |= set(map(fold, _texts(getattr(provider, attribute))))
-    return Lexicon(frozenset(first - PARTICLES), frozenset(last - PARTICLES), frozenset(ordinary), frozenset(places))
+    return Lexicon(frozenset(first - _PARTICLES), frozenset(last - _PARTICLES), frozenset(ordinary), frozenset(places))
 
 
 def _texts(listed: object) -> Iterator[str]:
@@ -90,7 +104,7 @@ def _words(listed: object) -> set[str]:
 def personal_names(sample: Sample) -> Content | None:
     """First names, surnames, full names, "LAST, First", with titles and particles."""
     supported = sample.topic in ("name", "person id")
-    other = sample.topic in OTHER_TOPICS
+    other = sample.topic in _OTHER_TOPICS
     if sample.distinct < 3 or (sample.distinct < 8 and not supported and sample.ratio < 0.5):
         return None
     if sample.share(_words_only) < 0.6 or (other and (sample.distinct < 20 or sample.share(lambda v: " " in v) < 0.8)):
@@ -121,9 +135,12 @@ def _is_name(value: str, known: Lexicon) -> bool:
     if folded.strip() in known.places or any(c.isdigit() for c in folded):
         return False
     before, comma, after = folded.partition(",")
-    parts = [[w.strip(".") for w in re.split(r"[\s]+", part) if w.strip(".")] for part in (after if comma else before, before if comma else "")]
-    given, family = ([w for w in part if w not in TITLES] for part in parts)
-    words = [w for w in (*given, *family) if w not in PARTICLES and len(w) > 1]
+    parts = [
+        [w.strip(".") for w in re.split(r"[\s]+", part) if w.strip(".")]
+        for part in (after if comma else before, before if comma else "")
+    ]
+    given, family = ([w for w in part if w not in _TITLES] for part in parts)
+    words = [w for w in (*given, *family) if w not in _PARTICLES and len(w) > 1]
     if not words or len(words) > 7 or not all(re.fullmatch(r"[^\W\d_]+(['´`-][^\W\d_]+)*", w) for w in words):
         return False
     pieces = [p for w in words for p in re.split(r"['´`-]", w) if len(p) > 1]
