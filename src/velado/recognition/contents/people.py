@@ -22,6 +22,8 @@ PLACES = (
 )  # fmt: skip
 """Lists of what are no names, though some of it looks so: ordinary words, occupations, places."""
 ORDINARY = (
+    "baker cook carpenter farmer fisher miner potter weaver butcher barber painter plumber tailor waiter judge "
+    "gardener hunter shepherd clerk teacher nurse doctor lawyer driver engineer pastor "
     "january february march april may june july august september october november december enero febrero marzo "
     "abril mayo junio julio agosto septiembre octubre noviembre diciembre janeiro fevereiro marco maio junho "
     "julho setembro outubro novembro dezembro monday tuesday wednesday thursday friday saturday sunday jan feb "

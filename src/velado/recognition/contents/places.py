@@ -53,7 +53,8 @@ DEGREES = r"[NSEWO]?\s*\d{1,3}\s*°.*"
 
 def coordinates(sample: Sample) -> Content | None:
     """Coordinates: pairs by their look; single ones by their name and range, where they are finer than ten kilometres."""
-    pairs = sample.matching(rf"{PAIR}|{WKT}|{DEGREES}")
+    # 1,234,567,890 has the look of a pair, too.
+    pairs = 0.0 if sample.plain_numbers else sample.matching(rf"{PAIR}|{WKT}|{DEGREES}")
     if pairs >= 0.5:
         return Content("coordinates", pairs)
     if sample.topic != "coordinate":
