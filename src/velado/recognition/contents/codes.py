@@ -8,7 +8,17 @@ from velado.recognition.contents.sample import Content, Sample
 from velado.recognition.names import KNOWN
 
 PLATE = r"[A-Z0-9]{1,4}[ ·-]?[A-Z0-9]{2,4}([ -]?[A-Z0-9]{1,4})?"
+OTHER = re.compile(r"\d{1,4} ?[-–/] ?\d{1,4}|[A-Z]\d{2}(\.?\d{1,3}[A-Z]?)?", re.IGNORECASE)
+"""Intervals, and codes of diagnoses."""
 CODE = re.compile(r"(?=.*\d.*\d.*\d)[A-Z0-9]+([ ./_#-]{1,2}[A-Z0-9]+)*", re.IGNORECASE)
+
+
+def _is_code(value: str) -> bool:
+    digits = sum(c.isdigit() for c in value)
+    other = OTHER.fullmatch(value)
+    return (
+        5 <= len(value) <= 40 and digits >= 4 and digits * 3 >= len(value) and bool(CODE.fullmatch(value)) and not other
+    )
 
 
 def plates(sample: Sample) -> Content | None:
@@ -25,7 +35,5 @@ def record_numbers(sample: Sample) -> Content | None:
         return None
     if sample.distinct < 10 or sample.ratio < 0.3:
         return None
-    share = sample.share(
-        lambda v: 4 <= len(v) <= 40 and CODE.fullmatch(v) and sum(c.isdigit() for c in v) * 3 >= len(v)
-    )
+    share = sample.share(_is_code)
     return Content("record numbers", share) if share >= 0.7 else None

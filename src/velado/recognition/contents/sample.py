@@ -70,5 +70,15 @@ class Sample:
     @cached_property
     def dates(self) -> bool:
         """Whether these are dates or times."""
-        day = r"(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[ -]?[a-z]{3,10}\.?[ -]?\d{2,4}|[a-z]{3,10}\.? \d{1,2},? \d{4}|(19|20)\d{6})"
-        return self.matching(rf"{day}([ T]\d{{1,2}}:\d{{2}}.*)?|\d{{1,2}}:\d{{2}}(:\d{{2}})?") >= 0.9
+        year, n = r"(1[6-9]|20)\d\d", r"(0?[1-9]|[12]\d|3[01])"
+        month = r"[a-z]{3,10}\.?"
+        day = "|".join(
+            (
+                rf"{year}[-/.]{n}[-/.]{n}",
+                rf"{n}[-/.]{n}[-/.]({year}|\d\d)",
+                rf"{n}[ -]?{month}[ -]?({year}|\d\d)",
+                rf"{month} {n},? {year}",
+                rf"{year}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])",
+            )
+        )
+        return self.matching(rf"({day})([ T]\d{{1,2}}:\d{{2}}.*)?|\d{{1,2}}:\d{{2}}(:\d{{2}})?") >= 0.9
