@@ -48,8 +48,14 @@ def command(
     for c in seen.columns:
         kind = " ".join([c.type, *([" or ".join(formats_of(c.format))] if c.format else [])])
         lacking = f"{c.missing:,}" + (f" + {' '.join(c.markers)}" if c.markers else "")
-        shown.add_row(plain(c.name), kind, f"{c.distinct:,}", lacking, f"{c.singled_out:,}", c.role, c.reason)
+        shown.add_row(
+            plain(c.name), kind, f"{c.distinct:,}", lacking, f"{c.singled_out:,}", c.role or "(decide)", c.reason
+        )
     out.print(shown)
+    if seen.unit:
+        kind, column = seen.unit
+        say()
+        say(f"[bold]Several rows of one {kind}[/], it seems: {plain(f'{kind}: {column}')}")
     generalized = [c for c in seen.columns if c.generalizations]
     if generalized:
         say()

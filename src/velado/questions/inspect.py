@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,9 @@ from velado.errors import InputError, Note
 from velado.hierarchies.build import build
 from velado.progress import Progress
 from velado.recognition.hierarchies import Suggestion, suggest_hierarchy
-from velado.recognition.roles import role_of
+from velado.recognition.roles import LESS_KNOWN, UNDECIDED, less_known, role_of
 from velado.recognition.types import reading_of
+from velado.recognition.units import unit_of
 from velado.tables import Header, Session, Table, open_table
 from velado.tables.header import no_header
 from velado.twins import Twins
@@ -40,6 +41,8 @@ class TwinsFound:
 class ColumnInspection:
     """What a column looks like. ``singled_out``: records that are alone with their value.
 
+    ``role`` is empty where nothing says that others know the column or that it is private: it should be left out
+    unless the owner decides. ``topic`` is what its name says, ``content`` what its values are that identify people.
     ``generalizations`` shows one value at each level of the suggested hierarchy; it is empty for suspected
     identifiers. ``twins`` are spellings of one value.
     """
@@ -53,6 +56,8 @@ class ColumnInspection:
     singled_out: int
     role: str
     reason: str
+    topic: str | None = None
+    content: str | None = None
     hierarchy: Any = None
     generalizations: tuple[str, ...] = ()
     twins: TwinsFound = field(default_factory=TwinsFound)
@@ -62,6 +67,7 @@ class ColumnInspection:
 class Inspection:
     """An inspected table. ``combinations``: the pairs and triples of columns that single out the most records.
 
+    ``unit``: "person" or "household" and the column that names them, where they seem to have several rows.
     ``notes`` say what should be mended before anything else.
     """
 
@@ -71,6 +77,7 @@ class Inspection:
     combinations: tuple[tuple[tuple[str, ...], int], ...]
     dialect: dict[str, str] = field(default_factory=dict)
     combined: tuple[str, ...] = ()
+    unit: tuple[str, str] | None = None
     notes: tuple[Note, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
@@ -78,6 +85,7 @@ class Inspection:
         shown = asdict(self)
         if not self.notes:
             del shown["notes"]
+        shown["unit"] = None if self.unit is None else {"kind": self.unit[0], "column": self.unit[1]}
         shown["combinations"] = [{"columns": list(c), "singled_out": n} for c, n in self.combinations]
         return shown
 
@@ -94,13 +102,17 @@ def inspect_table(data: Any, progress: Progress | None = None) -> Inspection:
         for name, amount in table.amounts(table.header):
             columns.append(_column(name, amount, rows))
             looking.at(len(columns), len(table.header))
+        columns = _best_known(columns)
         dialect = {}
         if table.dialect is not None:
             d = table.dialect
             dialect = {"delimiter": d.delimiter, "quote": d.quote, "encoding": d.encoding}
         combined = _combined(columns)
         found = _combinations(table, combined, follow("combine"))
-        return Inspection(table.name, rows, tuple(columns), found, dialect, tuple(combined), _notes(table.header))
+        unit = unit_of(columns, rows)
+        return Inspection(
+            table.name, rows, tuple(columns), found, dialect, tuple(combined), unit, _notes(table.header)
+        )  # fmt: skip
 
 
 def _notes(header: Header) -> tuple[Note, ...]:
@@ -117,21 +129,30 @@ def _column(name: str, amount: dict[Text, int], rows: int) -> ColumnInspection:
     values = {v: n for v, n in amount.items() if v is not None}
     reading = reading_of(values)
     present = {v: n for v, n in values.items() if v not in reading.missing} or values
-    role, reason = role_of(name, reading.type, len(amount), rows)
-    suggested = suggest_hierarchy(name, reading, present) if role == "quasi-identifier" else Suggestion()
-    hierarchy = suggested.spec
+    suggested = role_of(name, reading, present if values else {}, rows)
+    role = suggested.role
+    levels = suggest_hierarchy(name, reading, present) if role == "quasi-identifier" else Suggestion()
+    hierarchy = levels.spec
     # A note may show values.
-    reason = "; ".join(x for x in (reason, suggested.reason, reading.note if role != "identifier" else "") if x)
+    notes = (suggested.reason, levels.reason, reading.note if role != "identifier" else "")
     shown: tuple[str, ...] = ()
     if hierarchy is not None:
         example = min(present, key=lambda v: (-present[v], v))
         built = build(name, hierarchy, present, format=reading.format)
         shown = tuple(str(built.labels[level][built.maps[level][built.code[example]]]) for level in range(built.levels))
     return ColumnInspection(
-        name, reading.type, reading.format, len(amount), int(missing), reading.missing, int(sum(1 for n in amount.values() if n == 1)), role, reason,
-        hierarchy, shown,
+        name, reading.type, reading.format, len(amount), int(missing), reading.missing, int(sum(1 for n in amount.values() if n == 1)), role, "; ".join(filter(None, notes)),
+        suggested.topic, suggested.content, hierarchy, shown,
         TwinsFound(len(twins.groups), twins.spellings, () if role == "identifier" else twins.groups[:SHOWN_TWINS]),
     )  # fmt: skip
+
+
+def _best_known(columns: Sequence[ColumnInspection]) -> list[ColumnInspection]:
+    """The columns with few enough quasi-identifiers; those beyond keep their hierarchies, for an owner who decides so."""
+    beyond = less_known(columns)
+    return [
+        replace(c, role=UNDECIDED, reason=LESS_KNOWN, generalizations=()) if c.name in beyond else c for c in columns
+    ]
 
 
 def _combined(columns: Sequence[ColumnInspection]) -> list[str]:

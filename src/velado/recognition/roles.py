@@ -1,41 +1,271 @@
-"""Which role a column should have, and why."""
+"""Which role a column should have, and why; on any doubt the more careful one, or none: the owner decides."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
 
-NAMES = {
-    "identifier": (
-        r"name|nombre|nome|surname|apellido|sobrenome|e-?mail|correo|phone|tel[eé]fono|telefone|passport|pasaporte|"
-        r"passaporte|dni|nif|rut|cpf|rg|ssn|curp|\bid\b|_id\b|\bid_|national[ _-]?id|account|cuenta|iban|patient|paciente"
+from velado.recognition.contents import Content, content_of
+from velado.recognition.contents.sample import Sample
+from velado.recognition.names import IDENTIFYING, KNOWN, PRIVATE, fold, topic_of
+from velado.recognition.types import Reading
+
+QUASI = 10
+"""At most so many quasi-identifiers are suggested: those that others know best."""
+DATES = 3
+"""At most so many of these are dates of events: each of them nearly tells people apart."""
+CATEGORIES = 30
+"""So many different values may be categories, whatever the number of records."""
+
+LESS_KNOWN = "others may know it, but other columns are better known, and each more costs much: decide yourself"
+UNDECIDED = ""
+"""The role of a column that nothing speaks for: to be left out, unless the owner decides."""
+
+SAID = {
+    "sex": "the sex",
+    "age": "the age",
+    "birth": "the birth",
+    "postal": "the postal code",
+    "place": "a place",
+    "race": "race or origin",
+    "country": "a country",
+    "marital": "the marital status",
+    "education": "the education",
+    "occupation": "the occupation",
+    "date": "a date",
+    "household": "the family or household",
+    "language": "a language",
+    "physical": "how somebody looks",
+    "address": "where somebody lives",
+    "health": "health",
+    "income": "money",
+    "crime": "crime and justice",
+    "religion": "religion",
+    "politics": "politics",
+    "orientation": "sexual orientation",
+    "score": "results",
+}
+"""Topics in words."""
+VALUES = {
+    "sex": (
+        "m f male female man woman men women boy girl hombre mujer masculino femenino feminino homem mulher varon "
+        "h other otro outro x unknown u nonbinary"
     ),
-    "sensitive": (
-        r"diagnos|disease|illness|enferm|doen[cç]a|salary|salario|sal[aá]rio|income|ingreso|renda|wage|religion|"
-        r"religi[oó]n|occupation|ocupaci|profess|cost|costo|custo|raca|raça|orient|treatment|tratamiento|tratamento|hiv|drug|cause"
-    ),
-    "quasi-identifier": (
-        r"age|edad|idade|sex|sexo|gender|g[eé]nero|birth|nacim|nascim|zip|postal|cep|city|ciudad|cidade|place|lugar|"
-        r"locali|state|estado|province|region|country|pa[ií]s|race|ethnic|etni|marital|civil|education|educaci|"
-        r"escolar|job|work|native|nation|municip|district|bairro|neighbo"
+    "marital": (
+        "single married divorced widowed separated soltero soltera casado casada viudo viuda divorciado "
+        "divorciada solteiro solteira viuvo viuva separado separada s c d v w"
     ),
 }
+"""Categories that say by themselves what they are."""
 
 
-def role_of(name: str, kind: str, distinct: int, rows: int) -> tuple[str, str]:
-    """The role that suggests itself, and why."""
-    said = {role: re.search(pattern, name, re.IGNORECASE) for role, pattern in NAMES.items()}
-    if distinct <= 1:
+@dataclass(frozen=True)
+class Suggestion:
+    """A role and why; what name (``topic``) and values (``content``) say, where they say something."""
+
+    role: str
+    reason: str
+    topic: str | None = None
+    content: str | None = None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A column as the rules look at it. ``present``: values that are not missing, with their numbers of records."""
+
+    name: str
+    type: str
+    present: Mapping[str, int]
+    rows: int
+
+    @cached_property
+    def topic(self) -> str | None:
+        """What the name says; values such as male and female say it, too, and a date is one whatever happened then."""
+        said = topic_of(self.name)
+        if self.dated:
+            return "birth" if said == "birth" else "date"
+        if said == "coordinate" and not self.numeric and self.categories:
+            return None
+        if said in (None, "kind", "number") and 2 <= self.distinct <= 6:
+            folded = {fold(v).strip(". ").split("/")[0] for v in self.present}
+            return next((t for t, words in VALUES.items() if folded <= set(words.split()) and len(folded) > 1), said)
+        return said
+
+    @cached_property
+    def content(self) -> Content | None:
+        """What the values are; dates are not looked at."""
+        return None if self.dated else content_of(self.name, self.present)
+
+    @cached_property
+    def distinct(self) -> int:
+        """Different values."""
+        return len(self.present)
+
+    @cached_property
+    def records(self) -> int:
+        """Records that have a value."""
+        return sum(self.present.values())
+
+    @property
+    def ratio(self) -> float:
+        """Different values per record that has one."""
+        return self.distinct / max(self.records, 1)
+
+    @property
+    def counted(self) -> str:
+        """How many values there are, in words."""
+        return f"{self.distinct:,} different values in {self.records:,} records"
+
+    @cached_property
+    def numeric(self) -> bool:
+        """Whether the values are amounts, also with signs of money that make them texts."""
+        if self.type in ("integer", "number"):
+            return True
+        some = list(self.present)[:500]
+        return self.type == "text" and bool(some) and sum(bool(AMOUNT.fullmatch(v)) for v in some) >= 0.9 * len(some)
+
+    @cached_property
+    def dated(self) -> bool:
+        """Whether the values are dates, also in a form that makes them texts."""
+        return self.type == "date" or (self.type == "text" and Sample.of(self.name, self.present).dates)
+
+    @cached_property
+    def span(self) -> tuple[float, float]:
+        """The smallest and the largest of whole numbers."""
+        numbers = [float(v) for v in self.present] if self.type == "integer" else [0.0]
+        return min(numbers), max(numbers)
+
+    @property
+    def coded(self) -> bool:
+        """A few values that each stand in many records: a category or a code of one."""
+        return self.distinct <= CATEGORIES and self.ratio <= 0.05
+
+    @property
+    def categories(self) -> bool:
+        """Values that stand in several records each."""
+        return (self.distinct <= CATEGORIES and self.ratio <= 0.5) or (self.ratio <= 0.1 and self.distinct <= 1000)
+
+
+AMOUNT = re.compile(r"[-+(]?\s*([$€£R]{1,2}\$?)?\s*[-+]?\d[\d.,' ]*\s*[%$€£kKM]?\)?")
+
+
+def role_of(name: str, reading: Reading, present: Mapping[str, int], rows: int) -> Suggestion:
+    """The role that suggests itself for a column of a table of so many rows, and why."""
+    seen = Seen(name, reading.type, present, rows)
+    role, reason = _constant(seen) or _who(seen) or _left_out(seen) or _private(seen) or _known(seen) or _rest(seen)
+    return Suggestion(role, reason, seen.topic, seen.content.kind if seen.content else None)
+
+
+def _constant(seen: Seen) -> tuple[str, str] | None:
+    """Nothing can be learnt from a value that all records have."""
+    if not seen.distinct:
+        return "insensitive", "no values"
+    if seen.distinct == 1 and seen.rows == seen.records > 1 and not (seen.content or seen.topic in IDENTIFYING):
         return "insensitive", "always the same value"
-    if said["identifier"] and distinct > 0.5 * rows:
-        return "identifier", f"its name, and {distinct:,} different values in {rows:,} records"
-    if said["sensitive"]:
-        return "sensitive", "its name says that people would not want it known"
-    if said["quasi-identifier"]:
-        return "quasi-identifier", "its name: others may know this about a person"
-    if kind == "date":
-        return "quasi-identifier", "a date: others may know when something happened to a person"
-    if distinct > 0.95 * rows and kind != "number":
-        return "identifier", f"{distinct:,} different values in {rows:,} records"
-    if kind == "number" or distinct > 0.2 * rows:
+    return None
+
+
+def _who(seen: Seen) -> tuple[str, str] | None:
+    """Columns that say who somebody is, by values or name."""
+    if seen.content:
+        return "identifier", f"{seen.content.kind}, by the look of its values"
+    if seen.topic in IDENTIFYING and not seen.coded and (seen.distinct > 2 or seen.ratio > 0.5):
+        return "identifier", f"an id, by its name: {seen.counted}"
+    if seen.topic == "address" and not seen.numeric and not seen.categories:
+        return "identifier", f"addresses, by its name: {seen.counted}"
+    if seen.topic == "text" and not seen.numeric and not seen.coded:
+        return "identifier", "free text, by its name: it may say anything about anybody"
+    return None
+
+
+def _left_out(seen: Seen) -> tuple[str, str] | None:
+    """Columns that are neither known nor harmless."""
+    if seen.topic == "weight" and seen.numeric:
+        return UNDECIDED, "a weight, of a survey or of a body: its values tell records apart; round it, or leave it out"
+    if seen.topic in IDENTIFYING and seen.coded:
+        return UNDECIDED, f"an id, by its name, but of few values ({seen.distinct:,}): a code of what? Decide yourself"
+    return None
+
+
+def _private(seen: Seen) -> tuple[str, str] | None:
+    """Columns about what people would not want known."""
+    if seen.topic not in PRIVATE:
+        return None
+    if not seen.numeric and seen.distinct > CATEGORIES and seen.ratio > 0.5:
+        return "identifier", f"nearly every record has a text of its own: {seen.counted}"
+    return "sensitive", f"{SAID[seen.topic]}, by its name: people would not want it known"
+
+
+def _known(seen: Seen) -> tuple[str, str] | None:
+    """Columns that others may know of a person."""
+    topic = seen.topic
+    if seen.dated:
+        what = SAID["birth"] if topic == "birth" else "when something happened to a person"
+        return "quasi-identifier", f"a date: others may know {what}"
+    if topic == "coordinate" and seen.numeric:
+        return "quasi-identifier", "a coordinate, rounded: others may know where a person is"
+    if topic not in KNOWN:
+        return None
+    if topic == "date" and not _calendar(seen):
+        return None
+    exact = topic in ("birth", "age", "postal", "date")
+    if not exact and seen.type == "number":
+        return None
+    if not exact and seen.ratio > 0.9 and seen.distinct > CATEGORIES:
+        return "identifier", f"nearly every record has a value of its own: {seen.counted}"
+    return "quasi-identifier", f"{SAID[topic]}, by its name: others may know it"
+
+
+def _calendar(seen: Seen) -> bool:
+    """Whether whole numbers can be years, months or days; or a few texts their names."""
+    if seen.type == "integer":
+        low, high = seen.span
+        return (low >= 1800 and high <= 2100) or (low >= 1 and high <= 31)
+    return seen.type == "text" and seen.distinct <= 366
+
+
+def _rest(seen: Seen) -> tuple[str, str]:
+    """Columns of which name and values say nothing."""
+    if seen.type != "number" and not (seen.numeric and seen.type == "text") and seen.ratio > 0.9:
+        return "identifier", f"nearly every record has a value of its own: {seen.counted}"
+    if not seen.numeric:
+        if seen.categories:
+            return UNDECIDED, f"few values ({seen.distinct:,}), but nothing says that others know them: decide yourself"
+        return "identifier", f"text with {seen.counted}: it may name people"
+    if seen.distinct > (50 if seen.type == "integer" else 20):
         return "sensitive", "a measurement: rarely known to others, often private"
-    return "quasi-identifier", f"few different values ({distinct:,}): others may know this about a person"
+    return UNDECIDED, f"few numbers ({seen.distinct:,}): a code, a count or an answer; decide yourself"
+
+
+class Suggested(Protocol):
+    """What is asked of an inspected column."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def role(self) -> str: ...  # noqa: D102
+    @property
+    def topic(self) -> str | None: ...  # noqa: D102
+    @property
+    def distinct(self) -> int: ...  # noqa: D102
+
+
+def less_known(columns: Iterable[Suggested]) -> frozenset[str]:
+    """The quasi-identifiers beyond ``QUASI``: a search over all of them would generalize everything to ``*``.
+
+    Of every topic the column with most values comes first, then the second of every topic, and so on; topics in the
+    order of ``KNOWN``.
+    """
+    known = sorted((c for c in columns if c.role == "quasi-identifier"), key=lambda c: (-c.distinct, c.name))
+    times: Counter[str | None] = Counter()
+    ranked = []
+    for c in known:
+        ranked.append((times[c.topic], KNOWN.index(c.topic) if c.topic in KNOWN else len(KNOWN), c))
+        times[c.topic] += 1
+    ranked.sort(key=lambda r: r[:2])
+    kept = [c.name for turn, _, c in ranked if c.topic != "date" or turn < DATES][:QUASI]
+    return frozenset(c.name for c in known) - frozenset(kept)

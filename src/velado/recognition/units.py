@@ -1,0 +1,53 @@
+"""Whose rows these are: people or households that have several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+PERSONAL = ("person id", "national id")
+"""Topics of columns that name one person each."""
+
+
+class Identifying(Protocol):
+    """What is asked of an inspected column."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def role(self) -> str: ...  # noqa: D102
+    @property
+    def topic(self) -> str | None: ...  # noqa: D102
+    @property
+    def content(self) -> str | None: ...  # noqa: D102
+    @property
+    def distinct(self) -> int: ...  # noqa: D102
+    @property
+    def missing(self) -> int: ...  # noqa: D102
+
+
+def unit_of(columns: Iterable[Identifying], rows: int) -> tuple[str, str] | None:
+    """``("household", column)`` or ``("person", column)`` where an identifier stands in several rows.
+
+    A household covers the people in it. People are looked for where nothing else names every row; full names only
+    where they stand often, for a few people share one by chance.
+    """
+    identifiers = [c for c in columns if c.role == "identifier" and not c.missing]
+    repeated = [c for c in identifiers if 1 < c.distinct < rows]
+    homes = [c for c in repeated if c.topic == "household id"]
+    if homes:
+        return "household", max(homes, key=lambda c: c.distinct).name
+    personal = [
+        c
+        for c in identifiers
+        if c.content != "full names" and (c.topic in PERSONAL or (c.content or "").startswith("national ids"))
+    ]
+    if any(c.distinct == rows for c in personal):
+        return None
+    people = [c for c in repeated if c in personal]
+    if not people and not any(c.distinct == rows for c in identifiers):
+        people = [c for c in repeated if c.topic == "id" or (c.content == "full names" and c.distinct <= 0.8 * rows)]
+    if not people:
+        return None
+    order: Mapping[str | None, int] = {"full names": 1}
+    return "person", min(people, key=lambda c: (order.get(c.content, 0), -c.distinct)).name

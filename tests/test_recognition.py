@@ -1,0 +1,614 @@
+"""What columns hold: every recogniser on invented values, what must not be called an identifier, and whole tables."""
+
+from __future__ import annotations
+
+import string
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+from random import Random
+
+import pytest
+import stdnum.ar.cuit
+import stdnum.ec.ci
+import stdnum.es.dni
+import stdnum.fr.nir
+import stdnum.gb.nhs
+import stdnum.it.codicefiscale
+import stdnum.mx.curp
+import stdnum.nl.bsn
+import stdnum.pl.pesel
+import stdnum.se.personnummer
+from hypothesis import given
+from hypothesis import strategies as st
+
+import strangers
+from strangers import EXPECTED, STRANGERS
+from velado import Inspection, inspect_table
+from velado.recognition.contents import content_of
+from velado.recognition.contents.sample import SAMPLED, Sample
+from velado.recognition.names import IDENTIFYING, KNOWN, PRECEDENCE, PRIVATE, topic_of, words_of
+from velado.recognition.roles import QUASI, SAID, Suggestion, role_of
+from velado.recognition.types import reading_of
+from velado.recognition.units import unit_of
+from velado.recognition.vocabulary import PHRASES, WORDS
+
+LOT = Random(20)
+
+
+def kind(name: str, values: list[str], records: int = 1) -> str | None:
+    """What the values are, each in so many records."""
+    found = content_of(name, dict.fromkeys(values, records))
+    return found.kind if found else None
+
+
+def suggested(name: str, amount: dict[str, int], rows: int | None = None) -> Suggestion:
+    return role_of(name, reading_of(amount), amount, rows or sum(amount.values()))
+
+
+def digits(n: int) -> str:
+    return "".join(LOT.choice(string.digits) for _ in range(n))
+
+
+# ---------------------------------------------------------------------- names of people
+
+FULL = {
+    "english": [f"{f.title()} {n.title()}" for f, n in zip(strangers.ENGLISH_FIRST, strangers.ENGLISH_LAST, strict=False)],
+    "last, first": [f"{n.upper()}, {f.title()}" for f, n in zip(strangers.ENGLISH_FIRST, strangers.ENGLISH_LAST, strict=False)],
+    "titles": [f"{n.title()}, Mrs. {f.title()} (Ann Brown)" for f, n in zip(strangers.ENGLISH_FIRST, strangers.ENGLISH_LAST, strict=False)],
+    "spanish": [f"{f} {a} {b}" for f, a, b in zip(strangers.SPANISH_FIRST, strangers.SPANISH_LAST, reversed(strangers.SPANISH_LAST), strict=True)],
+    "particles": [f"{f} {p} {n}" for f, p, n in zip(strangers.PORTUGUESE_FIRST, ["da", "de", "dos", "do"] * 8, strangers.PORTUGUESE_LAST, strict=False)],
+    "surname first": [f"{n} {f}".upper() for f, n in zip(strangers.PORTUGUESE_FIRST, strangers.PORTUGUESE_LAST, strict=False)],
+    "german": ["Hans Müller", "Petra Schmidt", "Jürgen Weber", "Sabine Fischer", "Klaus von Braun", "Ute Schneider", "Wolfgang Becker", "Heike Wagner"],
+    "french": ["Jean Dupont", "Marie Lefebvre", "Pierre Moreau", "Camille Laurent", "Michel Rousseau", "Sylvie Girard", "Luc Mercier", "Anne Fournier"],
+    "italian": ["Giuseppe Rossi", "Maria Russo", "Antonio Ferrari", "Lucia Esposito", "Marco Bianchi", "Paola Romano", "Luca Ricci", "Elena Greco"],
+    "dutch": ["Jan van der Berg", "Pieter de Vries", "Anna Jansen", "Kees Bakker", "Willem Visser", "Sanne Smit", "Bram Mulder", "Eva de Boer"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", FULL)
+def test_full_names_whatever_the_column_is_called(way: str) -> None:
+    assert kind("value", FULL[way]) == "full names"
+    assert kind("V17", FULL[way], 40) == "full names"
+
+
+@pytest.mark.parametrize(
+    "names", [strangers.ENGLISH_FIRST, strangers.SPANISH_FIRST, strangers.SPANISH_LAST, strangers.PORTUGUESE_FIRST, strangers.ENGLISH_LAST]
+)  # fmt: skip
+def test_single_names(names: list[str]) -> None:
+    assert kind("value", [n.lower() for n in names], 5) == "personal names"
+
+
+NO_NAMES = {
+    "cities": "New York|Los Angeles|Chicago|Houston|Phoenix|Philadelphia|San Antonio|San Diego|Dallas|San Jose|Austin|Jacksonville|Fort Worth|Columbus|Charlotte|Seattle|Denver|Washington|Nashville|Boston|El Paso|Portland|Las Vegas|Memphis|Detroit|Baltimore|Milwaukee|Tucson|Atlanta|Omaha|Miami|Virginia Beach|Tampa|Arlington|Wichita|Orlando|Lincoln|Santa Ana|Saint Paul|Tulsa|Madison",
+    "cities of Spain": "Madrid|Valencia|Sevilla|Zaragoza|Palma|Bilbao|Córdoba|Vigo|Vitoria|Granada|Oviedo|Jerez|Burgos|Salamanca|León|Toledo|Lugo|Cádiz|Jaén|Melilla",
+    "cities of Brazil": "São Paulo|Salvador|Fortaleza|Recife|Natal|Teresina|João Pessoa|Londrina|Santos|Sobral|Vitória|Palmas|Redenção|Campinas|Curitiba|Belém",
+    "districts": "LIMA|ATE|COMAS|SAN JUAN DE LURIGANCHO|MIRAFLORES|SAN ISIDRO|LA VICTORIA|BARRANCO|JESUS MARIA|LINCE|SAN BORJA|LOS OLIVOS|SANTA ANITA|LURIN",
+    "countries": "Argentina|Georgia|Jordan|Israel|Chad|Cuba|Kenya|India|China|France|Ireland|England|Holand-Netherlands|Columbia|Peru|Jamaica",
+    "diagnoses": "Asthma|Parkinson disease|Crohn disease|Hodgkin lymphoma|Addison disease|Pneumonia|Migraine|Gout|Lupus|Stroke|Hepatitis B|Low back pain",
+    "occupations": "Baker|Cook|Carpenter|Teacher|Nurse|Doctor|Lawyer|Driver|Farmer|Fisher|Miner|Potter|Weaver|Butcher|Barber|Clerk|Engineer|Painter",
+    "oficios": "Abogado|Médico|Enfermera|Profesor|Ingeniero|Albañil|Pintor|Carpintero|Cocinero|Chofer|Secretaria|Pastor|Sastre|Ama de casa|Jubilado",
+    "months": "January|February|March|April|May|June|July|August|September|October|November|December",
+    "meses": "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre",
+    "products": "Laptop|Phone|Tablet|Monitor|Keyboard|Mouse|Printer|Camera|Speaker|Charger|Cable|Desk|Chair|Lamp|Mirror|Carpet",
+    "cars": "Ford|Toyota|Honda|Chevrolet|Mercedes|Lincoln|Chrysler|Dodge|Audi|Fiat|Renault|Peugeot|Nissan|Mazda|Austin|Volvo|Jaguar",
+    "states": "Alabama|Arizona|Arkansas|Colorado|Delaware|Florida|Georgia|Indiana|Kansas|Louisiana|Maryland|Montana|Nevada|Texas|Virginia|Washington",
+    "charges": "Battery|Possession of Cocaine|Grand Theft in the 3rd Degree|arrest case no charge|Petit Theft|Burglary Unoccupied Dwelling|Disorderly Conduct|Criminal Mischief",
+    "colours": "black|white|green|blue|red|orange|purple|brown|gray|violet|amber|ruby",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", NO_NAMES)
+def test_other_words_are_no_names(what: str) -> None:
+    values = NO_NAMES[what].split("|")
+    assert kind("value", values) is None
+    assert kind("value", values, 40) is None
+
+
+def test_few_categories_are_no_names() -> None:
+    """A handful of words, each in many records, are a category, even if some are names."""
+    assert kind("ward", ["Victoria", "Elizabeth", "Florence"], 100) is None
+
+
+def test_names_by_few_people() -> None:
+    assert kind("who", ["Ana López", "Luis Pérez", "Rosa Díaz", "Juan Mora"]) == "full names"
+
+
+# ---------------------------------------------------------------------- signs
+
+SIGNS = {
+    "e-mail addresses": lambda: f"{LOT.choice(strangers.ENGLISH_FIRST)}.{digits(3)}@mail.example",
+    "links": lambda: f"https://people.example/{digits(6)}",
+    "UUIDs": lambda: str(uuid.UUID(int=LOT.getrandbits(128), version=4)).upper(),
+    "IP addresses": lambda: ".".join(str(LOT.randrange(256)) for _ in range(4)),
+    "MAC addresses": lambda: "-".join(f"{LOT.randrange(256):02X}" for _ in range(6)),
+    "hashes": lambda: f"{LOT.getrandbits(160):040x}",
+    "machine codes": lambda: "".join(LOT.choice(string.ascii_letters + string.digits) for _ in range(22)),
+    "coordinates": lambda: f"({LOT.uniform(-55, 40):.5f}, {LOT.uniform(-120, -30):.5f})",
+    "account numbers (IBAN)": lambda: strangers.iban(LOT),
+    "card numbers": lambda: strangers.luhn(LOT, LOT.choice(("4", "52", "34", "6011")), 16),
+    "phone numbers": lambda: f"+{LOT.choice(('34 6', '51 9', '55 85 9', '49 30 1'))}{digits(2)} {digits(3)} {digits(3)}",
+    "record numbers": lambda: f"{digits(2)}-{digits(6)}CF{digits(2)}A",
+    "street addresses": lambda: f"{LOT.randrange(1, 9000)} {LOT.choice(strangers.STREETS)} {LOT.choice(('St', 'Ave', 'Rd.', 'Lane'))}",
+    "free text": lambda: f"She said that {LOT.choice(strangers.STREETS)} was closed since {digits(2)} days and went {digits(3)} steps home",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", SIGNS)
+def test_recognised_by_their_look_alone(what: str) -> None:
+    values = [SIGNS[what]() for _ in range(60)]
+    assert kind("V4", values) == what
+    found = suggested("V4", dict.fromkeys(values, 1))
+    assert found.role == "identifier"
+    assert what in found.reason
+    assert not any(v in found.reason for v in values)
+
+
+def test_ipv6() -> None:
+    assert kind("x", [":".join(f"{LOT.getrandbits(16):x}" for _ in range(8)) for _ in range(20)]) == "IP addresses"
+    assert kind("x", [f"fe80::{LOT.getrandbits(16):x}:{LOT.getrandbits(16):x}" for _ in range(20)]) == "IP addresses"
+
+
+def test_a_few_among_others_are_enough() -> None:
+    assert (
+        kind("contact", [SIGNS["e-mail addresses"]() for _ in range(10)] + [f"desk {n}" for n in range(30)])
+        == "e-mail addresses"
+    )
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [f"Calle {LOT.randrange(90)} # {LOT.randrange(90)}-{LOT.randrange(99)}" for _ in range(30)],
+        [f"Cra. {LOT.randrange(90)} No. {LOT.randrange(90)}-{LOT.randrange(99)}" for _ in range(30)],
+        [f"Av. Brasil, {LOT.randrange(900)}" for _ in range(30)],
+        [f"Rua {LOT.choice(strangers.PORTUGUESE_LAST)}, {LOT.randrange(900)} apto {LOT.randrange(50)}" for _ in range(30)],
+        [f"Jr. {LOT.choice(strangers.SPANISH_LAST)} {LOT.randrange(900)}" for _ in range(30)],
+        [f"{LOT.randrange(1, 99)}00 block of {LOT.choice(strangers.STREETS)} Ave" for _ in range(30)],
+        [f"{LOT.randrange(1, 99)}, rue de {LOT.choice(('Paris', 'Lyon', 'Nice'))} {LOT.randrange(90)}" for _ in range(30)],
+        [f"Via {LOT.choice(('Roma', 'Dante', 'Verdi'))} {LOT.randrange(900)}" for _ in range(30)],
+        [f"{LOT.choice(('Haupt', 'Berg', 'Wald'))}straße {LOT.randrange(900)}" for _ in range(30)],
+    ],
+)  # fmt: skip
+def test_addresses_of_many_countries(values: list[str]) -> None:
+    assert kind("V9", values) == "street addresses"
+
+
+def test_categories_are_no_addresses() -> None:
+    assert kind("V9", ["STREET", "RESIDENCE", "APARTMENT", "SIDEWALK", "ALLEY", "PARKING LOT"], 100) is None
+    assert suggested("address", {"U": 300, "R": 95}).role == "quasi-identifier"
+
+
+@pytest.mark.parametrize("name", ["latitude", "lon", "X Coordinate", "coord_y", "latitud", "long", "utm_este"])
+def test_single_coordinates_by_name(name: str) -> None:
+    exact = {f"{LOT.uniform(-33.9, -33.1):.6f}": 1 for _ in range(200)}
+    assert suggested(name, exact).content == "coordinates"
+    assert suggested(name, {str(LOT.randrange(300_000, 400_000)): 1 for _ in range(200)}).content == "coordinates"
+    rounded = {f"{-33 + n / 10:.1f}": 40 for n in range(6)}
+    assert suggested(name, rounded).role == "quasi-identifier"
+    assert suggested("ratio", exact).role == "sensitive"
+
+
+def test_plates_need_a_name() -> None:
+    plates = [f"{digits(4)} {''.join(LOT.choice('BCDFGHJKL') for _ in range(3))}" for _ in range(50)]
+    assert kind("placa", plates) == "vehicle plates"
+    assert suggested("placa", {"yes": 40, "no": 60}).role == ""
+
+
+# ---------------------------------------------------------------------- numbers with check digits
+
+
+def _dni() -> str:
+    number = digits(8)
+    return number + stdnum.es.dni.calc_check_digit(number)
+
+
+def _dated(first: int = 40, last: int = 99) -> str:
+    return f"{LOT.randrange(first, last):02d}{LOT.randrange(1, 13):02d}{LOT.randrange(1, 29):02d}"
+
+
+def _letters(n: int) -> str:
+    return "".join(LOT.choice("BCDFGLMNPRST") for _ in range(n))
+
+
+def _nhs() -> str:
+    while True:
+        number = f"{LOT.randrange(1, 10)}{digits(9)}"
+        if stdnum.gb.nhs.is_valid(number):
+            return f"{number[:3]} {number[3:6]} {number[6:]}"
+
+
+def _bsn() -> str:
+    while True:
+        number = digits(9)
+        if stdnum.nl.bsn.is_valid(number):
+            return number
+
+
+def _cuit() -> str:
+    while True:
+        number = f"20{digits(8)}"
+        text = number + stdnum.ar.cuit.calc_check_digit(number)
+        if stdnum.ar.cuit.is_valid(text):
+            return f"{text[:2]}-{text[2:10]}-{text[10]}"
+
+
+def _cedula() -> str:
+    number = f"{LOT.randrange(1, 25):02d}{LOT.randrange(6)}{digits(6)}"
+    return next(number + d for d in string.digits if stdnum.ec.ci.is_valid(number + d))
+
+
+def _curp() -> str:
+    number = f"{LOT.choice('BCDG')}{LOT.choice('AEIO')}{_letters(2)}{_dated()}{LOT.choice('HM')}DF{_letters(3)}0"
+    return number + stdnum.mx.curp.calc_check_digit(number)
+
+
+def _fiscale() -> str:
+    number = f"{_letters(6)}{LOT.randrange(40, 99)}{LOT.choice('ABCDEHLMPRST')}{LOT.randrange(1, 29):02d}H{LOT.randrange(100, 999)}"
+    return number + stdnum.it.codicefiscale.calc_check_digit(number)
+
+
+def _nir() -> str:
+    number = f"{LOT.choice('12')}{LOT.randrange(40, 99)}{LOT.randrange(1, 13):02d}{LOT.randrange(10, 90)}{digits(6)}"
+    return number + stdnum.fr.nir.calc_check_digits(number)
+
+
+def _pesel() -> str:
+    number = f"{_dated()}{digits(4)}"
+    return number + stdnum.pl.pesel.calc_check_digit(number)
+
+
+def _personnummer() -> str:
+    number = f"{_dated()}-{digits(3)}"
+    return next(number + d for d in string.digits if stdnum.se.personnummer.is_valid(number + d))
+
+
+IDS = {
+    "CPF (Brazil)": lambda: strangers.cpf(LOT),
+    "RUT (Chile)": lambda: strangers.rut(LOT),
+    "DNI, NIE or NIF (Spain)": _dni,
+    "CUIT (Argentina)": _cuit,
+    "CURP (Mexico)": _curp,
+    "cédula (Ecuador)": _cedula,
+    "SSN (United States)": lambda: f"{LOT.randrange(100, 665)}-{LOT.randrange(10, 99)}-{LOT.randrange(1000, 9999)}",
+    "NHS number (United Kingdom)": _nhs,
+    "codice fiscale (Italy)": _fiscale,
+    "NIR (France)": _nir,
+    "PESEL (Poland)": _pesel,
+    "BSN (Netherlands)": _bsn,
+    "personnummer (Sweden)": _personnummer,
+}
+
+
+@pytest.mark.parametrize("what", IDS)
+def test_national_ids_by_their_check_digits(what: str) -> None:
+    values = [IDS[what]() for _ in range(80)]
+    assert kind("V2", values) == f"national ids: {what}"
+    mistyped = [v if i % 12 else v[:-1] + ("0" if v[-1] != "0" else "1") for i, v in enumerate(values)]
+    assert kind("V2", mistyped) == f"national ids: {what}", "a few are mistyped"
+
+
+def test_bare_cpf() -> None:
+    assert (
+        kind("V2", [strangers.cpf(LOT).replace(".", "").replace("-", "") for _ in range(50)])
+        == "national ids: CPF (Brazil)"
+    )
+
+
+def test_ids_without_check_digits_by_name() -> None:
+    """A Peruvian DNI is eight digits."""
+    numbers = {str(LOT.randrange(10_000_000, 80_000_000)): 2 for _ in range(200)}
+    assert suggested("DNI", numbers).role == "identifier"
+
+
+def test_local_phones() -> None:
+    brazil = [f"({LOT.choice((85, 11, 71))}) 9{LOT.randrange(6, 10)}{digits(3)}-{digits(4)}" for _ in range(50)]
+    assert kind("V3", brazil) == "phone numbers"
+    spain = [f"6{digits(2)} {digits(3)} {digits(3)}" for _ in range(50)]
+    assert kind("V3", spain) == "phone numbers"
+    bare = [f"9{digits(8)}" for _ in range(50)]
+    assert kind("celular", bare) == "phone numbers"
+    assert kind("V3", bare) is None
+
+
+@given(st.integers(5, 19), st.integers(12, 120), st.randoms(use_true_random=False))
+def test_digits_by_lot_are_no_ids(length: int, n: int, lot: Random) -> None:
+    """One number in ten passes a check by chance: that must not make an id of a column."""
+    values = [lot.choice("123456789") + "".join(lot.choice(string.digits) for _ in range(length - 1)) for _ in range(n)]
+    assert kind("amount_7", values) is None
+
+
+@given(
+    st.sampled_from([(3, 3, 4), (2, 3, 3), (4, 4, 4), (2, 2, 2, 2), (5, 3), (3, 3, 3)]),
+    st.sampled_from(" -."),
+    st.integers(15, 80),
+    st.randoms(use_true_random=False),
+)
+def test_groups_of_digits_by_lot_are_neither_ids_nor_phones(shape, sign, n, lot) -> None:
+    values = [sign.join("".join(lot.choice(string.digits) for _ in range(k)) for k in shape) for _ in range(n)]
+    found = kind("V8", values) or ""
+    assert not found.startswith("national ids")
+    assert found != "phone numbers"
+
+
+HARMLESS = {
+    "icd": lambda lot: f"{lot.choice('ABCDEFGHIJKLM')}{lot.randrange(100):02d}.{lot.randrange(10)}",
+    "date": lambda lot: f"{lot.randrange(1, 29):02d}/{lot.randrange(1, 13):02d}/{lot.randrange(1930, 2020)}",
+    "iso date": lambda lot: f"{lot.randrange(1930, 2020)}-{lot.randrange(1, 13):02d}-{lot.randrange(1, 29):02d} 10:00:00",
+    "amount": lambda lot: f"{lot.uniform(1, 90000):.2f}",
+    "money": lambda lot: f"$ {lot.randrange(1, 9)}.{lot.randrange(1000):03d}.{lot.randrange(1000):03d}",
+    "thousands": lambda lot: f"{lot.randrange(1, 999)},{lot.randrange(1000):03d},{lot.randrange(1000):03d},{lot.randrange(1000):03d}",
+    "zip": lambda lot: f"{lot.randrange(1000, 99950):05d}",
+    "age": lambda lot: str(lot.randrange(100)),
+    "year": lambda lot: str(lot.randrange(1930, 2024)),
+    "percent": lambda lot: f"{lot.randrange(100)}.{lot.randrange(10)}%",
+    "interval": lambda lot: f"{lot.randrange(0, 50) * 2}-{lot.randrange(50, 90)}",
+    "time": lambda lot: f"{lot.randrange(24):02d}:{lot.randrange(60):02d}",
+    "code": lambda lot: f"{lot.choice('ABC')}{lot.randrange(9)}",
+    "answer": lambda lot: lot.choice(("Muy de acuerdo", "De acuerdo", "En desacuerdo", "No sabe / no responde")),
+}  # fmt: skip
+
+
+@given(st.sampled_from(sorted(HARMLESS)), st.integers(30, 300), st.randoms(use_true_random=False))
+def test_dates_amounts_and_codes_are_no_ids(what: str, n: int, lot: Random) -> None:
+    amount: dict[str, int] = {}
+    for _ in range(n):
+        value = HARMLESS[what](lot)
+        amount[value] = amount.get(value, 0) + 1
+    assert content_of("V5", amount) is None
+
+
+@given(st.dictionaries(st.text(max_size=30), st.integers(1, 9), max_size=60), st.text(max_size=20))
+def test_any_text_has_an_answer(amount: dict[str, int], name: str) -> None:
+    found = suggested(name, amount)
+    assert found.role in ("identifier", "quasi-identifier", "sensitive", "insensitive", "")
+    assert found.reason
+    assert found == suggested(name, dict(reversed(amount.items()))), "the order of values does not matter"
+    shown = found.reason.lower()
+    assert not any(v.lower() in shown for v in amount if len(v) > 14), "reasons show no values"
+
+
+def test_sample_is_bounded_and_the_same_in_any_order() -> None:
+    values = [f"{n:x}" for n in range(300_000)]
+    sample = Sample.of("x", dict.fromkeys(values, 1))
+    assert SAMPLED / 2 < len(sample.values) < SAMPLED * 2
+    assert (sample.distinct, sample.records) == (300_000, 300_000)
+    assert sample == Sample.of("x", dict.fromkeys(reversed(values), 1))
+
+
+# ---------------------------------------------------------------------- names of columns
+
+TOPICS = {
+    "age": "age edad Idade PATIENT_AGE age_cat EDAD_DECLARADA ageGroup",
+    "sex": "sex Sexo GENDER genero",
+    "birth": "dob dt_nasc fecha_nac FechaNacimiento birthDate date_of_birth data_nascimento year_of_birth",
+    "postal": "zip zipcode postal_code cep codigo_postal CP",
+    "place": "city Comuna bairro municipio UBIGEO distrito departamento homeState county_id cod_mun Nombre_municipio state_fp",
+    "country": "country pais native-country Nacionalidad país",
+    "race": "race raca_cor raça ethnicity pertenencia_étnica raceethnicity",
+    "marital": "marital-status estado_civil ESTADO_CIVIL",
+    "education": "education escolaridade nivel_educacional Medu GRADO_INSTRUCCION",
+    "occupation": "occupation cargo puesto ocupación profissão workclass Mjob",
+    "income": "income salary sueldo renda vl_renda_familiar household_income balance cost saldo",
+    "health": "diagnosis diagnóstico ICD10 cause_of_death Cause tipo_de_contagio",
+    "crime": "is_recid c_charge_desc delito arrest",
+    "religion": "religion religião",
+    "e-mail": "email e-mail correo doctor_email",
+    "phone": "phone telefone Teléfono celular",
+    "national id": "cpf nu_cpf RUT dni ssn rg passport cédula",
+    "name": "name first last nombre nome_beneficiario apellidos Paterno client_name Name/Alias fullname",
+    "person id": "patient patient_id customerId userId PassengerId RespondentID mrn",
+    "household id": "id_hogar HHID household_id familyId id_familia",
+    "household": "famsize n_personas_hogar domicilio SibSp hijos qtd_pessoas_domicilio",
+    "record id": "ticket c_case_number folio nr_processo policy_no expediente",
+    "weight": "fnlwgt factor_expansion peso_amostral weight",
+    "coordinate": "lat longitude X_Coordinate latitud",
+    "text": "notes observaciones comments descrição",
+    "kind": "status situacao tipo_documento",
+    "language": "language idioma",
+    "statistic": "average percentage share_white",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("topic", "name"), [(t, n) for t, names in TOPICS.items() for n in names.split()])
+def test_what_names_say(topic: str, name: str) -> None:
+    assert topic_of(name) == topic
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mileage",
+        "image",
+        "stage",
+        "usage",
+        "hotel",
+        "argument",
+        "p17",
+        "q0007_0001",
+        "valid",
+        "y2",
+        "manage",
+        "cabbage",
+    ],
+)
+def test_what_names_do_not_say(name: str) -> None:
+    assert topic_of(name) not in {*KNOWN, *IDENTIFYING, *PRIVATE}
+
+
+def test_parts_of_words_say_nothing() -> None:
+    """``age`` is not in language, village, average; ``rg`` not in cargo; ``id`` not in valid."""
+    assert [topic_of(n) for n in ("language", "village", "average", "cargo", "valid")] == [
+        "language",
+        "place",
+        "statistic",
+        "occupation",
+        "kind",
+    ]
+    assert words_of("paid_amount") == ("paid", "amount")
+
+
+def test_questions_say_little() -> None:
+    assert topic_of("Is it rude to ask a person of another state to change places with you?") is None
+
+
+def test_vocabulary_is_sound() -> None:
+    words = [w for said in WORDS.values() for w in said.split()]
+    assert sorted({w for w in words if words.count(w) > 1}) == []
+    assert set(WORDS) | set(PHRASES) <= {*PRECEDENCE, "person id"}
+    assert set(KNOWN) | PRIVATE == set(SAID)
+
+
+# ---------------------------------------------------------------------- roles
+
+
+def test_text_is_never_a_measurement() -> None:
+    """Text of many values is an identifier in disguise, whatever it is."""
+    for distinct, times in ((40, 3), (100, 4), (400, 1), (2000, 20)):
+        amount = {f"{'xyzkq'[n % 5]}lorp {n}{'abc'[n % 3]}": times for n in range(distinct)}
+        assert suggested("V6", amount).role == "identifier"
+    assert suggested("V6", {f"answer {c}": 50 for c in "abcd"}).role == ""
+
+
+def test_near_unique_integers_are_identifiers() -> None:
+    assert suggested("V6", {str(n * 37): 1 for n in range(500)}).role == "identifier"
+    assert suggested("sueldo", {str(n * 37): 1 for n in range(500)}).role == "sensitive"
+
+
+@pytest.mark.parametrize(
+    ("name", "amount", "role"),
+    [
+        ("V1", {f"{n / 7:.3f}": 1 for n in range(100)}, "sensitive"),
+        ("V1", {"0": 50, "1": 50}, ""),
+        ("V1", {"a": 100}, "insensitive"),
+        ("V1", {}, "insensitive"),
+        ("cpf", {"111": 1}, "identifier"),
+        ("name", {"Ana": 100}, ""),
+        ("V1", {"male": 50, "female": 49}, "quasi-identifier"),
+        ("V1", {"Soltero/a": 50, "Casado/a": 49, "Viudo/a": 4}, "quasi-identifier"),
+        ("peso_amostral", {f"{n / 7:.3f}": 2 for n in range(100)}, ""),
+        ("type_id", {"1": 50, "2": 49, "3": 80}, ""),
+        ("month", {str(n): 9 for n in range(1, 13)}, "quasi-identifier"),
+        ("date", {str(n * 1000): 9 for n in range(1, 13)}, ""),
+        ("area", {f"{n / 7:.3f}": 2 for n in range(100)}, "sensitive"),
+        ("decile_score", {str(n): 9 for n in range(1, 11)}, "sensitive"),
+        ("diagnosis", {f"Fracture {n} of the wrist": 1 for n in range(100)}, "identifier"),
+        ("StartDate", {f"{n % 12 + 1}/{n % 28 + 1}/18 4:0{n % 9}": 1 for n in range(100)}, "quasi-identifier"),
+    ],
+)
+def test_roles(name: str, amount: dict[str, int], role: str) -> None:
+    assert suggested(name, amount).role == role
+
+
+def test_one_value_or_none_is_not_always_the_same() -> None:
+    assert suggested("V1", {"positive": 3}, rows=100).role != "insensitive"
+
+
+def test_a_table_of_one_row_is_not_harmless() -> None:
+    assert suggested("V1", {"anything": 1}).role == "identifier"
+
+
+# ---------------------------------------------------------------------- whole tables
+
+
+@pytest.fixture(scope="module")
+def inspected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Inspection]:
+    folder = tmp_path_factory.mktemp("strangers")
+    return {name: inspect_table(write(folder)) for name, write in STRANGERS.items()}
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_strangers(inspected: dict[str, Inspection], name: str) -> None:
+    seen, careful = inspected[name], EXPECTED[name]
+    roles = {c.name: c.role for c in seen.columns}
+    assert {c for c in careful.identifiers if roles[c] != "identifier"} == set()
+    assert {c for c in careful.hidden if roles[c] in ("sensitive", "insensitive")} == set()
+    assert {c for c in careful.quasi if roles[c] != "quasi-identifier"} == set()
+    assert {c for c in careful.sensitive if roles[c] != "sensitive"} == set()
+    assert seen.unit == careful.unit
+    assert list(roles.values()).count("quasi-identifier") <= QUASI
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_no_text_is_published_that_singles_out(inspected: dict[str, Inspection], name: str) -> None:
+    """Columns that are neither recoded nor left out hold numbers, or texts that stand in several records each."""
+    seen = inspected[name]
+    for c in seen.columns:
+        if (
+            c.role in ("sensitive", "insensitive")
+            and c.type == "text"
+            and c.name not in ("Sueldo bruto", "vl_renda_familiar")
+        ):
+            assert c.distinct <= 0.1 * (seen.rows - c.missing)
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_values_of_identifiers_are_not_shown(inspected: dict[str, Inspection], name: str) -> None:
+    for c in inspected[name].columns:
+        if c.role == "identifier":
+            assert (c.generalizations, c.twins.examples, c.hierarchy) == ((), (), None)
+        assert c.reason
+
+
+def test_a_survey_leaves_its_answers_to_the_owner(inspected: dict[str, Inspection]) -> None:
+    answers = [c for c in inspected["survey"].columns if c.name[0] == "p" and c.name[1:].isdigit()]
+    assert len(answers) == 101
+    assert {c.role for c in answers} == {""}
+
+
+def test_inspection_as_json(inspected: dict[str, Inspection]) -> None:
+    shown = inspected["visits"].as_dict()
+    assert shown["unit"] == {"kind": "person", "column": "mrn"}
+    by_name = {c["name"]: c for c in shown["columns"]}
+    assert (by_name["doctor_email"]["content"], by_name["doctor_email"]["topic"]) == ("e-mail addresses", "e-mail")
+    assert inspected["bank"].as_dict()["unit"] is None
+
+
+def test_inspect_shows_it_and_no_value(main, tmp_path: Path) -> None:
+    path = STRANGERS["visits"](tmp_path)
+    out = main("inspect", path).out
+    assert "full names, by the look of its values" in out
+    assert "person: mrn" in out
+    people = {line.split('"')[1] for line in path.read_text().splitlines()[1:50]}
+    assert not any(person in out for person in people)
+    assert "(decide)" in main("inspect", STRANGERS["bank"](tmp_path)).out
+
+
+class _Column:
+    def __init__(
+        self, name: str, topic: str | None, distinct: int, content: str | None = None, missing: int = 0
+    ) -> None:
+        self.name, self.topic, self.distinct, self.content, self.missing = name, topic, distinct, content, missing
+        self.role = "identifier"
+
+
+@pytest.mark.parametrize(
+    ("columns", "unit"),
+    [
+        ([], None),
+        ([_Column("id", "id", 100)], None),
+        ([_Column("id", "id", 50)], ("person", "id")),
+        ([_Column("visit", "record id", 100), _Column("patient", "person id", 40)], ("person", "patient")),
+        ([_Column("id", "person id", 100), _Column("hh", "household id", 40)], ("household", "hh")),
+        ([_Column("cpf", "national id", 100), _Column("user", "person id", 40)], None),
+        ([_Column("name", "name", 40, "full names")], ("person", "name")),
+        ([_Column("name", "name", 98, "full names")], None),
+        ([_Column("name", "name", 40, "full names"), _Column("V1", None, 40, "national ids: RUT (Chile)")], ("person", "V1")),
+        ([_Column("mail", "e-mail", 10, "e-mail addresses")], None),
+        ([_Column("patient", "person id", 40, missing=3)], None),
+    ],
+)  # fmt: skip
+def test_whose_rows(columns: list[_Column], unit: tuple[str, str] | None) -> None:
+    assert unit_of(columns, 100) == unit
+
+
+def test_recognisers_are_loaded_only_when_needed(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("age,sex,income\n" + "".join(f"{20 + n % 50},{'MF'[n % 2]},{n % 9}\n" for n in range(200)))
+    code = (
+        "import sys, velado, velado.cli; velado.inspect_table(sys.argv[1]);"
+        "print([m for m in ('faker', 'phonenumbers', 'stdnum') if m in sys.modules])"
+    )
+    ended = subprocess.run([sys.executable, "-c", code, str(table)], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "[]"
