@@ -74,7 +74,7 @@ def _columns(columns: Sequence[SuggestedColumn]) -> list[str]:
     width = max((len(_value(c.name)) for c in columns), default=0)
     lines = []
     for c in columns:
-        spec = c.spec if c.spec["role"] else {**c.spec, "role": "insensitive"}
+        spec = c.spec if c.spec["role"] else {**c.spec, "role": "quasi-identifier"}
         lines += [f"  # {c.reason}", f"  {_value(c.name)}: {' ' * (width - len(_value(c.name)))}{_value(spec)}"]
     return lines
 

@@ -169,7 +169,7 @@ def _described(seen: Inspection, source: Source, progress: Progress) -> Suggesti
                     else:
                         models.append(model)
             columns.append(column)
-    return Suggestion(tuple(columns), tuple(models), tuple(without), _unit(seen))
+    return Suggestion(tuple(columns), tuple(models), tuple(without), seen.unit)
 
 
 def _fallback(seen: Inspection) -> frozenset[str]:
@@ -184,7 +184,7 @@ def _fallback(seen: Inspection) -> frozenset[str]:
 def _spec(c: ColumnInspection, role: str) -> dict[str, Any]:
     """A column as the project file writes it."""
     shown: dict[str, Any] = {"role": role}
-    if role == "quasi-identifier":
+    if role in ("quasi-identifier", ""):
         if c.type != "text":
             shown["type"] = c.type
         if c.format:
@@ -222,15 +222,6 @@ def _step(numbers: np.ndarray, records: np.ndarray, k: int, limit: float) -> int
             if len(sizes) > 1 and sizes[sizes < k].sum() <= limit:
                 return int(step) if step >= 1 else float(f"{step:.{-power}f}")
     return None
-
-
-def _unit(seen: Inspection) -> tuple[str, str] | None:
-    """Who has several rows, where identifiers repeat."""
-    identifiers = [c for c in seen.columns if c.role == "identifier"]
-    if not identifiers or any(c.distinct == seen.rows for c in identifiers):
-        return None
-    whole = [c for c in identifiers if not c.missing]
-    return "person", max(whole, key=lambda c: c.distinct).name if whole else ROWS
 
 
 def _tried(

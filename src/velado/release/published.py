@@ -15,10 +15,12 @@ from velado.frequency.table import distinct_rows
 from velado.hierarchies import Hierarchy
 from velado.models import PrivacyModel, smallest_class
 from velado.operations import Treatment
+from velado.recognition.contents.content import content_of
 from velado.release.people import different
 from velado.release.plan import Planned
 from velado.schema import Column, Schema
 from velado.tables import Counts, Groups, Table
+from velado.tables.formats.formulas import unguarded
 from velado.values import ROOT
 
 if TYPE_CHECKING:
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 SAMPLE = 200_000
 """Distinct rows from which copies are found; of larger tables a part is taken."""
 RARE = 5
+LOOKED_AT = 10_000
+"""About so many different values of a column are looked at."""
+FEW_VALUES = 10
+"""Fewer different values are categories."""
 ROLES = ("sensitive", "insensitive", "")
 
 
@@ -57,9 +63,27 @@ def expose(
     sizes = [value_size(below)] * len(columns) + [below] * len(columns)
     groups = table.groups(combinations, sizes, ROOT if starred else None, lots)
     return tuple(
-        Exposure.of(c.name, c.role, below, alone, together, knowingly=bool(c.published))
+        Exposure.of(
+            c.name, c.role, below, alone, together, content=_content(table, c, alone), knowingly=bool(c.published)
+        )
         for c, alone, together in zip(columns, groups, groups[len(columns) :], strict=False)
     )
+
+
+def _content(table: Table, column: Column, groups: Groups) -> str | None:
+    """What the values of a column are, if that names people; not asked where the owner knows it, or there are few."""
+    if column.published or groups.records < LEAST:
+        return None
+    lots = max(1, table.distinct([column.name]) // LOOKED_AT)
+    counts = table.count([column.name], (0, lots), [column.name])
+    values = [None if v is None else unguarded(v) for v in counts.dictionaries[0]]
+    amount = {
+        v: int(n) for v, n in zip([values[i] for i in counts.codes[0]], counts.counts, strict=True) if v is not None
+    }
+    if len(amount) < FEW_VALUES:
+        return None
+    found = content_of(column.name, amount)
+    return None if found is None else found.kind
 
 
 def check_published(planned: Planned, verified: Verified, hierarchies: Sequence[Hierarchy] | None = None) -> Verified:
