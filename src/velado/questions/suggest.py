@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 
 from velado.errors import InputError, NoSolution
-from velado.evaluation.exposure import TOO_MANY
+from velado.evaluation.exposure import COPY, LEAST, TOO_MANY, association
+from velado.hierarchies.build import build
 from velado.numbers import parse_all
 from velado.progress import Progress
 from velado.project import Output, Project
 from velado.project.document import ROWS
 from velado.questions.inspect import ColumnInspection, Inspection
 from velado.release import run
+from velado.release.published import order_of, sampled
 from velado.release.result import Release
-from velado.tables import Session, Source, open_table
+from velado.tables import Session, Source, Table, open_table
 
 MOST_ROWS = 2_000_000
 """Of larger tables no release is made on trial."""
@@ -34,17 +36,22 @@ ONE_SIDED = 0.9
 MONDRIAN: Mapping[str, Any] = {"mondrian": {}}
 LATTICE: Mapping[str, Any] = {"lattice": {"suppression": 0.05, "objective": "loss"}}
 MOST_FALLBACK = 6
+MOST_TRIES = 6
 REFUSED = "identifier-in-disguise"
 
 
 @dataclass(frozen=True)
 class SuggestedColumn:
-    """A column as a project file should describe it, and why; ``kept``: it is published or protected, not left out."""
+    """A column as a project file should describe it, and why; ``kept``: it is published or protected, not left out.
+
+    ``tries``: how often its rounding was not enough.
+    """
 
     name: str
     spec: dict[str, Any]
     reason: str
     kept: bool = True
+    tries: int = 0
 
 
 @dataclass(frozen=True)
@@ -169,7 +176,47 @@ def _described(seen: Inspection, source: Source, progress: Progress) -> Suggesti
                     else:
                         models.append(model)
             columns.append(column)
+        unit = None if seen.unit is None or seen.unit[1] == ROWS else seen.unit[1]
+        copies = _copies(table, columns, seen.rows, unit)
+    columns = [
+        replace(c, kept=False, reason=f"{c.reason}; {copies[c.name]}") if c.name in copies else c for c in columns
+    ]
     return Suggestion(tuple(columns), tuple(models), tuple(without), seen.unit)
+
+
+def _copies(table: Table, columns: Sequence[SuggestedColumn], rows: int, unit: str | None) -> dict[str, str]:
+    """Quasi-identifiers that another one tells, which can be generalized: left out, nothing is lost, and why.
+
+    Of two that tell each other the first stays, unless only the second can be generalized.
+    """
+    quasi = [c for c in columns if c.kept and c.spec["role"] == "quasi-identifier"]
+    quasi.sort(key=lambda c: not _structured(c))
+    if rows < LEAST or len(quasi) < 2:
+        return {}
+    names = [c.name for c in quasi]
+    counts = sampled(table, names, unit)
+    orders = {}
+    for c, dictionary in zip(quasi, counts.dictionaries, strict=True):
+        values = [v for v in dictionary if v is not None]
+        hierarchy = build(c.name, c.spec.get("hierarchy"), dict.fromkeys(values, 1), format=c.spec.get("format"))
+        orders[c.name] = order_of(hierarchy, dictionary)
+    codes = dict(zip(names, counts.codes, strict=True))
+    found: dict[str, str] = {}
+    for c in quasi:
+        if c.name in found or not _structured(c):
+            continue
+        for other in names:
+            tells = other != c.name and other not in found and (
+                association(codes[c.name], codes[other], counts.counts, orders[c.name]) >= COPY
+            )  # fmt: skip
+            if tells:
+                found[other] = f"left out: '{c.name}' tells it"
+    return found
+
+
+def _structured(column: SuggestedColumn) -> bool:
+    """Whether the groups of a column mean something, so that they may stand for a column that it tells."""
+    return bool(set(column.spec.get("hierarchy") or ()) - {"frequency"})
 
 
 def _fallback(seen: Inspection) -> frozenset[str]:
@@ -228,7 +275,7 @@ def _tried(
     suggestion: Suggestion, source: Source, method: Mapping[str, Any], progress: Progress
 ) -> tuple[Suggestion, Trial]:
     """Run a method in memory; what stands in the way of a release is left out, and the run begins again."""
-    tries = len(suggestion.columns) + len(suggestion.models)
+    tries = MOST_TRIES + len(suggestion.columns) + len(suggestion.models)
     for i in range(tries):
         try:
             release = _run(suggestion, source, method, progress.of(i, tries))
@@ -266,6 +313,22 @@ def _mended(suggestion: Suggestion, error: InputError) -> Suggestion:
     if not all(name in kept for name in names):
         raise error
     for name in names:
+        if error.code == REFUSED and (coarser := _coarser(suggestion, str(name))) is not None:
+            suggestion = coarser
+            continue
         reason = "left out: " + ("it would single people out" if error.code == REFUSED else error.message)
         suggestion = suggestion.leaving_out(str(name), reason)
     return suggestion
+
+
+def _coarser(suggestion: Suggestion, name: str) -> Suggestion | None:
+    """The same with a measurement rounded more; None where that would leave nothing of it."""
+    column = suggestion.column(name)
+    step = (column.spec.get("operation") or {}).get("round")
+    if step is None or column.tries >= MOST_TRIES:
+        return None
+    digit = int(f"{step:e}"[0])
+    wider = step * (2.5 if digit == 2 else 2)
+    spec = {**column.spec, "operation": {"round": int(wider) if wider >= 1 else float(f"{wider:.1g}")}}
+    coarser = replace(column, spec=spec, tries=column.tries + 1)
+    return replace(suggestion, columns=tuple(coarser if c.name == name else c for c in suggestion.columns))

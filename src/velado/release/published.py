@@ -146,13 +146,13 @@ def with_copies(
     if not compared or table.rows() < LEAST:
         return tuple(exposures)
     columns = [*quasi, *compared]
-    counts = _sampled(table, columns, person)
+    counts = sampled(table, columns, person)
     if counts.counts.sum() < LEAST:
         return tuple(exposures)
     codes = dict(zip(columns, counts.codes, strict=True))
     found: dict[str, list[str]] = {name: [] for name in compared}
     for h in hierarchies:
-        order = _order(h, counts.dictionaries[columns.index(h.column)])
+        order = order_of(h, counts.dictionaries[columns.index(h.column)])
         for name in compared:
             tells = association(codes[name], codes[h.column], counts.counts)
             if max(tells, association(codes[h.column], codes[name], counts.counts, order)) >= COPY:
@@ -160,7 +160,7 @@ def with_copies(
     return tuple(replace(e, copies=tuple(found.get(e.column, ()))) for e in exposures)
 
 
-def _sampled(table: Table, columns: Sequence[str], person: str | None) -> Counts:
+def sampled(table: Table, columns: Sequence[str], person: str | None = None) -> Counts:
     """Enough of the table to see which columns go together; of people who have several rows, one row each."""
     if person is not None:
         counts, people = table.members(columns, person)
@@ -170,7 +170,7 @@ def _sampled(table: Table, columns: Sequence[str], person: str | None) -> Counts
     return table.count(columns, (0, lots), columns)
 
 
-def _order(hierarchy: Hierarchy, values: Sequence[str | None]) -> np.ndarray:
+def order_of(hierarchy: Hierarchy, values: Sequence[str | None]) -> np.ndarray:
     """The place of each value: numbers and dates by size, others as texts."""
     if hierarchy.scale is not None:
         place = dict(zip(hierarchy.leaves, hierarchy.scale.numbers.tolist(), strict=False))
