@@ -28,12 +28,13 @@ class Mondrian(Method):
     Greedy multidimensional partitioning (LeFevre, DeWitt and Ramakrishnan 2006). Strict: equal values stay together.
     ``relaxed``: records with equal values of an ordered column may come on both sides of a cut, so that both halves are
     equally large; equal records are then dealt out at random. Trees, and columns with one value in the part, are cut as before.
-    Numbers, dates and ordered categories are cut between two values: ``split`` *median*: up to the median | above it;
-    *distribution*: the first cut in ascending order that leaves enough on both sides (the Anonylitics thesis's
-    distribution-based split); *balanced*: of all cuts that satisfy, the one that leaves the most equal sides. Other
-    categories are cut into the groups of their hierarchy, by *balanced* between two of them. A column that cannot be
-    cut gives way to the next widest. ``width``: *range*, (max − min) relative to the whole table, or *std*, relative to
-    the standard deviation inside the part, or *values*, how many of the column's values are in the part; ``weights`` multiply it; ties go to the first column.
+    Numbers, dates and ordered categories are cut between two values: ``split`` *balanced*: of all cuts that satisfy, the
+    one that leaves the most equal sides; *median*: up to the median | above it; *distribution*: the first cut in
+    ascending order that leaves enough on both sides (the Anonylitics thesis's distribution-based split). Other
+    categories are cut between two groups of their hierarchy, or into all of them by *median* and *distribution*. A column
+    that cannot be cut gives way to the next widest. ``width``: *values*, how many of the column's values are in the part,
+    *range*, (max − min) relative to the whole table, or *std*, relative to the standard deviation inside the part;
+    ``weights`` multiply it; ties go to the first column.
 
     Where the distinct rows would need more than ``memory``, the engine cuts where the data live, by the same rules, until
     each part fits (the thesis's Rothko-D); the result is the same.
@@ -41,17 +42,17 @@ class Mondrian(Method):
     Works on distinct rows; the result is that of cutting record by record. O(rows · columns · depth of the cuts).
     """
 
-    split: str = "median"
+    split: str = "balanced"
     represent: str | Mapping[str, str] = "interval"
-    width: str = "range"
+    width: str = "values"
     weights: Mapping[str, float] = field(default_factory=dict)
     relaxed: bool = False
     memory: Any = None
     name: ClassVar[str] = "mondrian"
     parameters: ClassVar = {
-        "split": Choice("where a column is cut", ("median", "distribution", "balanced")),
+        "split": Choice("where a column is cut", ("balanced", "median", "distribution")),
         "represent": ChoiceByColumn("what stands for the values of a class", tuple(REPRESENTATIVES)),
-        "width": Choice("how the width of a column is measured", ("range", "std", "values")),
+        "width": Choice("how the width of a column is measured", ("values", "range", "std")),
         "weights": Weights("how much more a column's width counts, by column"),
         "relaxed": Choice("whether records with equal values may come on both sides of a cut", FLAG),
         "memory": Size("memory above which the table is solved in parts; half of what is free if not given"),
