@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -14,6 +13,7 @@ from velado.frequency import Classes, FrequencyTable, Sensitive, SingleRecords, 
 from velado.hierarchies import Hierarchy
 from velado.methods.axes import Axis
 from velado.methods.base import Found, Method, Search, no_solution
+from velado.methods.clock import Clock
 from velado.methods.cutting import Cutter
 from velado.methods.represent import REPRESENTATIVES, centred, labels_of
 from velado.models import PrivacyModel, judge_classes
@@ -75,7 +75,7 @@ class Mondrian(Method):
         """Cut until nothing can be cut."""
         progress = progress or Progress()
         progress.at(0, frequency.rows)
-        began = time.perf_counter()
+        clock = Clock()
         whole = Classes.from_ids(frequency, np.zeros(frequency.rows, dtype=np.int64), 1)
         good, _ = judge_classes(models, frequency.judged, whole)
         if not good.all():
@@ -91,7 +91,7 @@ class Mondrian(Method):
             _, alike = np.unique(labels, axis=0, return_inverse=True)
             class_of, first = in_order(alike.reshape(-1)[class_of])
             classes, labels = records.divided(class_of), labels[classes.class_of[first]]
-        search = Search(0, 0, False, None, time.perf_counter() - began, "greedy cuts")
+        search = Search(0, 0, False, None, clock.seconds, "greedy cuts")
         progress.at(1.0)
         return Found(classes, np.ones(classes.count, dtype=bool), search, covers, labels)
 
