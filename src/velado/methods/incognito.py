@@ -75,9 +75,7 @@ class Incognito(Method):
             space.usable(levels)
         best = space.best_node()
         assert best is not None
-        search = Search(
-            space.nodes, evaluated, True, 0.0, clock.seconds, self.objective, space.value(best)
-        )
+        search = Search(space.nodes, evaluated, True, 0.0, clock.seconds, self.objective, space.value(best))
         progress.at(1.0)
         return release_of(frequency, models, space.levels(best), search)
 

@@ -36,6 +36,9 @@ class Mondrian(Method):
     *range*, (max − min) relative to the whole table, or *std*, relative to the standard deviation inside the part;
     ``weights`` multiply it; ties go to the first column.
 
+    Dates under a hierarchy are cut between the groups of its first level and show these (``1975-03..1981-11``), never the
+    date of a person.
+
     Where the distinct rows would need more than ``memory``, the engine cuts where the data live, by the same rules, until
     each part fits (the thesis's Rothko-D); the result is the same.
 
@@ -119,7 +122,7 @@ class Mondrian(Method):
                     "unknown-column", f"a {what} is given for a column that is not a quasi-identifier", column=name,
                     hint=suggest(name, columns),
                 )  # fmt: skip
-        axes = tuple(Axis.of(h) for h in hierarchies)
+        axes = tuple(Axis.cut(h) for h in hierarchies)
         return Cutter(
             axes, records, tuple(models), tuple(sensitive), self.split, self.width, self.weights, self.relaxed
         )

@@ -78,12 +78,15 @@ def attack(
     project = None if project is None else Project.of(project)
     follow = (progress or Progress()).through(open=1, attack=9)
     session = Session(follow("open"))
-    schema, folder, _ = described(quasi_identifiers, sensitive, hierarchies, project)
+    schema, folder, models = described(quasi_identifiers, sensitive, hierarchies, project)
+    method = None
     if project is not None:
         original = project.source if original is None else original
         release = project.released() if release is None else release
         if project.method.fuzzy:
             schema = in_words(project, schema, original, release, session)
+        elif project.method.representative:
+            method = project.method
     if release is None:
         raise InputError("no-table", "name the release to attack")
     attacker = Attacker(know, confidence, factor, seed)
@@ -100,7 +103,9 @@ def attack(
             # As in an evaluation, a sheet is read as the original is.
             known = replace(Source.of(release, folder), fields=tables["original"].columns)
             tables["release"] = stack.enter_context(open_table(known, session=session))
-        adversary = Adversary(tables, schema, folder, release, dict(match or {}), identity, attacker, session)
+        adversary = Adversary(
+            tables, schema, folder, release, dict(match or {}), identity, attacker, session, method, models
+        )
         step, found = follow("attack"), list[Attack]()
         for i, name in enumerate(wanted):
             found += RUN[name](adversary, step.of(i, len(wanted)))
