@@ -72,13 +72,15 @@ def journalist(
     ]
     rows, classes = fitting(population.codes, covers, pair.labels, progress)
     there = np.bincount(classes, weights=population.counts[rows], minlength=pair.released.count).astype(np.int64)
-    short = np.flatnonzero(there < pair.sizes)
+    # Classes that show the same are one, and have everybody of the population whom that fits.
+    sizes = pair.shown_sizes[pair.shown_as]
+    short = np.flatnonzero(there < sizes)
     if len(short):
         (shown,) = pair.texts(short[:1])
         raise InputError(
             "not-a-population",
             f"{len(short):,} released class(es) have more records than the population has for them, for example "
-            f"({', '.join(map(str, shown))}): {pair.sizes[short[0]]:,} released, {there[short[0]]:,} in the population",
+            f"({', '.join(map(str, shown))}): {sizes[short[0]]:,} released, {there[short[0]]:,} in the population",
             hint="The population table must contain everybody in the release, with the same quasi-identifiers.",
         )
     risks = 1 / there
