@@ -123,8 +123,7 @@ def _aggregates(subject: Subject, name: str) -> Table:
     def released(number: float | None, hidden: bool) -> Cell:
         return subject.text("hidden") if hidden else subject.figure(number, 2)
 
-    # Where few records were suppressed, exact sums and counts of both tables would give those records away.
-    few = 0 < pair.suppressed < subject.limits.value or b.records < subject.limits.value
+    few = b.records < subject.limits.value
     mode = original(b.mode)
     if mode.value is not None and not few:
         mode = Cell(words.text("answers.times", value=mode.text, n=words.integer(b.mode_count)))

@@ -127,7 +127,7 @@ def _fate(subject: Subject, column: Column) -> str:
 def classes(subject: Subject) -> Section:
     """How many classes there are, and how large."""
     e, words = subject.evaluation, subject.words
-    sizes = subject.pair.sizes
+    sizes = subject.pair.shown_sizes
     rows = [
         (subject.text("classes.count"), subject.count(e.classes)),
         (subject.text("classes.min"), subject.count(int(e.class_size["min"]))),
@@ -152,7 +152,7 @@ def privacy(subject: Subject) -> Section:
     larger, smaller = subject.text("safer.larger"), subject.text("safer.smaller")
     k = (subject.text("measure.k"), subject.count(e.before.k), subject.count(e.after.k), larger)
     blocks: list[Block] = []
-    charted = {s.column: s for s in subject.pair.released.frequency.sensitive if not s.others}
+    charted = {s.column: s for s in subject.pair.shown.frequency.sensitive if not s.others}
     for i, (column, before) in enumerate(e.before.sensitive.items()):
         after = e.after.sensitive[column]
         rows = [k] if i == 0 else []
@@ -176,7 +176,7 @@ def privacy(subject: Subject) -> Section:
 
 def distinct_values(subject: Subject, column: Sensitive) -> np.ndarray:
     """How many different values of a sensitive column each class has."""
-    released = subject.pair.released
+    released = subject.pair.shown
     inside = (released.values >= column.first) & (released.values < column.first + column.width)
     ends = np.concatenate([[0], np.cumsum(inside)])
     return np.asarray(ends[released.start[1:]] - ends[released.start[:-1]])
@@ -218,7 +218,9 @@ def risk(subject: Subject) -> Section:
             shares = (subject.percent(getattr(e.uniqueness[x], model), 2) for x in ("before", "after"))
             rows.append((subject.text("risk.uniqueness", model=model.capitalize()), *shares))
     note = "" if e.journalist else words.text("risk.no-journalist")
-    chart = charts.risk_distribution(subject.pair.original.counts, subject.pair.sizes, words)
+    people = subject.pair.people
+    alone = subject.pair.original.counts if people is None else people.before
+    chart = charts.risk_distribution(alone, subject.pair.exposed, words)
     table = subject.table(rows, "lrr", ("head.measure", "before", "after"), note=note)
     block = Beside(table, Picture(words.text("chart.risk"), chart))
     return Section("risk", words.text("risk.title"), (words.text("risk.lead"),), (block,))
