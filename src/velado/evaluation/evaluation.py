@@ -19,7 +19,7 @@ from velado.evaluation.learning import Learning, Outcome, learning_utility
 from velado.evaluation.pair import Pair
 from velado.evaluation.privacy import Check, check_classes, check_frequency, class_size
 from velado.evaluation.queries import QueryError, query_error
-from velado.evaluation.risk import Journalist, Risk, journalist, risk
+from velado.evaluation.risk import Journalist, Risk, journalist, required_size, risk, smaller
 from velado.evaluation.uniqueness import Uniqueness, uniqueness
 from velado.evaluation.utility import ColumnUtility, Utility, utility
 from velado.frequency import FrequencyTable
@@ -174,11 +174,16 @@ def evaluate(
         classes=len(pair.shown_sizes),
         class_size=class_size(pair.shown_sizes),
         utility=overall,
-        risk=risk(pair.exposed, pair.singled_out),
+        risk=_risk(pair, models),
         models=tuple(verdicts),
         columns=columns,
         **parts,
     )
+
+
+def _risk(pair: Pair, models: Sequence[PrivacyModel]) -> Risk:
+    k = required_size(models)
+    return risk(pair.exposed, pair.singled_out, k=k, smaller_before=None if k is None else smaller(pair.alike, k))
 
 
 def _beginning(pair: Pair, wanted: Wanted, progress: Progress) -> Callable[[str], Progress]:

@@ -181,6 +181,11 @@ class Pair:
         return self.shown_sizes if self.people is None else self.people.classes
 
     @property
+    def alike(self) -> np.ndarray:
+        """People, or records, with the same quasi-identifier values before."""
+        return self.original.counts if self.people is None else self.people.before
+
+    @property
     def singled_out(self) -> int:
         """People, or records, that are alone with their quasi-identifier values before."""
         return self.original.singled_out if self.people is None else int((self.people.before == 1).sum())

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from velado.evaluation.risk import THRESHOLD, Risk
+from velado.evaluation.risk import THRESHOLD, Risk, required_size
 from velado.frequency import Sensitive
 from velado.models import Verdict as Judged
+from velado.models import model_from
 from velado.report import charts
 from velado.report.chapters.content import Beside, Block, Cell, Picture, Pictures, Section, Table
 from velado.report.chapters.subject import Subject, clean
@@ -202,6 +203,10 @@ def risk(subject: Subject) -> Section:
             subject.count(e.risk.singled_out_after),
         ),
     ]
+    k = required_size([model_from(v.name, v.required) for v in e.models])
+    if k is not None and e.risk.smaller_than_k_before is not None:
+        counts = (subject.count(e.risk.smaller_than_k_before), subject.count(e.risk.smaller_than_k_after))
+        rows.append((subject.text("risk.smaller-than-k", k=words.integer(k)), *counts))
     nothing = Cell("–")
     if e.journalist:
         j = e.journalist
