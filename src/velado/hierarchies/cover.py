@@ -169,6 +169,27 @@ class Cover:
             limits[i, 1] = interval.high if np.isfinite(interval.high) else np.nanmax(under)
         return limits
 
+    @cached_property
+    def points(self) -> np.ndarray:
+        """The number or day that a label names although it stands for others, too (a mode, a mean); NaN for all others."""
+        found = np.full(len(self.labels), np.nan)
+        scale = self.hierarchy.scale
+        if scale is None or scale.kind == "order":
+            return found
+        for i in np.flatnonzero((self.sizes > 1) & (self.levels <= 0)):
+            label = self.labels[i]
+            if label is None or label == ROOT:
+                continue
+            if label in self.hierarchy.code:
+                point = float(scale.numbers[self.hierarchy.code[label]])
+            elif self.bounds is not None:
+                point = float(self.bounds[i, 0]) if self.bounds[i, 0] == self.bounds[i, 1] else np.nan
+            else:
+                point = scale.day(label)
+            if (scale.numbers[self.under(int(i))] != point).any():
+                found[i] = point
+        return found
+
     @property
     def reach(self) -> np.ndarray:
         """Lower and upper limit of what each label of a numeric column stands for.

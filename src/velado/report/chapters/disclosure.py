@@ -99,19 +99,7 @@ def _plain(pair: Pair, j: int) -> bool:
     leaves = np.concatenate([cover.under(int(i)) for i in used])
     if len(np.unique(leaves)) < len(leaves):
         return False
-    values = cover.hierarchy.code
-    return not any(cover.labels[i] in values and cover.sizes[i] > 1 for i in used) and not _centred(cover, used)
-
-
-def _centred(cover: Cover, used: np.ndarray) -> bool:
-    """Whether a label is a number that stands for others."""
-    if cover.bounds is None or cover.numbers is None:
-        return False
-    numbers = cover.numbers
-    return any(
-        cover.bounds[i, 0] == cover.bounds[i, 1] and (numbers[cover.under(int(i))] != cover.bounds[i, 0]).any()
-        for i in used
-    )
+    return bool(np.isnan(cover.points[used]).all())
 
 
 def _records_under(cover: Cover, records: np.ndarray, after: Mapping[Text, int]) -> dict[Text, int]:
@@ -219,16 +207,15 @@ class Placed:
             wide.append(high - low)
             if cover.bounds is not None:
                 low, high = cover.bounds[i]
-            elif cover.labels[i] in cover.hierarchy.code:
-                low = high = scale.numbers[cover.hierarchy.code[cover.labels[i]]]
-            limits.append((low + high) / 2)
+            middle = (low + high) / 2 if np.isnan(cover.points[i]) else cover.points[i]
+            limits.append(middle)
         released = pair.label_records[j][used]
         order = np.argsort(wide, kind="stable")
         ends = np.cumsum(released[order])
-        middle = float(np.array(wide)[order][np.searchsorted(ends, ends[-1] / 2)]) if used else 0.0
+        typical = float(np.array(wide)[order][np.searchsorted(ends, ends[-1] / 2)]) if used else 0.0
         return cls(
             scale, cover.hierarchy.leaves, scale.numbers[known], counts[known], int(counts[~known].sum()),
-            np.array(limits, dtype=float), released, middle,
+            np.array(limits, dtype=float), released, typical,
         )  # fmt: skip
 
     def ranges(self, enough: int, most: int) -> list[tuple[float, float]]:
