@@ -307,8 +307,7 @@ def counted_utility(made: Made, before: Sequence[Row]) -> dict[str, Any]:
         "loss_mean": sum(losses.values()) / len(QUASI),
         "generalized_loss": sum(wide) / len(QUASI),
     }
-    if not made.options.get("relaxed"):
-        found["entropy"] = lost / whole
+    found["entropy"] = lost / whole
     if "levels" in made.told and made.told["levels"] and not gone:
         heights = {"age": 3, "born": 3, "city": 2, "pay": 1}
         found["precision"] = 1 - sum(Fraction(made.told["levels"][c], heights[c]) for c in QUASI) / len(QUASI)
@@ -370,7 +369,8 @@ def counted_answers(made: Made, before: Sequence[Row], column: str) -> dict[str,
     mode = min(often, key=lambda x: (-often[x], x))
     labels = Counter(row[column] for row in made.release)
     said = [x for x in made.release if limits(x[column]) is not None]
-    common = min(labels, key=lambda x: (-labels[x], math.inf if limits(x) is None else limits(x)[0]))  # type: ignore[index]
+    nothing = (math.inf, math.inf)
+    common = min(labels, key=lambda x: (-labels[x], limits(x) or nothing))
     lows, highs = [limits(x[column])[0] for x in said], [limits(x[column])[1] for x in said]  # type: ignore[index]
     return {
         "before": {
@@ -587,10 +587,12 @@ def check_bars(made: Made, content: Any) -> None:
                     sum(inside(place(c, x, own)) for x in own if x is not None),
                     sum(inside(x) for x in places if x is not None),
                 )
+            elif name == "(missing)":
+                expected = own.count(None), shown.count(None)
             elif c in SENSITIVE:
                 expected = own.count(name), shown.count(name)
             else:
-                label = None if name == "(missing)" else name
+                label = name
                 domain = domain_of(c, known)
                 overlapping = not disjoint(c, set(shown), domain)
                 if label == "*" and overlapping:
@@ -625,6 +627,8 @@ def range_of(column: str, name: str) -> Callable[[Any], bool] | None:
     def at(text: str) -> float:
         return date(int(text), 1, 1).toordinal() if column == "born" else float(text)
 
+    if name == "(−∞, ∞)":
+        return lambda _: True
     if found := re.fullmatch(r"<([\d.]+)", name):
         return lambda x: x < at(found[1])
     if found := re.fullmatch(r">=([\d.]+)", name):

@@ -28,7 +28,7 @@ class IntervalAnswers:
     """Answers from released labels; None where every label is ``*`` or missing.
 
     ``min`` is the lowest lower and ``max`` the highest upper limit. ``mean_midpoint_integer`` rounds each midpoint
-    down, as the UBB study does. ``mode`` is the most frequent released label. ``records`` are those whose label
+    down, as the UBB study does. ``mode`` is the most frequent released label, of equal ones the lowest. ``records`` are those whose label
     says something; suppressed records are not among them.
     """
 
@@ -70,8 +70,8 @@ def aggregates(pair: Pair, j: int) -> Aggregates | None:
 
 def _after(pair: Pair, j: int, bounds: np.ndarray) -> IntervalAnswers:
     labels, records, shown = pair.covers[j].labels, pair.label_records[j], pair.shown_records(j)
-    low_of = {label: math.inf if np.isnan(low) else float(low) for label, low in zip(labels, bounds[:, 0], strict=True)}
-    mode = min(shown, key=lambda label: (-shown[label], low_of[label]))
+    said_by = {x: (math.inf, math.inf) if np.isnan(b[0]) else tuple(b) for x, b in zip(labels, bounds, strict=True)}
+    mode = min(shown, key=lambda label: (-shown[label], said_by[label]))
     said = ~np.isnan(bounds[:, 0]) & (records > 0)
     low, high, counts = bounds[said, 0], bounds[said, 1], records[said]
     total = int(counts.sum())

@@ -144,10 +144,13 @@ def _centres(axis: Axis, low: np.ndarray, high: np.ndarray, spread: Spread, repr
 
 
 def range_cover(axis: Axis, texts: tuple[Text, ...], low: np.ndarray, high: np.ndarray) -> Cover:
-    """Labels that stand for all values from one place to another."""
+    """Labels that stand for all values from one place to another; ``*`` says nothing and stands for all."""
+    unsaid = np.array([x == ROOT for x in texts], dtype=bool)
+    low, high = np.where(unsaid, 0, low), np.where(unsaid, len(axis.numbers) - 1, high)
     first = np.concatenate([[0], axis.ends])[low]
     level = 0 if axis.steps is None else 1
-    return Cover(axis.hierarchy, texts, axis.order, first, axis.ends[high], np.where(low == high, level, -1))
+    levels = np.where(unsaid, axis.hierarchy.height, np.where(low == high, level, -1))
+    return Cover(axis.hierarchy, texts, axis.order, first, axis.ends[high], levels)
 
 
 def _interval(axis: Axis, low: int, high: int) -> Text:

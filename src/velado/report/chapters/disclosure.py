@@ -241,7 +241,7 @@ class Placed:
             names = [str(self.leaves[i]) for i in places]
             return names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}"
         if math.isinf(low) and math.isinf(high):
-            return ROOT
+            return "(−∞, ∞)"
         if math.isinf(low):
             return f"<{self._text(high)}"
         if math.isinf(high):
