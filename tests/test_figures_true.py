@@ -26,7 +26,7 @@ import pytest
 import yaml
 
 from conftest import Command
-from harness.watching import times
+from harness import watching
 from test_mondrian import in_parts
 from velado.report import report as reports
 
@@ -404,7 +404,7 @@ USUAL = ("balanced values", "median range", "distribution std", "relaxed", "part
 def cases() -> Iterator[Any]:
     for name in METHODS:
         usual = not name.startswith("mondrian ") or any(way in name for way in USUAL)
-        seeds = times(1 if name.startswith("mondrian ") else 2, 4) if usual else times(0, 2)
+        seeds = watching.times(1 if name.startswith("mondrian ") else 2, 4) if usual else watching.times(0, 2)
         yield from (pytest.param(name, seed, id=f"{name} {seed}") for seed in range(seeds))
 
 
@@ -438,6 +438,39 @@ def test_every_figure_is_a_plain_recount(name: str, seed: int, tmp_path: Path, m
         check_page(made, tables_of((tmp_path / "out_report.html").read_text(encoding="utf-8")))
         check_workbook(made, openpyxl.load_workbook(tmp_path / "out_report.xlsx"))
         check_bars(made, pages[-1])
+
+
+@pytest.mark.parametrize("sets", [2, 3])
+def test_labels_of_fuzzy_sets_are_counted_as_they_are_shown(
+    sets: int, tmp_path: Path, main: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Memberships are not written; what is told of the labels is what a reader counts."""
+    rows = [row for row in people(random.Random(sets)) if row["age"] is not None]
+    monkeypatch.setitem(globals(), "QUASI", ("age", "pay"))
+    with open(tmp_path / "people.csv", "w", newline="", encoding="utf-8") as out:
+        writer = csv.DictWriter(out, ["age", "pay", "ill"], extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    quasi = {"role": "quasi-identifier", "type": "number"}
+    project = {
+        "source": "people.csv",
+        "columns": {"age": quasi, "pay": quasi, "ill": "sensitive"},
+        "models": [{"k-anonymity": {"k": K}}],
+        "method": {"fuzzy": {"sets": sets}},
+        "output": "out.csv",
+    }
+    (tmp_path / "project.yaml").write_text(yaml.safe_dump(project), encoding="utf-8")
+    told = main("run", "project.yaml", "--json").json
+    original = [{c: row[c] for c in ("age", "pay", "ill")} for row in rows]
+    made = Made(project, original, read(tmp_path / "out.csv"), told)
+    same(told, counted_sizes(made))
+    after = ("highest", "average", "at_risk", "singled_out_after", "smaller_than_k_after")
+    risk = counted_risk(made, original)
+    same(told["risk"], {name: risk[name] for name in after})
+    evaluated = main("evaluate", "--project", "project.yaml", "--json").json
+    same(evaluated["risk"], risk)
+    same(evaluated["before"], counted_check(original, original))
+    same(evaluated["after"], counted_check(made.release, original))
 
 
 def check_told(made: Made, known: Sequence[Row], told: dict[str, Any]) -> None:

@@ -36,16 +36,17 @@ def show(release: Release) -> None:
     levels.add_column("of", justify="right")
     levels.add_column("for example")
     levels.add_column("loss", justify="right")
-    recoded = () if release.recoding is None or release.found is None else release.recoding.columns
-    hierarchies = () if release.found is None else release.found.classes.frequency.hierarchies
-    examples = () if release.found is None else release.found.examples()
-    for column, hierarchy, example in zip(recoded, hierarchies, examples, strict=True):
+    # A release that was made in parts keeps neither its recoding nor its classes.
+    heights = {} if release.found is None else {h.column: h.height for h in release.found.classes.frequency.hierarchies}
+    examples = {} if release.found is None else dict(zip(heights, release.found.examples(), strict=True))
+    for name, loss in e.utility.columns.items():
+        level = release.levels.get(name)
         levels.add_row(
-            plain(column.name),
-            "–" if column.level is None else str(column.level),
-            "–" if column.level is None else str(hierarchy.height),
-            plain(example or ""),
-            f"{e.utility.columns[column.name]:.3f}",
+            plain(name),
+            "–" if level is None else str(level),
+            "–" if level is None else str(heights[name]),
+            plain(examples.get(name) or ""),
+            f"{loss:.3f}",
         )
     out.print(levels)
     say()
