@@ -40,6 +40,8 @@ from velado.studies import data_folder, ubb
 from velado.tables import open_table
 
 K = 5
+MEDIAN = Mondrian(split="median", width="range")
+"""LeFevre's plain method, which the other programs have and which the figures of growing tables were taken with."""
 QUASI = list(ubb.QUASI_IDENTIFIERS)
 NUMBER = "age"
 GROWING = ("age", "zip", "income", "hours", "education", "children")
@@ -322,10 +324,10 @@ def beside(arguments: argparse.Namespace, data: Path, folder: Path) -> None:
             line(name, seconds, None, others, adult.measure(class_of, order))
     orders = {"trees": None, "order by frequency": adult.by_frequency, "order of the trees": adult.by_tree}
     methods = {
-        "": Mondrian(),
-        ", distribution": Mondrian(split="distribution"),
-        ", balanced": Mondrian(split="balanced"),
-        ", balanced, values": Mondrian(split="balanced", width="values"),
+        ", median": MEDIAN,
+        ", distribution": Mondrian(split="distribution", width="range"),
+        ", balanced, range": Mondrian(width="range"),
+        ", balanced, values": Mondrian(),
     }
     for (cut, order), (options, method) in itertools.product(orders.items(), methods.items()):
         name = f"Velado, {cut}{options}"
@@ -387,7 +389,7 @@ def whole_run(path: Path) -> dict[str, Any]:
 
     began = time.perf_counter()
     output = Output(path=path.parent / "release.parquet")
-    release = anonymize(path, growing_columns(), [KAnonymity(K)], Mondrian(), output=output, progress=progress)
+    release = anonymize(path, growing_columns(), [KAnonymity(K)], MEDIAN, output=output, progress=progress)
     done = time.perf_counter()
     stages = {"opening": marks[0][1] - began}
     for (text, at), (_, until) in zip(marks, [*marks[1:], ("", done)], strict=True):
@@ -399,7 +401,7 @@ def search_alone(path: Path) -> dict[str, Any]:
     with open_table(path) as table:
         frequency = count_table(table, Schema(growing_columns()))
     began = time.perf_counter()
-    found = Mondrian().search(frequency, [KAnonymity(K)])
+    found = MEDIAN.search(frequency, [KAnonymity(K)])
     seconds = time.perf_counter() - began
     return {"seconds": seconds, "peak": peak(), "rows": frequency.rows, "classes": found.classes.count}
 
@@ -412,10 +414,10 @@ def child(kind: str, path: Path, data: Path) -> dict[str, Any]:
 def be_child(kind: str, path: Path, data: Path) -> dict[str, Any]:
     if kind == "adult":
         adult = Adult(data / "adult", [], {})
-        end_to_end(adult, adult.columns(None), Mondrian(), path)
+        end_to_end(adult, adult.columns(None), MEDIAN, path)
         return {}
     first = next(pq.ParquetFile(path).iter_batches(batch_size=2000))
-    anonymize(pa.Table.from_batches([first]), growing_columns(), [KAnonymity(K)], Mondrian())
+    anonymize(pa.Table.from_batches([first]), growing_columns(), [KAnonymity(K)], MEDIAN)
     return whole_run(path) if kind == "whole" else search_alone(path)
 
 

@@ -254,6 +254,9 @@ def figures(
         worst["alpha"].append(p.max())
     found = {name: max(each) for name, each in worst.items()}
     found["l_distinct"], found["l_entropy"] = -found["l_distinct"], -found["l_entropy"]
+    if number_or_text(table) is str:
+        # The alphabet is no order.
+        found["t_ordered"] = math.inf
     return {name: value if math.isfinite(value) else None for name, value in found.items()}
 
 

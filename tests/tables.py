@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from velado import Column
 from velado.frequency import FrequencyTable
 from velado.hierarchies import Hierarchy
+from velado.hierarchies.scale import Scale
 from velado.models import model_from
 from velado.release import count_table
 from velado.schema import Schema
@@ -30,7 +31,7 @@ class Small:
 
     def columns(self) -> list[Column]:
         quasi = [Column(c, "quasi-identifier", hierarchy=Hierarchy.from_rows(c, self.hierarchies[c])) for c in self.qi]
-        rest = [Column(c, "sensitive", hierarchy=Hierarchy.from_rows(c, self.trees[c])) for c in self.sensitive]
+        rest = [Column(c, "sensitive", hierarchy=tree_in_order(c, self.trees[c])) for c in self.sensitive]
         return quasi + rest
 
     def arrow(self) -> pa.Table:
@@ -39,6 +40,12 @@ class Small:
     def frequency(self, models: Any = ()) -> FrequencyTable:
         with open_table(self.arrow()) as table:
             return count_table(table, Schema(self.columns()), models)
+
+
+def tree_in_order(column: str, rows: list[list[str]]) -> Hierarchy:
+    """A tree of a sensitive column whose values have an order, too: that of their names."""
+    tree = Hierarchy.from_rows(column, rows)
+    return replace(tree, scale=Scale(np.argsort(np.argsort(tree.leaves)).astype(float), "order"))
 
 
 def random_hierarchy(rng: np.random.Generator, name: str, leaves: int, levels: int, root: bool) -> list[list[str]]:

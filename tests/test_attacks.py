@@ -740,6 +740,49 @@ def test_the_command_says_what_was_tried_and_what_helps(main: Command, tmp_path:
         assert wanted in lines
 
 
+def test_only_what_the_table_reaches_is_recommended() -> None:
+    """A column of two values has no three; knowing that it is not the one tells the other, in every release."""
+    ages = ["<50"] * 4 + [">=50"] * 4
+    release = pa.table({"age": ages, "sex": ["f", "m"] * 4, "ill": ["a", "b", "c", "a"] * 2})
+    two, three = (a for a in attack(release, ["age"], ["sex", "ill"], only=["background"]))
+    assert (two.succeeded, two.expected, [p.measure for p in two.prevented_by]) == (True, True, ["leave-out"])
+    assert not three.succeeded or {p.parameters["l"] for p in three.prevented_by} == {3}
+    alone = attack(pa.table({"age": ages, "ill": ["a"] * 8}), ["age"], ["ill"], only=["homogeneity"])[0]
+    assert (alone.succeeded, alone.expected) == (True, True)
+    half = pa.table({"age": ages, "ill": ["a"] * 5 + ["b"] * 3})
+    weak, strong = (attack(half, ["age"], ["ill"], only=["homogeneity"], confidence=c)[0] for c in (0.5, 0.7))
+    assert weak.expected, "five of eight have it: no class size makes that one in two"
+    assert (strong.expected, strong.prevented_by[0].parameters["alpha"]) == (False, 0.7)
+
+
+@settings(max_examples=40, deadline=None)
+@given(small=small_tables(most_rows=20), know=st.integers(1, 3), confidence=st.sampled_from([0.3, 0.6, 1.0]))
+def test_what_is_recommended_holds_for_everybody_in_one_class(small: Small, know: int, confidence: float) -> None:
+    table = pa.table({c: [row[c] for row in small.rows] for c in [*small.qi, "s0"]})
+    records = [{**row} for row in small.rows]
+    for found in attack(table, small.qi, ["s0"], know=know, confidence=confidence):
+        models = [p for p in found.prevented_by if p.model is not None]
+        for p in models:
+            described = {"name": p.model, "base": 2, "every": False, "enhanced": False, "distance": "equal"}
+            assert oracle.satisfies({**described, **p.parameters}, records, records, {})
+        assert found.expected == (not found.succeeded or not (models or found.name in ("order", "releases", "linkage")))
+
+
+def test_the_command_begins_with_what_to_act_on(main: Command, tmp_path: Any) -> None:
+    write(tmp_path, release=TABLE_12 | {"sex": ["f", "m"] * 6})
+    ended = main(
+        "attack", "release.csv", "--qi", "age,zip", "--sensitive", "problem,sex", "--only", "homogeneity,background"
+    )
+    summary, _ = ended.out.split("In detail:")
+    act, expected = summary.split("Expected of every release of this table")
+    assert act.startswith("Act on this")
+    assert "Homogeneity: problem" in act
+    assert "{distinct-diversity: {l: 2, column: problem}}" in act
+    assert "Background knowledge: sex" in expected
+    assert "leaving the column out" in expected
+    assert "l: 3, column: sex" not in ended.out
+
+
 def test_the_command_gives_one_json_object(main: Command, tmp_path: Any) -> None:
     write(tmp_path, gt1=GT1, gt2=GT2)
     for column in ("ethnicity", "sex"):
@@ -750,7 +793,7 @@ def test_the_command_gives_one_json_object(main: Command, tmp_path: Any) -> None
     arguments = ("gt1.csv", "--other", "gt2.csv", "--qi", ",".join(QUASI), "--sensitive", "problem", *trees)
     ended = main("attack", *arguments, "--only", "releases", "--json")
     (found,) = ended.json["attacks"]
-    assert list(found) == ["name", "succeeded", "figures", "exposed", "prevented_by", "column", "against"]
+    assert list(found) == ["name", "succeeded", "figures", "exposed", "prevented_by", "column", "against", "expected"]
     assert (found["succeeded"], found["figures"]["singled_out"]) == (True, 2)
     assert found["exposed"][0]["labels"]["zip"] == "05345"
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import oracle
 from harness.watching import times
-from tables import model_strategy, random_hierarchy, velado_model
+from tables import model_strategy, random_hierarchy, tree_in_order, velado_model
 from velado import (
     Column,
     Hierarchy,
@@ -184,7 +184,7 @@ def frequency_of(plain: Plain, models: Any = ()) -> FrequencyTable:
         else Column(c, "quasi-identifier", type="integer")
         for c in plain.qi
     ]
-    columns.append(Column("s0", "sensitive", hierarchy=Hierarchy.from_rows("s0", plain.sensitive_trees["s0"])))
+    columns.append(Column("s0", "sensitive", hierarchy=tree_in_order("s0", plain.sensitive_trees["s0"])))
     with open_table(pa.table({c: [r[c] for r in plain.rows] for c in [*plain.qi, "s0"]})) as table:
         return count_table(table, Schema(columns), models)
 
@@ -556,7 +556,7 @@ def test_parts_give_the_same_release(plain: Plain, models: list[dict], split: st
         else Column(c, "quasi-identifier", type="integer")
         for c in plain.qi
     ]
-    columns.append(Column("s0", "sensitive", hierarchy=Hierarchy.from_rows("s0", plain.sensitive_trees["s0"])))
+    columns.append(Column("s0", "sensitive", hierarchy=tree_in_order("s0", plain.sensitive_trees["s0"])))
     table = pa.table({c: [r[c] for r in plain.rows] for c in [*plain.qi, "s0"]})
     method = Mondrian(split=split, width=width, memory="8GB")
     with tempfile.TemporaryDirectory() as folder:

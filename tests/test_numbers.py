@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -164,7 +165,7 @@ def test_inspection_knows_what_is_a_number() -> None:
 # The order of sensitive values
 
 
-def closeness(values: list[str | None], t: float = 1, **options: str) -> float:
+def closeness(values: list[str | None], t: float = 1, **options: Any) -> float:
     """The ordered t that two classes of equal size have."""
     half = len(values) // 2
     table = pa.table({"q": ["a"] * half + ["b"] * half, "s": pa.array(values, pa.string())})
@@ -186,8 +187,26 @@ def test_numbers_are_ordered_by_value() -> None:
 def test_dates_are_ordered_by_day() -> None:
     days = ["31/01/2020", "01/02/2020", "15/03/2020", "02/04/2020"]
     assert closeness(days, type="date", format="%d/%m/%Y") == pytest.approx(1 / 3)
-    assert closeness(days) == pytest.approx(1 / 6), "as texts 31/01 comes last"
+    with pytest.raises(InputError) as caught:
+        closeness(days)
+    assert caught.value.code == "no-order", "as texts 31/01 comes last"
     assert closeness(["2020-01-31", "2020-02-01", "2020-03-15", "2020-04-02"]) == pytest.approx(1 / 3)
+
+
+def test_texts_have_the_order_that_is_declared() -> None:
+    words = ["mild", "moderate", "severe", "critical"]
+    assert closeness(words, hierarchy={"order": words}) == pytest.approx(1 / 3)
+    assert closeness([*words[:3], None], hierarchy={"order": words}) == pytest.approx(1 / 3), "missing comes last"
+    assert closeness(words, hierarchy={"order": [words[i] for i in (0, 2, 1, 3)]}) == pytest.approx(1 / 6)
+    with pytest.raises(InputError) as caught:
+        closeness(words)
+    assert (caught.value.code, caught.value.column) == ("no-order", "s")
+    assert "hierarchy: {order: [" in caught.value.hint
+    assert "critical" not in str(caught.value)
+    table = pa.table({"q": ["a", "a", "b", "b"], "s": words})
+    assert check(table, ["q"], ["s"]).sensitive["s"]["t_ordered"] is None
+    declared = check(table, ["q"], ["s"], trees={"s": {"order": words}}).sensitive["s"]
+    assert declared["t_ordered"] == pytest.approx(1 / 3)
 
 
 def test_missing_is_last() -> None:

@@ -304,9 +304,12 @@ def test_the_planted_age_is_shown_by_its_label_only(subject: Subject) -> None:
     table = next(t for t in answers if "age" in t.title)
     maximum = next(row for row in table.rows if row[0].text == "maximum")
     assert maximum[1].text.startswith(("in ", "not shown"))
-    # One record was suppressed: the exact mean would tell its age.
-    assert subject.evaluation.suppressed == 1
-    assert next(row for row in table.rows if row[0].text.startswith("mean"))[1].text == "not shown (small group)"
+    # One record was suppressed: the mean of all would tell its age, that of the released people does not.
+    assert subject.evaluation.suppressed == subject.pair.lost == 1
+    shown = next(row for row in table.rows if row[0].text.startswith("mean"))[1]
+    numbers, counts = subject.pair.known_numbers(subject.pair.columns.index("age"))
+    assert counts.sum() == subject.evaluation.released
+    assert shown.value == pytest.approx((numbers * counts).sum() / counts.sum())
 
 
 def test_formula_like_labels_are_inert(written: dict[str, Path]) -> None:
@@ -371,7 +374,7 @@ LIMITS = disclosure.Limits(10, 10, 5)
 
 
 def test_distributions_have_released_labels_only() -> None:
-    pair = pair_of(["a"] * 30 + ["b"] * 12 + ["c"] * 3 + ["secret"], [0])
+    pair = public(pair_of(["a"] * 30 + ["b"] * 12 + ["c"] * 3 + ["secret"], [0]))
     shares = disclosure.distribution(pair, 0, LIMITS)
     assert [(s.label, s.kind) for s in shares] == [
         ("a", "label"),
@@ -380,8 +383,8 @@ def test_distributions_have_released_labels_only() -> None:
         (None, "not-released"),
     ]
     assert [s.after for s in shares] == [30, 12, 3, 1]
-    # The one suppressed record cannot be found by subtraction: counts of the original are rounded.
-    assert [s.before for s in shares] == [30, 10, 0, 0]
+    # Of the one suppressed record nothing is told but that there is one: what is counted are released people.
+    assert [s.before for s in shares] == [30, 12, 3, 1]
     nothing_lost = disclosure.distribution(pair_of(["a"] * 31 + ["b"] * 12, [0]), 0, LIMITS)
     assert [(s.before, s.after) for s in nothing_lost] == [(31, 31), (12, 12)]
 
@@ -394,9 +397,9 @@ def test_rare_sensitive_values_are_joined() -> None:
     with open_table(people) as table:
         frequency = count_table(table, Schema([Column("x", "quasi-identifier"), Column("ill", "sensitive")]))
     classes = Classes.at_levels(frequency, [0])
-    pair = Pair.at_levels(classes, [0], classes.sizes >= 2)
-    shares = disclosure.sensitive_distribution(pair, frequency.sensitive[0], LIMITS)
-    assert [(s.label, s.before, s.after) for s in shares] == [("flu", 30, 30), (None, 10, 10), (None, 0, 1)]
+    pair = public(Pair.at_levels(classes, [0], classes.sizes >= 2))
+    shares = disclosure.sensitive_distribution(pair, pair.original.sensitive[0], LIMITS)
+    assert [(s.label, s.before, s.after) for s in shares] == [("flu", 30, 30), (None, 10, 10), (None, 1, 1)]
 
 
 def test_many_labels_are_joined() -> None:
@@ -408,17 +411,23 @@ def test_many_labels_are_joined() -> None:
     assert sum(s.after for s in shares) == pair.records
 
 
-def test_overlapping_labels_share_their_records() -> None:
+def test_overlapping_labels_are_counted_in_ranges() -> None:
     from velado.frequency import FrequencyTable
     from velado.release.read_back import release_frequency
 
-    pair = pair_of([str(x) for x in (1, 2, 3, 4) for _ in range(10)], [0])
-    counts = velado.tables.Counts(
-        names=("x",), dictionaries=(("1-3", "2-4"),), codes=(np.array([0, 1]),), counts=np.array([20, 20])
-    )
+    pair = pair_of([str(x) for x in range(1, 9) for _ in range(10)], [0])
+    labels = ("1-3", "2-4", "5-6", "7-8")
+    counts = velado.tables.Counts(("x",), (labels,), (np.arange(4),), np.full(4, 20))
     released: FrequencyTable = release_frequency(pair.original, [counts])
     shares = disclosure.distribution(Pair.between(pair.original, released), 0, LIMITS)
-    assert [(s.label, s.before, s.after) for s in shares] == [("1-3", 20, 20), ("2-4", 20, 20)]
+    # The middles are 2, 3, 5.5 and 7.5; nothing tells the lowest and the highest value.
+    assert [(s.label, s.before, s.after) for s in shares] == [
+        ("<3", 20, 20), ("3 ≤ … < 4", 10, 20), ("4 ≤ … < 5", 10, 0), ("5 ≤ … < 6", 10, 20), ("6 ≤ … < 7", 10, 0),
+        (">=7", 20, 20),
+    ]  # fmt: skip
+    wide = velado.tables.Counts(("x",), (("1-6", "3-8"),), (np.arange(2),), np.full(2, 40))
+    shares = disclosure.distribution(Pair.between(pair.original, release_frequency(pair.original, [wide])), 0, LIMITS)
+    assert [(s.label, s.before, s.after) for s in shares] == [("<5", 40, 40), (">=5", 40, 40)], "as wide as the labels"
 
 
 def test_numbers_of_the_original_need_enough_records() -> None:

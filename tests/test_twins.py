@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import oracle
@@ -133,6 +133,7 @@ def test_models_are_judged_on_folded_values(
 ) -> None:
     """Search, verification and check; what is published stays as it was spelled."""
     table = spelled(table, data, words)
+    assume(words is NUMBERS or not any(m.get("distance") == "ordered" for m in models))
     fold = {v: v for v in words} if distinct else plain_fold([row["s0"] for row in table.rows])
     judged = [{**row, "s0": fold[row["s0"]]} for row in table.rows]
     expected = oracle.brute_force(judged, table.qi, table.hierarchies, models, {}, "loss", limit)

@@ -5,6 +5,7 @@ from velado.attacks.base import MEASURES, Attack, Attacker, Exposed, Prevention
 from velado.attacks.homogeneity import homogeneity
 from velado.attacks.linkage import Links, Truth, disclosure, linkage
 from velado.attacks.order import order, order_of_releases
+from velado.attacks.reach import within_reach
 from velado.attacks.records import Records
 from velado.attacks.relation import flat, related
 from velado.attacks.releases import releases
@@ -43,4 +44,5 @@ __all__ = [
     "releases",
     "similarity",
     "skewness",
+    "within_reach",
 ]

@@ -21,8 +21,10 @@ MEASURES = {
     "suppress-small-classes": "suppressing the classes that are too small",
     "same-or-coarser": "making the later release from the earlier one, with the same recoding or a coarser one",
     "judge-the-combination": "judged on both releases joined",
+    "leave-out": "leaving the column out, or publishing fewer of its values: no model that this table can reach does",
 }
 """What prevents an attack beside the choice of a model."""
+LEAVE_OUT = "leave-out"
 
 
 @dataclass(frozen=True)
@@ -66,9 +68,14 @@ class Attack:
     column: str | None = None
     against: str | None = None
 
+    @property
+    def expected(self) -> bool:
+        """Whether every release of this table allows as much: the attack fails, or no model in reach prevents it."""
+        return not self.succeeded or all(p.measure == LEAVE_OUT for p in self.prevented_by)
+
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return asdict(self)
+        return {**asdict(self), "expected": self.expected}
 
 
 @dataclass(frozen=True)

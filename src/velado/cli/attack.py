@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -152,6 +153,7 @@ def command(
     if json:
         print_json({"attacks": [a.as_dict() for a in found]})
         return
+    _summary(found)
     for a in found:
         _show(a)
 
@@ -164,6 +166,41 @@ def _matches(options: list[str] | None) -> dict[str, str]:
             raise InputError("bad-option", f"--match takes COLUMN=NAME, got {option!r}")
         found[column] = name
     return found
+
+
+def _summary(found: Sequence[Attack]) -> None:
+    """First what to act on, then what every release of the table allows."""
+    for title, chosen in (
+        ("Act on this", [a for a in found if not a.expected]),
+        ("Expected of every release of this table", [a for a in found if a.expected]),
+    ):
+        lines = [(_name(a), _gist(a), _remedy(a)) for a in chosen]
+        say(f"[bold]{title}[/]" + ("" if lines else ": nothing"))
+        if lines:
+            shown = Table(box=None, pad_edge=False, show_header=False)
+            for line in lines:
+                shown.add_row(*line)
+            out.print(shown)
+        say()
+    say("In detail:")
+
+
+def _name(a: Attack) -> str:
+    return TITLES[a.name] + (f": {plain(a.column)}" if a.column else "")
+
+
+def _gist(a: Attack) -> str:
+    """The figure of an attack that says most."""
+    for name in ("exposed_records", "exposed_people", "smallest_combined", "singled_out", "in_order"):
+        if a.succeeded and name in a.figures:
+            return f"{FIGURES[name]} {_figure(name, a.figures[name])}"
+    if "highest_confidence" in a.figures:
+        return f"fails; surest guess {a.figures['highest_confidence']:.1%}"
+    return "succeeds" if a.succeeded else "fails"
+
+
+def _remedy(a: Attack) -> str:
+    return plain(str(a.prevented_by[0])) if a.succeeded and a.prevented_by else ""
 
 
 def _show(a: Attack) -> None:

@@ -107,6 +107,10 @@ def _show(e: Evaluation) -> None:
     risk = [("highest", r.highest), ("average (marketer)", r.average), ("records above 10 %", r.at_risk)]
     lines_of_risk: list[tuple[Any, ...]] = [(f"prosecutor: {name}", f"{value:.2%}") for name, value in risk]
     lines_of_risk.append(("records singled out", f"{r.singled_out_before:,} → {r.singled_out_after:,}"))
+    if r.smaller_than_k_before is not None:
+        lines_of_risk.append(
+            ("… in groups smaller than k", f"{r.smaller_than_k_before:,} → {r.smaller_than_k_after:,}")
+        )
     if e.journalist:
         j = e.journalist
         lines_of_risk += [("journalist: highest", f"{j.highest:.2%}"), ("journalist: average", f"{j.average:.2%}")]

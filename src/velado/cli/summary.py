@@ -36,16 +36,17 @@ def show(release: Release) -> None:
     levels.add_column("of", justify="right")
     levels.add_column("for example")
     levels.add_column("loss", justify="right")
-    recoded = () if release.recoding is None or release.found is None else release.recoding.columns
-    hierarchies = () if release.found is None else release.found.classes.frequency.hierarchies
-    examples = () if release.found is None else release.found.examples()
-    for column, hierarchy, example in zip(recoded, hierarchies, examples, strict=True):
+    # A release that was made in parts keeps neither its recoding nor its classes.
+    heights = {} if release.found is None else {h.column: h.height for h in release.found.classes.frequency.hierarchies}
+    examples = {} if release.found is None else dict(zip(heights, release.found.examples(), strict=True))
+    for name, loss in e.utility.columns.items():
+        level = release.levels.get(name)
         levels.add_row(
-            plain(column.name),
-            "–" if column.level is None else str(column.level),
-            "–" if column.level is None else str(hierarchy.height),
-            plain(example or ""),
-            f"{e.utility.columns[column.name]:.3f}",
+            plain(name),
+            "–" if level is None else str(level),
+            "–" if level is None else str(heights[name]),
+            plain(examples.get(name) or ""),
+            f"{loss:.3f}",
         )
     out.print(levels)
     say()
@@ -66,13 +67,19 @@ def show(release: Release) -> None:
     out.print(proof)
     say()
     r, u = e.risk, e.utility
+    # Nothing that is shown depends on suppressed people but their number.
+    released = ", of those released" if e.suppressed else ""
     cost = Table(
         title="Risk and cost", title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=False
     )
     cost.add_row(
         f"{'people' if e.people else 'records'} singled out by their quasi-identifiers",
-        f"{r.singled_out_before:,} before, {r.singled_out_after:,} after",
+        f"{r.singled_out_before:,} before, {r.singled_out_after:,} after" + released,
     )
+    if r.smaller_than_k_before is not None:
+        cost.add_row(
+            "… in groups smaller than k", f"{r.smaller_than_k_before:,} before, {r.smaller_than_k_after:,} after"
+        )
     cost.add_row("highest risk of being re-identified", f"{r.highest:.2%}  (average {r.average:.2%})")
     cost.add_row("information lost (0 = none, 1 = all)", f"{u.loss:.4f}")
     if u.precision is not None:

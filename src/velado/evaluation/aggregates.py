@@ -28,7 +28,7 @@ class IntervalAnswers:
     """Answers from released labels; None where every label is ``*`` or missing.
 
     ``min`` is the lowest lower and ``max`` the highest upper limit. ``mean_midpoint_integer`` rounds each midpoint
-    down, as the UBB study does. ``mode`` is the most frequent released label. ``records`` are those whose label
+    down, as the UBB study does. ``mode`` is the most frequent released label, of equal ones the lowest. ``records`` are those whose label
     says something; suppressed records are not among them.
     """
 
@@ -65,16 +65,18 @@ def aggregates(pair: Pair, j: int) -> Aggregates | None:
         mode_count=int(counts[order[0]]),
         records=int(counts.sum()),
     )
-    return Aggregates(before, _after(cover.labels, cover.bounds, pair.label_records[j]))
+    return Aggregates(before, _after(pair, j, cover.bounds))
 
 
-def _after(labels: tuple[Text, ...], bounds: np.ndarray, records: np.ndarray) -> IntervalAnswers:
-    mode = min(range(len(labels)), key=lambda i: (-records[i], math.inf if np.isnan(bounds[i, 0]) else bounds[i, 0]))
+def _after(pair: Pair, j: int, bounds: np.ndarray) -> IntervalAnswers:
+    labels, records, shown = pair.covers[j].labels, pair.label_records[j], pair.shown_records(j)
+    said_by = {x: (math.inf, math.inf) if np.isnan(b[0]) else tuple(b) for x, b in zip(labels, bounds, strict=True)}
+    mode = min(shown, key=lambda label: (-shown[label], said_by[label]))
     said = ~np.isnan(bounds[:, 0]) & (records > 0)
     low, high, counts = bounds[said, 0], bounds[said, 1], records[said]
     total = int(counts.sum())
     if not total:
-        return IntervalAnswers(None, None, None, None, None, labels[mode], int(records[mode]), 0)
+        return IntervalAnswers(None, None, None, None, None, mode, shown[mode], 0)
 
     def mean(values: np.ndarray) -> float:
         return float((values * counts).sum() / total)
@@ -85,8 +87,8 @@ def _after(labels: tuple[Text, ...], bounds: np.ndarray, records: np.ndarray) ->
         mean_midpoint=mean((low + high) / 2),
         mean_midpoint_integer=mean((low + high) // 2),
         mean_lower=mean(low),
-        mode=labels[mode],
-        mode_count=int(records[mode]),
+        mode=mode,
+        mode_count=shown[mode],
         records=total,
     )
 
@@ -94,6 +96,6 @@ def _after(labels: tuple[Text, ...], bounds: np.ndarray, records: np.ndarray) ->
 def mode_with_suppressed(pair: Pair, j: int) -> tuple[Text, int]:
     """The most frequent cell of a column when each suppressed record is counted as ``*`` (the UBB study's rule)."""
     counts: dict[Text, int] = {ROOT: pair.suppressed}
-    for label, records in zip(pair.covers[j].labels, pair.label_records[j], strict=True):
-        counts[label] = counts.get(label, 0) + int(records)
+    for label, records in pair.shown_records(j).items():
+        counts[label] = counts.get(label, 0) + records
     return max(counts.items(), key=lambda item: item[1])

@@ -20,7 +20,7 @@ from velado.evaluation.learning import Learning, Outcome, learning_utility
 from velado.evaluation.pair import Pair
 from velado.evaluation.privacy import Check, check_classes, check_frequency, class_size
 from velado.evaluation.queries import QueryError, query_error
-from velado.evaluation.risk import Journalist, Risk, journalist, risk
+from velado.evaluation.risk import Journalist, Risk, journalist, required_size, risk, smaller
 from velado.evaluation.uniqueness import Uniqueness, uniqueness
 from velado.evaluation.utility import ColumnUtility, Utility, utility
 from velado.frequency import FrequencyTable
@@ -140,7 +140,7 @@ def evaluate(
         parts["before"] = check_frequency(pair.original, wanted.order, before)
         judging.at(0.5)
         parts["after"] = check_classes(
-            pair.released, pair.released.frequency.sensitive, pair.singled_out, wanted.order, after
+            pair.shown, pair.shown.frequency.sensitive, pair.singled_out, wanted.order, after
         )
     if "aggregates" in wanted.measures:
         parts["aggregates"] = _numeric(pair, aggregates, begin("aggregates"))
@@ -158,12 +158,12 @@ def evaluate(
     elif wanted.fraction is not None:
         parts["individual"] = {
             "before": summarize(pair.original.counts, pair.original.counts / wanted.fraction),
-            "after": summarize(pair.sizes, pair.sizes / wanted.fraction),
+            "after": summarize(pair.shown_sizes, pair.shown_sizes / wanted.fraction),
         }
     if wanted.fraction is not None:
         parts["uniqueness"] = {
             "before": uniqueness(pair.original.counts, wanted.fraction, at_risk.part(0.2, 0.6)),
-            "after": uniqueness(pair.sizes, wanted.fraction, at_risk.part(0.6, 1.0)),
+            "after": uniqueness(pair.shown_sizes, wanted.fraction, at_risk.part(0.6, 1.0)),
         }
     if pair.people is not None:
         parts["people"] = {"count": pair.people.released, "smallest_class": int(min(pair.people.classes, default=0))}
@@ -179,11 +179,16 @@ def evaluate(
         classes=len(pair.shown_sizes),
         class_size=class_size(pair.shown_sizes),
         utility=overall,
-        risk=risk(pair.exposed, pair.singled_out),
+        risk=_risk(pair, models),
         models=tuple(verdicts),
         columns=columns,
         **parts,
     )
+
+
+def _risk(pair: Pair, models: Sequence[PrivacyModel]) -> Risk:
+    k = required_size(models)
+    return risk(pair.exposed, pair.singled_out, k=k, smaller_before=None if k is None else smaller(pair.alike, k))
 
 
 def _beginning(pair: Pair, wanted: Wanted, progress: Progress) -> Callable[[str], Progress]:
@@ -209,8 +214,9 @@ def _individual(pair: Pair, people: np.ndarray) -> dict[str, IndividualRisk]:
             "labels of this release overlap, or parts of classes were suppressed",
         )  # fmt: skip
     kept = pair.class_of >= 0
-    after = np.bincount(pair.class_of[kept], weights=people[kept], minlength=pair.released.count)
-    return {"before": summarize(pair.original.counts, people), "after": summarize(pair.sizes, after)}
+    classes = pair.shown_as[pair.class_of[kept]]
+    after = np.bincount(classes, weights=people[kept], minlength=len(pair.shown_sizes))
+    return {"before": summarize(pair.original.counts, people), "after": summarize(pair.shown_sizes, after)}
 
 
 def _numeric(pair: Pair, measure: Any, progress: Progress) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from velado.evaluation.evaluation import Evaluation
 from velado.evaluation.pair import Pair
-from velado.evaluation.risk import risk
+from velado.evaluation.risk import required_size, risk
 from velado.evaluation.utility import ColumnUtility, entropy_loss, overall, utility
 from velado.models import PrivacyModel, Verdict, smallest_class
 from velado.values import Text
@@ -46,6 +46,7 @@ class Merged:
         self.kept = 0
         self.singled_out = 0
         self.sizes: Counter[int] = Counter()
+        self.alike: Counter[int] = Counter()
         self.columns: dict[str, ColumnSums] = {}
         self.values_before: dict[str, int] = {}
 
@@ -55,8 +56,9 @@ class Merged:
         self.records += pair.records
         self.kept += pair.kept
         self.singled_out += pair.original.singled_out
-        sizes, times = np.unique(pair.sizes, return_counts=True)
-        self.sizes.update(dict(zip(sizes.tolist(), times.tolist(), strict=True)))
+        for counted, counts in ((self.sizes, pair.sizes), (self.alike, pair.original.counts)):
+            sizes, times = np.unique(counts, return_counts=True)
+            counted.update(dict(zip(sizes.tolist(), times.tolist(), strict=True)))
         for j, (name, column) in enumerate(measured.items()):
             entropy = entropy_loss(pair, j)
             assert entropy is not None
@@ -69,6 +71,7 @@ class Merged:
     ) -> Evaluation:
         """The evaluation of everything; ``written`` says how many classes of each size the release shows."""
         n = max(self.records, 1)
+        k = required_size(models)
         columns = {
             name: ColumnUtility(
                 loss=c.loss / n,
@@ -102,7 +105,10 @@ class Merged:
             classes=classes,
             class_size={"min": int(sizes.min()), "max": int(sizes.max()), "mean": self.kept / classes},
             utility=measured,
-            risk=risk(sizes, self.singled_out, times),
+            risk=risk(sizes, self.singled_out, times, k, self._smaller(k)),
             models=tuple(verdicts),
             columns=columns,
         )
+
+    def _smaller(self, k: int | None) -> int | None:
+        return None if k is None else sum(size * times for size, times in self.alike.items() if size < k)

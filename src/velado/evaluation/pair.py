@@ -10,7 +10,7 @@ import numpy as np
 
 from velado.errors import InputError
 from velado.evaluation.matching import fitting
-from velado.frequency import Classes, FrequencyTable
+from velado.frequency import Classes, FrequencyTable, in_order
 from velado.frequency.table import distinct_rows
 from velado.fuzzy.classes import Fuzzified
 from velado.hierarchies import Cover
@@ -60,7 +60,9 @@ class Pair:
         if numbers is None:
             return np.zeros(0), np.zeros(0, dtype=np.int64)
         known = ~np.isnan(numbers) & (records > 0)
-        return numbers[known], records[known]
+        # 1.0 and 1 are two values of the column and one number.
+        different, number = np.unique(numbers[known], return_inverse=True)
+        return different, np.bincount(number.reshape(-1), weights=records[known]).astype(np.int64)
 
     @classmethod
     def of(
@@ -156,24 +158,32 @@ class Pair:
             codes.append(np.array([number[text] for text in cover.labels], dtype=np.int64)[self.labels[:, j]])
         if not codes:
             return np.zeros(len(self.sizes), dtype=np.int64)
-        return distinct_rows(np.array(codes), [len(c.labels) for c in self.covers])[1]
+        return in_order(distinct_rows(np.array(codes), [len(c.labels) for c in self.covers])[1])[0]
 
     @cached_property
     def shown_sizes(self) -> np.ndarray:
         """Records of each class as a reader of the release sees it."""
         return np.bincount(self.shown_as, weights=self.sizes).astype(np.int64)
 
+    @cached_property
+    def shown(self) -> Classes:
+        """The released classes as a reader of the release sees them."""
+        return self.released.joined(self.shown_as, len(self.shown_sizes))
+
     @property
     def judged(self) -> Classes:
-        """The released classes as models are judged on them: with their people, where these are counted."""
-        if self.people is None:
-            return self.released
-        return self.released.with_people(self.people.person, self.people.classes[self.shown_as])
+        """The classes as models are judged on them: as they are shown, with their people, where these are counted."""
+        return self.shown if self.people is None else self.shown.with_people(self.people.person, self.people.classes)
 
     @property
     def exposed(self) -> np.ndarray:
         """Among how many people, or records, an adversary has to guess in each class."""
         return self.shown_sizes if self.people is None else self.people.classes
+
+    @property
+    def alike(self) -> np.ndarray:
+        """People, or records, with the same quasi-identifier values before."""
+        return self.original.counts if self.people is None else self.people.before
 
     @property
     def singled_out(self) -> int:
@@ -202,6 +212,18 @@ class Pair:
             np.bincount(self.labels[:, j], weights=self.sizes, minlength=len(c.labels)).astype(np.int64)
             for j, c in enumerate(self.covers)
         )
+
+    def shown_records(self, j: int) -> dict[Text, int]:
+        """The released records of each label of a column as a reader counts them: equal texts are one label."""
+        found: dict[Text, int] = {}
+        for label, records in zip(self.covers[j].labels, self.label_records[j].tolist(), strict=True):
+            if records:
+                found[label] = found.get(label, 0) + records
+        return found
+
+    def shown_texts(self) -> list[tuple[Text, ...]]:
+        """The labels of each class as a reader of the release sees it."""
+        return self.texts(np.unique(self.shown_as, return_index=True)[1])
 
     def texts(self, classes: Sequence[int] | np.ndarray) -> list[tuple[Text, ...]]:
         """The released labels of some classes."""

@@ -21,7 +21,7 @@ class QueryError:
 
     Each query asks for ranges of the ordered values of one to three quasi-identifiers around a random record of
     the original, so its true answer is never 0. A released label counts with the share of its values that the
-    query asks for (uniform assumption); suppressed records are not in the release and count as missing.
+    query asks for (uniform assumption), a mode or mean as the value that it shows; suppressed records are not in the release and count as missing.
     """
 
     queries: int
@@ -48,7 +48,7 @@ def query_error(pair: Pair, queries: int = 1000, seed: int = 0, progress: Progre
         progress.at(first, queries)
         part = slice(first, first + step)
         inside = [_range(cover, anchors[part, j], shifts[part, j]) for j, cover in enumerate(pair.covers)]
-        shares = [cover.sums(within) / cover.sizes for cover, within in zip(pair.covers, inside, strict=True)]
+        shares = [_shares(cover, within) for cover, within in zip(pair.covers, inside, strict=True)]
         truth[part] = _sum(inside, original.codes, original.counts, asked[part])
         estimate[part] = _sum(shares, pair.labels, pair.sizes, asked[part])
     errors = np.abs(estimate - truth) / truth
@@ -64,6 +64,19 @@ def _range(cover: Cover, anchors: np.ndarray, shifts: np.ndarray) -> np.ndarray:
     width = max(1, round(leaves * SELECTIVITY))
     first = (rank[anchors] - np.floor(shifts * width))[:, None]
     return np.asarray((rank >= first) & (rank < first + width))
+
+
+def _shares(cover: Cover, within: np.ndarray) -> np.ndarray:
+    """Which share of each released label every query asks for."""
+    shares = np.asarray(cover.sums(within) / cover.sizes)
+    points = np.flatnonzero(~np.isnan(cover.points))
+    if len(points) and cover.hierarchy.scale is not None:
+        numbers = cover.hierarchy.scale.numbers
+        low = np.where(within & ~np.isnan(numbers), numbers, np.inf).min(axis=1, initial=np.inf)
+        high = np.where(within & ~np.isnan(numbers), numbers, -np.inf).max(axis=1, initial=-np.inf)
+        shown = cover.points[points]
+        shares[:, points] = (shown >= low[:, None]) & (shown <= high[:, None])
+    return shares
 
 
 def _sum(inside: list[np.ndarray], codes: np.ndarray, counts: np.ndarray, asked: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from velado.evaluation.matching import fitting
 from velado.evaluation.pair import Pair
 from velado.frequency import FrequencyTable
 from velado.hierarchies import Cover
+from velado.models import PrivacyModel, smallest_class
 from velado.progress import Progress
 
 THRESHOLD = 0.1
@@ -21,7 +23,8 @@ class Risk:
     """Prosecutor risk of the released records: 1/size of their class.
 
     ``highest`` = 1/smallest size, ``average`` = classes/records (also the marketer risk), ``at_risk`` =
-    share of records whose risk exceeds the threshold 0.1.
+    share of records whose risk exceeds the threshold 0.1. ``singled_out``: records that are alone with their
+    quasi-identifier values; ``smaller_than_k``: those in groups of fewer than the k that was required, None if none was.
     """
 
     highest: float
@@ -29,16 +32,23 @@ class Risk:
     at_risk: float
     singled_out_before: int
     singled_out_after: int
+    smaller_than_k_before: int | None = None
+    smaller_than_k_after: int | None = None
 
 
 def risk(
-    sizes: np.ndarray, singled_out_before: int, times: np.ndarray | None = None, threshold: float = THRESHOLD
+    sizes: np.ndarray,
+    singled_out_before: int,
+    times: np.ndarray | None = None,
+    k: int | None = None,
+    smaller_before: int | None = None,
+    threshold: float = THRESHOLD,
 ) -> Risk:
-    """Risk of classes of the given sizes, each occurring once or so many times."""
+    """Risk of classes of the given sizes, each occurring once or so many times, where classes of k were asked for."""
     times = np.ones(len(sizes), dtype=np.int64) if times is None else times
     records = int((sizes * times).sum())
     if not records:
-        return Risk(0.0, 0.0, 0.0, singled_out_before, 0)
+        return Risk(0.0, 0.0, 0.0, singled_out_before, 0, smaller_before, None if k is None else 0)
     exposed = 1 / sizes > threshold + 1e-12
     return Risk(
         highest=1 / int(sizes.min()),
@@ -46,7 +56,20 @@ def risk(
         at_risk=int((sizes * times)[exposed].sum()) / records,
         singled_out_before=singled_out_before,
         singled_out_after=int(times[sizes == 1].sum()),
+        smaller_than_k_before=smaller_before,
+        smaller_than_k_after=None if k is None else smaller(sizes, k, times),
     )
+
+
+def smaller(sizes: np.ndarray, k: int, times: np.ndarray | int = 1) -> int:
+    """Records in groups of fewer than k."""
+    return int((sizes * times)[sizes < k].sum())
+
+
+def required_size(models: Sequence[PrivacyModel]) -> int | None:
+    """The class size that models ask for, None if they ask for none."""
+    k = smallest_class(models)
+    return k if k > 1 else None
 
 
 @dataclass(frozen=True)
@@ -72,13 +95,15 @@ def journalist(
     ]
     rows, classes = fitting(population.codes, covers, pair.labels, progress)
     there = np.bincount(classes, weights=population.counts[rows], minlength=pair.released.count).astype(np.int64)
-    short = np.flatnonzero(there < pair.sizes)
+    # Classes that show the same are one, and have everybody of the population whom that fits.
+    sizes = pair.shown_sizes[pair.shown_as]
+    short = np.flatnonzero(there < sizes)
     if len(short):
         (shown,) = pair.texts(short[:1])
         raise InputError(
             "not-a-population",
             f"{len(short):,} released class(es) have more records than the population has for them, for example "
-            f"({', '.join(map(str, shown))}): {pair.sizes[short[0]]:,} released, {there[short[0]]:,} in the population",
+            f"({', '.join(map(str, shown))}): {sizes[short[0]]:,} released, {there[short[0]]:,} in the population",
             hint="The population table must contain everybody in the release, with the same quasi-identifiers.",
         )
     risks = 1 / there

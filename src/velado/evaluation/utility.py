@@ -152,15 +152,15 @@ def _generalized_loss(cover: Cover, records: np.ndarray, n: int, suppressed: int
 def entropy_loss(pair: Pair, j: int) -> tuple[float, float] | None:
     """Σ −log2 Pr(value | generalized value) and the same at full generalization, where suppressed cells stand.
 
-    Records of which nothing is known count like the mean of the others.
+    Records of which nothing is known count like the mean of the others. None if it cannot be told which were suppressed.
     """
-    if pair.class_of is None:
+    if pair.class_of is None and pair.suppressed > pair.lost:
         return None
     original, records = pair.original, pair.leaf_records[j].astype(float)
     own = np.log2(np.maximum(records, 1))
     full = np.log2(records.sum()) - own
     under = np.log2(np.maximum(pair.covers[j].sums(records), 1))
-    gone = pair.class_of < 0
+    gone = np.zeros(original.rows, dtype=bool) if pair.class_of is None else pair.class_of < 0
     starred = np.bincount(original.codes[gone, j], weights=original.counts[gone], minlength=len(records))
     here = original.leaf_records[j]
     kept = float((pair.label_records[j] * under).sum() - ((here - starred) * own).sum())

@@ -88,6 +88,26 @@ class Classes:
             labels[:, j] = h.maps[level][self.frequency.codes[self.rows, j]]
         return tuple(Cover.at_level(h, x) for h, x in zip(hierarchies, levels, strict=True)), labels
 
+    def joined(self, number: np.ndarray, count: int) -> Classes:
+        """The classes under new numbers, those with the same number as one."""
+        if count == self.count:
+            return self
+        _, first = np.unique(number, return_index=True)
+        domain = max(self.frequency.histogram_domain, 1)
+        of = np.repeat(number, np.diff(self.start)) if len(self.values) else np.zeros(0, dtype=np.int64)
+        keys, place = np.unique(of * domain + self.values, return_inverse=True)
+        counts = np.bincount(place.reshape(-1), weights=self.value_counts, minlength=len(keys)).astype(np.int64)
+        start = np.searchsorted(keys, np.arange(count + 1) * domain) if len(keys) else np.zeros(count + 1)
+        return replace(
+            self,
+            class_of=np.append(number, -1)[self.class_of].astype(np.int32),
+            sizes=np.bincount(number, weights=self.sizes, minlength=count).astype(np.int64),
+            rows=self.rows[first],
+            start=start.astype(np.int64),
+            values=(keys % domain).astype(np.int32),
+            value_counts=counts,
+        )
+
     def only(self, kept: np.ndarray) -> Classes:
         """The kept classes alone; the rows of the others have class −1."""
         number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)

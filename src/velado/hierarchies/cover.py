@@ -13,6 +13,9 @@ from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.labels import Interval, intervals_of, leaf_notation, numbers_of, stands_for
 from velado.values import ROOT, Text
 
+UPTO = ".."
+"""Between the first and the last group of a label that stands for several: ``1975-03..1981-11``."""
+
 
 @dataclass(frozen=True)
 class Cover:
@@ -141,6 +144,10 @@ class Cover:
     @cached_property
     def numbers(self) -> np.ndarray | None:
         """The leaves as numbers, if the column is numeric: numbers released as numbers, intervals or ``*``."""
+        scale = self.hierarchy.scale
+        if scale is not None and scale.kind == "date":
+            # Days written without separators look like numbers, and so do years that stand for them.
+            return None
         numbers = numbers_of(self.hierarchy.leaves)
         plain = all(x in (None, ROOT) or i is not None for x, i in zip(self.labels, self.intervals, strict=True))
         return numbers if plain else None
@@ -161,6 +168,27 @@ class Cover:
             limits[i, 0] = interval.low if np.isfinite(interval.low) else np.nanmin(under)
             limits[i, 1] = interval.high if np.isfinite(interval.high) else np.nanmax(under)
         return limits
+
+    @cached_property
+    def points(self) -> np.ndarray:
+        """The number or day that a label names although it stands for others, too (a mode, a mean); NaN for all others."""
+        found = np.full(len(self.labels), np.nan)
+        scale = self.hierarchy.scale
+        if scale is None or scale.kind == "order":
+            return found
+        for i in np.flatnonzero((self.sizes > 1) & (self.levels <= 0)):
+            label = self.labels[i]
+            if label is None or label == ROOT:
+                continue
+            if label in self.hierarchy.code:
+                point = float(scale.numbers[self.hierarchy.code[label]])
+            elif self.bounds is not None:
+                point = float(self.bounds[i, 0]) if self.bounds[i, 0] == self.bounds[i, 1] else np.nan
+            else:
+                point = scale.day(label)
+            if (scale.numbers[self.under(int(i))] != point).any():
+                found[i] = point
+        return found
 
     @property
     def reach(self) -> np.ndarray:
@@ -215,4 +243,24 @@ def _members(
     if limits is not None and hierarchy.scale is not None:
         days = hierarchy.scale.numbers
         return np.flatnonzero((days >= limits[0]) & (days <= limits[1])), -1
+    groups = _from_group_to_group(hierarchy, label)
+    if groups is not None:
+        return groups, -1
     return stands_for(label, hierarchy.leaves, numbers, interval), -1
+
+
+def _from_group_to_group(hierarchy: Hierarchy, label: str) -> np.ndarray | None:
+    """The leaves of a label ``group..group`` of dates: from the first of the one to the last of the other."""
+    scale = hierarchy.scale
+    if scale is None or scale.kind != "date":
+        return None
+    for level in range(1, hierarchy.levels):
+        place = {name: i for i, name in enumerate(hierarchy.labels[level]) if name is not None}
+        parts = label.split(UPTO)
+        for at in range(1, len(parts)):
+            first, last = place.get(UPTO.join(parts[:at])), place.get(UPTO.join(parts[at:]))
+            if first is not None and last is not None:
+                low = scale.numbers[hierarchy.maps[level] == first].min()
+                high = scale.numbers[hierarchy.maps[level] == last].max()
+                return np.flatnonzero((scale.numbers >= low) & (scale.numbers <= high))
+    return None

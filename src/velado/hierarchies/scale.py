@@ -71,6 +71,15 @@ class Scale:
             return None
         return days_of(first) - HALF, days_of(last) + HALF
 
+    def day(self, label: str) -> float:
+        """The day (or time) of a label that is one; NaN for anything else."""
+        if self.kind != "date":
+            return np.nan
+        try:
+            return days_of(datetime.strptime(label, self.format) if self.whole else datetime.fromisoformat(label))
+        except ValueError:
+            return np.nan
+
     def interval(self, low: float, high: float) -> str:
         """Both limits, which belong to it, in the notation that `velado.hierarchies.labels` reads."""
         if low == high:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from velado.hierarchies import Hierarchy
+from velado.values import ROOT
 
 WIDEST = 2**31
 
@@ -18,13 +19,15 @@ class Axis:
 
     ``rank`` is the place of each leaf (equal numbers share one) and ``order`` the leaves by place, ``ends`` where
     each place ends in it. A column without a scale is a tree: ``groups[level]`` gives the group of each place,
-    contiguous at every level.
+    contiguous at every level. Dates under a hierarchy have a place for each group of its first level, ``steps``: no cut
+    and no limit is finer than a month where months are the first level.
     """
 
     hierarchy: Hierarchy
     rank: np.ndarray
     numbers: np.ndarray
     groups: np.ndarray
+    steps: np.ndarray | None = None
 
     @property
     def ordered(self) -> bool:
@@ -38,9 +41,10 @@ class Axis:
 
     @cached_property
     def values(self) -> np.ndarray:
-        """The number at each place of a scale, NaN last for missing values."""
+        """The number at each place of a scale, of several the lowest; NaN last for missing values."""
         assert self.hierarchy.scale is not None
-        return np.unique(self.hierarchy.scale.numbers)
+        begins = np.concatenate([[0], self.ends[:-1]])
+        return np.asarray(np.minimum.reduceat(self.hierarchy.scale.numbers[self.order], begins))
 
     @cached_property
     def ends(self) -> np.ndarray:
@@ -58,6 +62,27 @@ class Axis:
             return cls(h, rank, np.arange(len(order)), np.array([m[order] for m in h.maps], dtype=np.int64))
         different, rank = np.unique(h.scale.numbers, return_inverse=True)
         return cls(h, rank.reshape(-1), _whole(different), np.zeros((0, 0), dtype=np.int64))
+
+    @classmethod
+    def cut(cls, hierarchy: Hierarchy) -> Axis:
+        """The same as it may be cut: dates between groups of the first level that says something, if there is one.
+
+        Groups that are not one stretch of time each (seasons, weekdays) leave no order to cut in: then it is a tree.
+        """
+        exact = cls.of(hierarchy)
+        scale = exact.hierarchy.scale
+        if scale is None or scale.kind != "date" or hierarchy.height < 1 or ROOT in hierarchy.labels[1]:
+            return exact
+        group = exact.hierarchy.maps[1]
+        first = np.full(len(hierarchy.labels[1]), len(exact.rank))
+        last = np.zeros(len(first), dtype=np.int64)
+        np.minimum.at(first, group, exact.rank)
+        np.maximum.at(last, group, exact.rank)
+        steps = np.argsort(first)
+        if (first[steps][1:] <= last[steps][:-1]).any():
+            return cls.of(replace(hierarchy, scale=None))
+        place = np.argsort(steps)
+        return replace(exact, rank=place[group], numbers=exact.numbers[first[steps]], steps=steps)
 
 
 def _whole(numbers: np.ndarray) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -19,6 +18,7 @@ from velado.methods.base import (
     release_of,
     suppression_limit,
 )
+from velado.methods.clock import Clock
 from velado.models import PrivacyModel
 from velado.parameters import Number
 from velado.progress import Progress
@@ -41,7 +41,7 @@ class Datafly(Method):
     ) -> Found:
         """Climb until the violating records may be suppressed."""
         progress = progress or Progress()
-        began = time.perf_counter()
+        clock = Clock()
         heights = [h.height for h in frequency.hierarchies]
         limit = suppression_limit(self.suppression, frequency.records)
         levels = [0] * len(heights)
@@ -50,7 +50,7 @@ class Datafly(Method):
             found = release_of(frequency, models, levels, Search(0, 0, False, None, 0.0))
             if found.suppressed <= limit and found.kept.any():
                 nodes = lattice_size([h + 1 for h in heights])
-                search = Search(nodes, evaluated, False, None, time.perf_counter() - began)
+                search = Search(nodes, evaluated, False, None, clock.seconds)
                 progress.at(1.0)
                 return release_of(frequency, models, levels, search)
             distinct = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,6 +9,7 @@ from typing import Any, ClassVar
 from velado.errors import InputError, NoSolution, suggest
 from velado.frequency import FrequencyTable
 from velado.methods.base import Found, Method, Search, lattice_size, release_of, suppression_limit
+from velado.methods.clock import Clock
 from velado.models import PrivacyModel
 from velado.parameters import Levels, Number
 from velado.progress import Progress
@@ -33,12 +33,10 @@ class Fixed(Method):
         """Judge the one node."""
         progress = progress or Progress()
         progress.at(0, 1)
-        began = time.perf_counter()
+        clock = Clock()
         vector = self._vector(frequency)
         nodes = lattice_size([h.levels for h in frequency.hierarchies])
-        found = release_of(
-            frequency, models, vector, Search(nodes, 1, False, None, time.perf_counter() - began, "given levels")
-        )
+        found = release_of(frequency, models, vector, Search(nodes, 1, False, None, clock.seconds, "given levels"))
         if not found.kept.any() or found.suppressed > suppression_limit(self.suppression, frequency.records):
             raise NoSolution(
                 "no-solution", f"these levels leave {found.suppressed:,} of {frequency.records:,} records in violating classes",

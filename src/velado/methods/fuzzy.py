@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -19,6 +18,7 @@ from velado.fuzzy.memberships import MOST_CELLS
 from velado.hierarchies import Hierarchy
 from velado.i18n import LANGUAGES
 from velado.methods.base import Found, Method, Search, suppression_limit
+from velado.methods.clock import Clock
 from velado.methods.fuzzy_labels import Labelled
 from velado.models import PrivacyModel, Verdict
 from velado.parameters import FLAG, Choice, Lists, Number
@@ -89,7 +89,7 @@ class Fuzzy(Method):
     ) -> Found:
         """The given number of sets, or the largest with which all models hold."""
         progress = progress or Progress()
-        began = time.perf_counter()
+        clock = Clock()
         self._check(frequency.hierarchies)
         numbers = [_numbers(h) for h in frequency.hierarchies]
         limit = suppression_limit(self.suppression, frequency.records)
@@ -101,7 +101,7 @@ class Fuzzy(Method):
             suppressed = int(labelled.classes.sizes[~kept].sum())
             failing = [v for v in verdicts if not v.satisfied]
             if not failing and kept.any() and suppressed <= limit:
-                search = Search(len(wanted), tried, False, None, time.perf_counter() - began, "number of sets", sets)
+                search = Search(len(wanted), tried, False, None, clock.seconds, "number of sets", sets)
                 progress.at(1.0)
                 return Found(
                     labelled.classes, kept, search, labelled.covers, labelled.labels, fuzzy=labelled.released(kept)

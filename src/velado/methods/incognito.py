@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -12,6 +11,7 @@ import numpy as np
 
 from velado.frequency import FrequencyTable
 from velado.methods.base import Found, Method, Search, no_solution, release_of
+from velado.methods.clock import Clock
 from velado.methods.lattice import Space
 from velado.methods.monotone import require_monotone
 from velado.methods.objectives import OBJECTIVES
@@ -43,7 +43,7 @@ class Incognito(Method):
         """Grow subsets of the columns."""
         progress = progress or Progress()
         require_monotone(self.name, models, self.suppression)
-        began = time.perf_counter()
+        clock = Clock()
         m = len(frequency.hierarchies)
         passing: dict[tuple[int, ...], np.ndarray] = {(): np.ones((), dtype=bool)}
         evaluated = 0
@@ -75,9 +75,7 @@ class Incognito(Method):
             space.usable(levels)
         best = space.best_node()
         assert best is not None
-        search = Search(
-            space.nodes, evaluated, True, 0.0, time.perf_counter() - began, self.objective, space.value(best)
-        )
+        search = Search(space.nodes, evaluated, True, 0.0, clock.seconds, self.objective, space.value(best))
         progress.at(1.0)
         return release_of(frequency, models, space.levels(best), search)
 

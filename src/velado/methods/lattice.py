@@ -25,6 +25,7 @@ from velado.methods.base import (
     release_of,
     suppression_limit,
 )
+from velado.methods.clock import Clock
 from velado.methods.objectives import OBJECTIVES, compile_objective
 from velado.models import PrivacyModel, compile_rules, smallest_class
 from velado.parameters import FLAG, Choice, Number
@@ -70,7 +71,7 @@ class Lattice(Method):
         """Search all nodes."""
         progress = progress or Progress()
         progress.at(0.0)
-        began = time.perf_counter()
+        clock = Clock()
         space = Space(frequency, models, self.objective, self.suppression, progress)
         listing = progress.part(0.5, 1.0)
         proven, evaluated, bound = space.run(self.budget, progress.part(0.0, 0.5) if self.minimal else progress)
@@ -83,14 +84,14 @@ class Lattice(Method):
                 hint="Raise the budget, or use the method datafly.",
             )  # fmt: skip
         value = space.value(node)
-        left = None if self.budget is None else self.budget - (time.perf_counter() - began)
+        left = None if self.budget is None else self.budget - clock.seconds
         minimal = space.minimal_nodes(listing, left) if self.minimal else ()
         search = Search(
             nodes=space.nodes,
             evaluated=evaluated,
             proven_optimal=proven,
             gap=0.0 if proven else max(0.0, value - bound),
-            seconds=time.perf_counter() - began,
+            seconds=clock.seconds,
             objective=self.objective,
             value=value,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -14,6 +13,7 @@ from velado.frequency import Classes, FrequencyTable, Sensitive, SingleRecords, 
 from velado.hierarchies import Hierarchy
 from velado.methods.axes import Axis
 from velado.methods.base import Found, Method, Search, no_solution
+from velado.methods.clock import Clock
 from velado.methods.cutting import Cutter
 from velado.methods.represent import REPRESENTATIVES, centred, labels_of
 from velado.models import PrivacyModel, judge_classes
@@ -28,12 +28,16 @@ class Mondrian(Method):
     Greedy multidimensional partitioning (LeFevre, DeWitt and Ramakrishnan 2006). Strict: equal values stay together.
     ``relaxed``: records with equal values of an ordered column may come on both sides of a cut, so that both halves are
     equally large; equal records are then dealt out at random. Trees, and columns with one value in the part, are cut as before.
-    Numbers, dates and ordered categories are cut between two values: ``split`` *median*: up to the median | above it;
-    *distribution*: the first cut in ascending order that leaves enough on both sides (the Anonylitics thesis's
-    distribution-based split); *balanced*: of all cuts that satisfy, the one that leaves the most equal sides. Other
-    categories are cut into the groups of their hierarchy, by *balanced* between two of them. A column that cannot be
-    cut gives way to the next widest. ``width``: *range*, (max − min) relative to the whole table, or *std*, relative to
-    the standard deviation inside the part, or *values*, how many of the column's values are in the part; ``weights`` multiply it; ties go to the first column.
+    Numbers, dates and ordered categories are cut between two values: ``split`` *balanced*: of all cuts that satisfy, the
+    one that leaves the most equal sides; *median*: up to the median | above it; *distribution*: the first cut in
+    ascending order that leaves enough on both sides (the Anonylitics thesis's distribution-based split). Other
+    categories are cut between two groups of their hierarchy, or into all of them by *median* and *distribution*. A column
+    that cannot be cut gives way to the next widest. ``width``: *values*, how many of the column's values are in the part,
+    *range*, (max − min) relative to the whole table, or *std*, relative to the standard deviation inside the part;
+    ``weights`` multiply it; ties go to the first column.
+
+    Dates under a hierarchy are cut between the groups of its first level and show these (``1975-03..1981-11``), never the
+    date of a person.
 
     Where the distinct rows would need more than ``memory``, the engine cuts where the data live, by the same rules, until
     each part fits (the thesis's Rothko-D); the result is the same.
@@ -41,17 +45,17 @@ class Mondrian(Method):
     Works on distinct rows; the result is that of cutting record by record. O(rows · columns · depth of the cuts).
     """
 
-    split: str = "median"
+    split: str = "balanced"
     represent: str | Mapping[str, str] = "interval"
-    width: str = "range"
+    width: str = "values"
     weights: Mapping[str, float] = field(default_factory=dict)
     relaxed: bool = False
     memory: Any = None
     name: ClassVar[str] = "mondrian"
     parameters: ClassVar = {
-        "split": Choice("where a column is cut", ("median", "distribution", "balanced")),
+        "split": Choice("where a column is cut", ("balanced", "median", "distribution")),
         "represent": ChoiceByColumn("what stands for the values of a class", tuple(REPRESENTATIVES)),
-        "width": Choice("how the width of a column is measured", ("range", "std", "values")),
+        "width": Choice("how the width of a column is measured", ("values", "range", "std")),
         "weights": Weights("how much more a column's width counts, by column"),
         "relaxed": Choice("whether records with equal values may come on both sides of a cut", FLAG),
         "memory": Size("memory above which the table is solved in parts; half of what is free if not given"),
@@ -74,7 +78,7 @@ class Mondrian(Method):
         """Cut until nothing can be cut."""
         progress = progress or Progress()
         progress.at(0, frequency.rows)
-        began = time.perf_counter()
+        clock = Clock()
         whole = Classes.from_ids(frequency, np.zeros(frequency.rows, dtype=np.int64), 1)
         good, _ = judge_classes(models, frequency.judged, whole)
         if not good.all():
@@ -90,7 +94,7 @@ class Mondrian(Method):
             _, alike = np.unique(labels, axis=0, return_inverse=True)
             class_of, first = in_order(alike.reshape(-1)[class_of])
             classes, labels = records.divided(class_of), labels[classes.class_of[first]]
-        search = Search(0, 0, False, None, time.perf_counter() - began, "greedy cuts")
+        search = Search(0, 0, False, None, clock.seconds, "greedy cuts")
         progress.at(1.0)
         return Found(classes, np.ones(classes.count, dtype=bool), search, covers, labels)
 
@@ -118,7 +122,7 @@ class Mondrian(Method):
                     "unknown-column", f"a {what} is given for a column that is not a quasi-identifier", column=name,
                     hint=suggest(name, columns),
                 )  # fmt: skip
-        axes = tuple(Axis.of(h) for h in hierarchies)
+        axes = tuple(Axis.cut(h) for h in hierarchies)
         return Cutter(
             axes, records, tuple(models), tuple(sensitive), self.split, self.width, self.weights, self.relaxed
         )

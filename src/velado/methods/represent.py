@@ -9,6 +9,7 @@ import numpy as np
 
 from velado.frequency import Classes
 from velado.hierarchies import Cover
+from velado.hierarchies.cover import UPTO
 from velado.methods.axes import Axis
 from velado.values import ROOT, Text
 
@@ -94,9 +95,14 @@ def reach(axis: Axis, codes: np.ndarray, group_of: np.ndarray, groups: int) -> t
 
 
 def centred(axis: Axis, represent: str) -> bool:
-    """Whether one value stands for a class: numbers and dates have modes, means and medians, categories have none."""
+    """Whether one value stands for a class: numbers and dates have modes, means and medians, categories have none.
+
+    Neither have dates that show nothing finer than a group of their hierarchy.
+    """
     scale = axis.hierarchy.scale
-    return axis.ordered and scale is not None and scale.kind != "order" and REPRESENTATIVES[represent] is not None
+    if scale is None or scale.kind == "order" or axis.steps is not None:
+        return False
+    return REPRESENTATIVES[represent] is not None
 
 
 def _in_tree(axis: Axis, low: np.ndarray, high: np.ndarray) -> tuple[Cover, np.ndarray]:
@@ -138,9 +144,13 @@ def _centres(axis: Axis, low: np.ndarray, high: np.ndarray, spread: Spread, repr
 
 
 def range_cover(axis: Axis, texts: tuple[Text, ...], low: np.ndarray, high: np.ndarray) -> Cover:
-    """Labels that stand for all values from one place to another."""
+    """Labels that stand for all values from one place to another; ``*`` says nothing and stands for all."""
+    unsaid = np.array([x == ROOT for x in texts], dtype=bool)
+    low, high = np.where(unsaid, 0, low), np.where(unsaid, len(axis.numbers) - 1, high)
     first = np.concatenate([[0], axis.ends])[low]
-    return Cover(axis.hierarchy, texts, axis.order, first, axis.ends[high], np.where(low == high, 0, -1))
+    level = 0 if axis.steps is None else 1
+    levels = np.where(unsaid, axis.hierarchy.height, np.where(low == high, level, -1))
+    return Cover(axis.hierarchy, texts, axis.order, first, axis.ends[high], levels)
 
 
 def _interval(axis: Axis, low: int, high: int) -> Text:
@@ -149,6 +159,10 @@ def _interval(axis: Axis, low: int, high: int) -> Text:
     assert scale is not None
     if np.isnan(axis.values[high]):
         return None if low == high else ROOT
+    if axis.steps is not None:
+        names = axis.hierarchy.labels[1]
+        first, last = names[axis.steps[low]], names[axis.steps[high]]
+        return first if low == high else f"{first}{UPTO}{last}"
     if low == high:
         return leaves[int(axis.order[axis.ends[low] - 1])]
     if scale.kind == "order":

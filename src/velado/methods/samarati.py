@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from velado.frequency import FrequencyTable
 from velado.methods.base import Found, Method, Search, no_solution, release_of
+from velado.methods.clock import Clock
 from velado.methods.lattice import Space
 from velado.methods.monotone import require_monotone
 from velado.models import PrivacyModel
@@ -35,7 +35,7 @@ class Samarati(Method):
         """Bisect the heights."""
         progress = progress or Progress()
         require_monotone(self.name, models, self.suppression)
-        began = time.perf_counter()
+        clock = Clock()
         space = Space(frequency, models, "loss", self.suppression, progress)
         low, high = 0, sum(d - 1 for d in space.shape)
         best = self._first(space, high, progress)
@@ -53,7 +53,7 @@ class Samarati(Method):
             else:
                 best, high = found, middle
         evaluated = int(space.state.integers[space.kernel.EVALUATED])
-        search = Search(space.nodes, evaluated, True, 0.0, time.perf_counter() - began, "height", float(sum(best)))
+        search = Search(space.nodes, evaluated, True, 0.0, clock.seconds, "height", float(sum(best)))
         progress.at(1.0)
         return release_of(frequency, models, best, search)
 

@@ -16,7 +16,9 @@ from velado.evaluation import Pair
 from velado.evaluation.matching import fitting
 from velado.frequency import Classes, FrequencyTable, Sensitive, distinct_rows
 from velado.hierarchies import Cover, Hierarchy, build
-from velado.questions.evaluate import read_pair, without_suppressed
+from velado.methods import Method
+from velado.models import PrivacyModel
+from velado.questions.evaluate import Both, matched, read_both, without_suppressed
 from velado.release.count import sensitive_column
 from velado.release.read_back import readable, showing
 from velado.schema import Column, Schema
@@ -38,7 +40,10 @@ class Beside:
 
 @dataclass(frozen=True)
 class Adversary:
-    """What is known: the release, and perhaps the original, an external table, another release."""
+    """What is known: the release, and perhaps the original, an external table, another release.
+
+    ``method`` and ``models`` are those of a release whose values do not say for which others they stand.
+    """
 
     tables: Mapping[str, Table]
     schema: Schema
@@ -48,21 +53,34 @@ class Adversary:
     identity: str | None
     attacker: Attacker
     session: Session
+    method: Method | None = None
+    models: Sequence[PrivacyModel] = ()
 
     # The release
 
     @cached_property
-    def pair(self) -> Pair | None:
-        """The original and the release, if the original is known."""
+    def both(self) -> Both | None:
+        """The original and the release, counted, if the original is known."""
         if "original" not in self.tables:
             return None
-        return read_pair(self.tables["original"], self.release, self.schema, (), self.folder, session=self.session)
+        table = self.tables["original"]
+        models = () if self.method is None else self.models
+        return read_both(table, self.release, self.schema, models, self.folder, self.session)
+
+    @cached_property
+    def pair(self) -> Pair | None:
+        """The original and the release matched, if the original is known."""
+        if self.both is None:
+            return None
+        table, progress = self.tables["original"], self.session.progress
+        return matched(table, self.both, self.models, self.method, None, progress)
 
     @cached_property
     def classes(self) -> Classes:
-        """The classes of the release, one per distinct row of labels."""
-        if self.pair is not None:
-            return self.pair.released
+        """The classes of the release as it shows them, one per distinct row of labels."""
+        if self.pair is not None and self.both is not None:
+            release = self.both.release
+            return Classes.from_ids(release, np.arange(release.rows), release.rows)
         table = self.tables["release"]
         quasi, sensitive = self.columns("release")
         counted = [readable(table.count([*quasi, *s])) for s in ([[s] for s in sensitive] or [[]])]
@@ -83,7 +101,7 @@ class Adversary:
     @property
     def attributes(self) -> tuple[Sensitive, ...]:
         """The sensitive columns."""
-        return self.classes.frequency.sensitive
+        return tuple(s for s in self.classes.frequency.sensitive if not s.others)
 
     def columns(self, name: str) -> tuple[list[str], list[str]]:
         """Quasi-identifiers and sensitive columns, which the table must have, in the order of the release."""
@@ -174,7 +192,7 @@ class Adversary:
         both = [name for name in there if name in here]
         if self.pair.class_of is not None:
             rows = np.flatnonzero(self.pair.class_of >= 0)
-            classes = self.pair.class_of[rows]
+            classes = self._shown_as[self.pair.class_of[rows]]
         else:
             rows, classes = fitting(self.pair.original.codes, self.pair.covers, self.pair.labels, self.session.progress)
         return Truth(
@@ -184,6 +202,16 @@ class Adversary:
             classes,
             self.pair.original.rows,
         )
+
+    @property
+    def _shown_as(self) -> np.ndarray:
+        """The class of the release that each class of the pair is shown as."""
+        assert self.pair is not None
+        frequency = self.classes.frequency
+        shown = [[h.leaves[x] for h, x in zip(frequency.hierarchies, row, strict=True)] for row in frequency.codes]
+        number = {tuple(unguarded(x) for x in labels): i for i, labels in enumerate(shown)}
+        texts = self.pair.texts(range(self.pair.released.count))
+        return np.array([number[tuple(unguarded(x) for x in labels)] for labels in texts], dtype=np.int64)
 
     # Another table beside the release
 

@@ -21,6 +21,7 @@ from velado.attacks import (
     releases,
     similarity,
     skewness,
+    within_reach,
 )
 from velado.errors import InputError, suggest
 from velado.progress import Progress
@@ -67,7 +68,8 @@ def attack(
     quasi-identifiers; ``match`` gives its names where they differ; with the ``original`` and an ``identity`` column in
     both, the links are checked. Order of rows needs the ``original`` or an ``other`` release of the same table;
     comparing releases needs the latter. A guess counts if it is surer than ``confidence`` (1: if it is certain).
-    A ``project`` gives roles and hierarchies instead, and its source and output as original and release.
+    A ``project`` gives roles and hierarchies instead, and its source and output as original and release. What prevents an
+    attack is named only where the table can reach it.
 
     >>> import pyarrow as pa
     >>> release = pa.table({"age": ["<50"] * 3 + [">=50"] * 2, "ill": ["flu", "flu", "flu", "flu", "asthma"]})
@@ -78,12 +80,15 @@ def attack(
     project = None if project is None else Project.of(project)
     follow = (progress or Progress()).through(open=1, attack=9)
     session = Session(follow("open"))
-    schema, folder, _ = described(quasi_identifiers, sensitive, hierarchies, project)
+    schema, folder, models = described(quasi_identifiers, sensitive, hierarchies, project)
+    method = None
     if project is not None:
         original = project.source if original is None else original
         release = project.released() if release is None else release
         if project.method.fuzzy:
             schema = in_words(project, schema, original, release, session)
+        elif project.method.representative:
+            method = project.method
     if release is None:
         raise InputError("no-table", "name the release to attack")
     attacker = Attacker(know, confidence, factor, seed)
@@ -100,10 +105,12 @@ def attack(
             # As in an evaluation, a sheet is read as the original is.
             known = replace(Source.of(release, folder), fields=tables["original"].columns)
             tables["release"] = stack.enter_context(open_table(known, session=session))
-        adversary = Adversary(tables, schema, folder, release, dict(match or {}), identity, attacker, session)
+        adversary = Adversary(
+            tables, schema, folder, release, dict(match or {}), identity, attacker, session, method, models
+        )
         step, found = follow("attack"), list[Attack]()
         for i, name in enumerate(wanted):
-            found += RUN[name](adversary, step.of(i, len(wanted)))
+            found += (within_reach(a, adversary.classes) for a in RUN[name](adversary, step.of(i, len(wanted))))
     lacking = [name for name in only or () if name not in {a.name for a in found}]
     if lacking:
         raise _needs(lacking[0])

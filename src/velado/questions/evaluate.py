@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -153,21 +153,25 @@ def described(
     return Schema(columns), Path(), ()
 
 
-def read_pair(
+@dataclass(frozen=True)
+class Both:
+    """An original and its release, both counted; ``starred`` rows of ``*`` are left out of the release, ``file``."""
+
+    original: FrequencyTable
+    release: FrequencyTable
+    starred: int
+    file: str
+
+
+def read_both(
     table: Table,
     release: Any,
     schema: Schema,
     models: Sequence[PrivacyModel] = (),
     folder: Path | None = None,
-    method: Method | None = None,
-    person: str | None = None,
     session: Session | None = None,
-) -> Pair:
-    """Count the original and the release and match them.
-
-    Released values that may stand for others do not say for which: then the ``method`` that made them is asked again, and
-    what it gives must be what was released.
-    """
+) -> Both:
+    """Count the original and the release."""
     session = session or Session()
     known = Schema(schema.values()).fitted(table.header, "insensitive", table.name)
     frequency = count_table(table, known, models, folder)
@@ -187,11 +191,44 @@ def read_pair(
             "not-corresponding", "the release has sensitive values that the original does not have", file=name,
             column=error.column, hint="Check that the release was made from this original.",
         ) from None  # fmt: skip
+    return Both(frequency, released, starred, name)
+
+
+def read_pair(
+    table: Table,
+    release: Any,
+    schema: Schema,
+    models: Sequence[PrivacyModel] = (),
+    folder: Path | None = None,
+    method: Method | None = None,
+    person: str | None = None,
+    session: Session | None = None,
+) -> Pair:
+    """Count the original and the release and match them."""
+    session = session or Session()
+    both = read_both(table, release, schema, models, folder, session)
+    return matched(table, both, models, method, person, session.progress)
+
+
+def matched(
+    table: Table,
+    both: Both,
+    models: Sequence[PrivacyModel],
+    method: Method | None,
+    person: str | None,
+    progress: Progress,
+) -> Pair:
+    """The pair of two tables that were counted.
+
+    Released values that may stand for others do not say for which: then the ``method`` that made them is asked again, and
+    what it gives must be what was released.
+    """
+    frequency, released, starred, name = both.original, both.release, both.starred, both.file
     if method is not None and method.representative:
         frequency = with_shares(table, frequency, person)
-        pair = _made_again(table, frequency, released, models, method, starred, name, session.progress)
+        pair = _made_again(table, frequency, released, models, method, starred, name, progress)
     else:
-        pair = Pair.between(frequency, released, starred, name, session.progress)
+        pair = Pair.between(frequency, released, starred, name, progress)
     return count_people(table, pair, person)
 
 

@@ -12,7 +12,7 @@ from velado.errors import InputError, NoSolution
 from velado.frequency import FrequencyTable, Sensitive
 from velado.hierarchies import Hierarchy, build
 from velado.hierarchies.build import missing_values
-from velado.hierarchies.calendar import date_scale, parse_dates
+from velado.hierarchies.calendar import DAY, date_scale, parse_dates
 from velado.hierarchies.labels import numbers_of
 from velado.hierarchies.scale import Scale
 from velado.models import PrivacyModel, smallest_class
@@ -199,25 +199,33 @@ def sensitive_column(column: Column, values: Sequence[Text], tree: Hierarchy | N
     left = list(dict.fromkeys(label.get(v, v) for v in values))
     spelled = [v for v in values if v is not None and label.get(v, v) is not None]
     try:
-        labels, disorder = _in_order(column, left, spelled), None
+        labels, disorder = _in_order(column, left, spelled, tree), None
     except InputError as error:
         labels, disorder = ordered(left), error
     return Sensitive(column.name, tuple(labels), tree, twins=twins, disorder=disorder)
 
 
-def _in_order(column: Column, values: Sequence[Text], spelled: Sequence[str]) -> list[Text]:
-    """The order of ordered t-closeness: numbers by value, dates by day, texts alphabetically, missing last.
+def _in_order(column: Column, values: Sequence[Text], spelled: Sequence[str], tree: Hierarchy | None) -> list[Text]:
+    """The order of ordered t-closeness: as it was declared, numbers by value, dates by day; missing last.
 
-    Numbers among other texts have no order, and neither have numbers that can be read in two ways; all that is
-    ``spelled`` in the column decides how they are read.
+    Other texts have none: the alphabet says nothing of them. Numbers among other texts have no order, and neither have
+    numbers that can be read in two ways; all that is ``spelled`` in the column decides how they are read.
     """
     present = [v for v in values if v is not None]
-    if column.type == "date":
+    if tree is not None and tree.scale is not None and tree.scale.kind == "order":
+        place = tree.scale.numbers
+        return _missing_last(sorted(present, key=lambda v: place[tree.code[v]]), values)
+    if column.type == "date" or (present and all(map(DAY.fullmatch, present))):
         days = dict(zip(present, parse_dates(column.name, present, column.format), strict=True))
         return _missing_last(sorted(present, key=lambda v: (days[v], v)), values)
     numbers = notation_of(spelled) is not None or any(n.number(v) is not None for n in (POINT, COMMA) for v in spelled)
-    if column.type == "text" and not numbers:
-        return _missing_last(sorted(present), values)
+    if spelled and not numbers:
+        raise InputError(
+            "no-order", "the values have no order, which the ordered distance needs: the alphabet is none",
+            column=column.name,
+            hint="Declare it, for example 'hierarchy: {order: [low, medium, high]}', or 'type: date' of dates; or use "
+            "'distance: equal' or 'distance: hierarchical'.",
+        )  # fmt: skip
     try:
         notation = column_notation(column.name, spelled)
     except InputError as error:

@@ -6,7 +6,6 @@ one and appended; their classes are not kept. The release is verified in lots.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,6 +19,7 @@ from velado.hierarchies import Hierarchy
 from velado.methods import Mondrian, Search
 from velado.methods.axes import Axis
 from velado.methods.base import no_solution
+from velado.methods.clock import Clock
 from velado.methods.cutting import Cutter, Marginal
 from velado.methods.represent import labels_of
 from velado.models import PrivacyModel
@@ -67,7 +67,7 @@ class Axes:
 
 def run_in_parts(fitted: Fitted, expected: Estimate, session: Session, progress: Progress) -> Release:
     """Cut, solve and append part by part; verify what was written, and publish it."""
-    began = time.perf_counter()
+    clock = Clock()
     follow = progress.through(open=1, fit=1, count=3, split=3, solve=10, verify=4, publish=1)
     project, table = fitted.project, fitted.table
     treated = treatments(table, fitted.schema, project.folder)
@@ -88,7 +88,7 @@ def run_in_parts(fitted: Fitted, expected: Estimate, session: Session, progress:
                 _solve(split, axes, part, frequency, merged, fitted, solving.part(0, 0))
             split.finish()
         table.check_unchanged()
-        search = Search(0, 0, False, None, time.perf_counter() - began, "greedy cuts, in parts")
+        search = Search(0, 0, False, None, clock.seconds, "greedy cuts, in parts")
         verified = verify_written(stage, slot, _expected(planned, axes, slot, merged, most), memory, follow("verify"))
         verified = check_published(planned, verified, axes.hierarchies)
         evaluation = merged.evaluation(project.models, verified.verdicts, verified.sizes)

@@ -94,8 +94,12 @@ def render(
     attacks: Sequence[Any] = (),
     progress: Progress | None = None,
 ) -> None:
-    """Write the report of any pair of tables, in the formats that the suffixes say; all files or none."""
+    """Write the report of any pair of tables, in the formats that the suffixes say; all files or none.
+
+    Counts of the original are those of the released people; the ``evaluation`` should be one of the `public` pair, too.
+    """
     progress = progress or Progress()
+    pair = public(pair)
     subject = Subject(pair, evaluation, about, language_of(language), comparison, attacks)
     content = content_of(subject)
     studio = studio or Studio(pdf=any(p.suffix == ".pdf" for p in paths))
@@ -154,15 +158,15 @@ def content_of(subject: Subject) -> Content:
 
 def _classes(subject: Subject) -> ClassList:
     """The largest classes with their labels; labels of small classes are not listed unless the models allow them."""
-    pair = subject.pair
-    order = np.argsort(-pair.sizes, kind="stable")[:MOST_CLASSES]
+    pair, sizes = subject.pair, subject.pair.shown_sizes
+    texts = pair.shown_texts()
+    order = np.argsort(-sizes, kind="stable")[:MOST_CLASSES]
     hidden = [subject.words.text("hidden")] * len(pair.columns)
     labels = [
-        [subject.label(x) for x in texts] if pair.sizes[c] >= subject.limits.listed else hidden
-        for c, texts in zip(order, pair.texts(order), strict=True)
+        [subject.label(x) for x in texts[c]] if sizes[c] >= subject.limits.listed else hidden for c in order.tolist()
     ]
     columns = tuple(clean(c) for c in pair.columns)
-    return ClassList(columns, labels, pair.sizes[order].tolist(), len(pair.sizes))
+    return ClassList(columns, labels, sizes[order].tolist(), len(sizes))
 
 
 def report_paths(output: Path, stem: str, formats: Collection[str]) -> list[Path]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from velado.evaluation import Comparison, Evaluation, Setting
 from velado.evaluation.kolmogorov import KEPT
 from velado.i18n import Language
@@ -51,7 +53,9 @@ def utility(subject: Subject) -> Section:
             drawn.append(_picture(subject, s.column, shares))
     title, note = words.text("utility.distributions"), words.text("utility.distributions-lead")
     blocks.append(Pictures(tuple(drawn), title, note))
-    return Section("utility", words.text("utility.title"), (words.text("utility.lead"),), tuple(blocks))
+    centred = any(not np.isnan(cover.points).all() for cover in pair.covers if len(cover.labels))
+    lead = (words.text("utility.lead"), *([words.text("utility.centred")] if centred else []))
+    return Section("utility", words.text("utility.title"), lead, tuple(blocks))
 
 
 def _picture(subject: Subject, name: str, shares: list[Share]) -> Picture:
@@ -123,8 +127,7 @@ def _aggregates(subject: Subject, name: str) -> Table:
     def released(number: float | None, hidden: bool) -> Cell:
         return subject.text("hidden") if hidden else subject.figure(number, 2)
 
-    # Where few records were suppressed, exact sums and counts of both tables would give those records away.
-    few = 0 < pair.suppressed < subject.limits.value or b.records < subject.limits.value
+    few = b.records < subject.limits.value
     mode = original(b.mode)
     if mode.value is not None and not few:
         mode = Cell(words.text("answers.times", value=mode.text, n=words.integer(b.mode_count)))

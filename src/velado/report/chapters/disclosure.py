@@ -1,20 +1,23 @@
 """What of the original a report may show: nothing that belongs to a small group.
 
-Values are those of the release. A number of the original is shown only if enough records have exactly it, and original
-counts are rounded where records were suppressed, so that those cannot be found by subtraction.
+Values are those of the release. A number of the original is shown only if enough records have exactly it. Pairs are
+those that everybody may know (`velado.evaluation.public`): what is counted of the original is counted on released people.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 import numpy as np
 
 from velado.evaluation import Evaluation, Pair
 from velado.frequency import Sensitive
 from velado.hierarchies import Cover
+from velado.hierarchies.scale import Scale
 from velado.models import Verdict, model_from, smallest_class
 from velado.values import ROOT, Text
 
@@ -57,11 +60,20 @@ class Share:
 
 
 def distribution(pair: Pair, j: int, limits: Limits, most: int = MOST_LABELS) -> list[Share]:
-    """A quasi-identifier before and after, over the labels that the release shows."""
-    cover, after = pair.covers[j], pair.label_records[j]
-    before = _under(cover, pair.original.leaf_records[j], after)
-    lost = pair.records - int(np.rint(before[after > 0].sum()))
-    return _joined(pair, cover.labels, before, after, lost, _order(cover, after), limits, most)
+    """A quasi-identifier before and after, both counted over the same bars.
+
+    The bars are the labels that the release shows, each with the original values under it. Where labels overlap, or stand
+    for other values than they show, that cannot be counted: then numbers, dates and ordered values are counted in ranges, a
+    label at its middle (`histogram`), and others at the lowest level of the hierarchy that holds every label.
+    """
+    cover, after = pair.covers[j], pair.shown_records(j)
+    if _plain(pair, j):
+        before = _records_under(cover, pair.original.leaf_records[j], after)
+        return _joined(pair, _in_order(cover, after), before, after, limits, most)
+    if cover.hierarchy.scale is not None:
+        return histogram(pair, j, limits, most)
+    before, after = _at_common_level(pair, j)
+    return _joined(pair, _in_order(cover, after), before, after, limits, most)
 
 
 def sensitive_distribution(pair: Pair, column: Sensitive, limits: Limits, most: int = MOST_LABELS) -> list[Share]:
@@ -70,56 +82,192 @@ def sensitive_distribution(pair: Pair, column: Sensitive, limits: Limits, most: 
     first, last = released.first, released.first + released.width * released.segments
     inside = (pair.released.values >= first) & (pair.released.values < last)
     codes = (pair.released.values[inside] - first) % released.width
-    after = np.bincount(codes, weights=pair.released.value_counts[inside], minlength=released.width).astype(np.int64)
-    before = column.expected * pair.original.records
-    lost = pair.lost + int(np.rint(before[after == 0].sum()))
-    order = np.argsort(-after, kind="stable")
-    return _joined(pair, column.labels, before, after, lost, order, replace(limits, label=limits.value), most)
+    counts = np.bincount(codes, weights=pair.released.value_counts[inside], minlength=released.width)
+    held = np.rint(column.expected * pair.original.records).astype(np.int64)
+    after = {x: int(n) for x, n in zip(column.labels, counts.tolist(), strict=True) if n}
+    before = {x: n for x, n in zip(column.labels, held.tolist(), strict=True) if x in after}
+    order = sorted(after, key=lambda x: -after[x])
+    return _joined(pair, order, before, after, replace(limits, label=limits.value), most)
 
 
-def _under(cover: Cover, records: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Original records under each label; where labels overlap, in proportion to their released records."""
-    change = np.zeros(len(cover.leaves) + 1)
-    np.add.at(change, cover.first, after)
-    np.add.at(change, cover.last, -after)
-    total = np.bincount(cover.leaves, weights=np.cumsum(change)[:-1], minlength=len(records))
-    parts = np.divide(records, total, out=np.zeros(len(records)), where=total > 0)
-    return np.asarray(after * cover.sums(parts))
+def _plain(pair: Pair, j: int) -> bool:
+    """Whether every value of the original is under one label of the release, and no label is one value for several."""
+    cover, records = pair.covers[j], pair.label_records[j]
+    used = np.flatnonzero(records)
+    if len({cover.labels[i] for i in used}) < len(used) or sum(cover.sizes[used]) > len(cover.hierarchy.leaves):
+        return False
+    leaves = np.concatenate([cover.under(int(i)) for i in used])
+    if len(np.unique(leaves)) < len(leaves):
+        return False
+    return bool(np.isnan(cover.points[used]).all())
 
 
-def _order(cover: Cover, after: np.ndarray) -> np.ndarray:
+def _records_under(cover: Cover, records: np.ndarray, after: Mapping[Text, int]) -> dict[Text, int]:
+    """Original records under each label; labels do not overlap."""
+    under = cover.sums(records)
+    return {x: int(under[i]) for i, x in enumerate(cover.labels) if x in after}
+
+
+def _at_common_level(pair: Pair, j: int) -> tuple[dict[Text, int], dict[Text, int]]:
+    """Records before and after by the groups of the lowest level that holds every label but ``*``."""
+    cover = pair.covers[j]
+    h = cover.hierarchy
+    used = [int(i) for i in np.flatnonzero(pair.label_records[j])]
+    named = [i for i in used if cover.labels[i] != ROOT]
+    whole = [x for x in range(h.levels) if all(len(set(h.maps[x][cover.under(i)].tolist())) == 1 for i in named)]
+    level = whole[0] if whole else h.height
+    before, after = Counter[Text](), Counter[Text]()
+    for leaf, n in enumerate(pair.original.leaf_records[j].tolist()):
+        before[h.labels[level][h.maps[level][leaf]]] += n
+    for i in used:
+        group = h.labels[level][h.maps[level][cover.under(i)[0]]] if i in named and whole else ROOT
+        after[group] += int(pair.label_records[j][i])
+    return {x: n for x, n in before.items() if n}, {x: after[x] for x in {**after, **before} if after[x] or before[x]}
+
+
+def _in_order(cover: Cover, after: Mapping[Text, int]) -> list[Text]:
     """Numbers by size, dates and codes as text, other labels by how frequent they are."""
     if cover.bounds is not None:
-        return np.argsort(np.nan_to_num(cover.bounds[:, 0], nan=np.inf), kind="stable")
-    if all(x is None or x == ROOT or x[:1].isdigit() for x in cover.labels):
-        return np.array(sorted(range(len(after)), key=lambda i: cover.labels[i] or "~"), dtype=np.int64)
-    return np.argsort(-after, kind="stable")
+        low = {x: math.inf if np.isnan(b) else float(b) for x, b in zip(cover.labels, cover.bounds[:, 0], strict=True)}
+        return sorted(after, key=lambda x: low[x])
+    if all(x is None or x == ROOT or x[:1].isdigit() for x in after):
+        return sorted(after, key=lambda x: x or "~")
+    return sorted(after, key=lambda x: -after[x])
 
 
 def _joined(
     pair: Pair,
-    labels: Sequence[Text],
-    before: np.ndarray,
-    after: np.ndarray,
-    lost: int,
-    order: np.ndarray,
+    order: Sequence[Text],
+    before: Mapping[Text, int],
+    after: Mapping[Text, int],
     limits: Limits,
     most: int,
 ) -> list[Share]:
-    rounded = SMALL if pair.suppressed else 1
-
-    def about(count: float) -> int:
-        return round(float(count) / rounded) * rounded
-
-    frequent = [int(i) for i in np.argsort(-after, kind="stable") if after[i] >= limits.label]
+    """The bars of the most frequent labels; the others, and what is not released, in bars of their own."""
+    frequent = sorted((x for x in order if after[x] >= limits.label), key=lambda x: -after[x])
     kept = set(frequent[: most if len(frequent) <= most else most - 1])
-    shares = [Share(labels[i], about(before[i]), int(after[i])) for i in map(int, order) if i in kept]
-    others = [i for i in range(len(after)) if i not in kept and after[i] > 0]
+    shares = [Share(x, before.get(x, 0), after[x]) for x in order if x in kept]
+    others = [x for x in order if x not in kept]
     if others:
-        shares.append(Share(None, about(before[others].sum()), int(after[others].sum()), "other"))
-    if lost or pair.suppressed:
-        shares.append(Share(None, about(lost), pair.suppressed, "not-released"))
+        counted = (sum(before.get(x, 0) for x in others), sum(after[x] for x in others))
+        shares.append(Share(None, *counted, "other"))
+    if pair.suppressed:
+        shares.append(Share(None, pair.suppressed, pair.suppressed, "not-released"))
     return shares
+
+
+def histogram(pair: Pair, j: int, limits: Limits, most: int = MOST_LABELS) -> list[Share]:
+    """Numbers, dates or ordered values before and after in ranges; a released interval counts where its middle is.
+
+    Ranges are at least as wide as what stands for the middle record, and have enough original records each. Labels
+    that say nothing (``*``, missing) have bars of their own.
+    """
+    places = Placed.of(pair, j)
+    unsaid = {x: n for x, n in pair.shown_records(j).items() if x in (None, ROOT)}
+    missing = int(places.missing)
+    shares = []
+    for low, high in places.ranges(limits.label, most - 3):
+        before = int(places.records[(places.numbers >= low) & (places.numbers < high)].sum())
+        after = int(places.released[(places.middles >= low) & (places.middles < high)].sum())
+        shares.append(Share(places.text(low, high), before, after))
+    for label, n in unsaid.items():
+        shares.append(Share(label, missing if label is None else 0, n))
+    if missing and None not in unsaid:
+        shares.append(Share(None, missing, 0))
+    if pair.suppressed:
+        shares.append(Share(None, pair.suppressed, pair.suppressed, "not-released"))
+    return shares
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where the records of a column lie on its scale: original ones by value, released ones by the middle of their label."""
+
+    scale: Scale
+    leaves: tuple[Text, ...]
+    numbers: np.ndarray
+    records: np.ndarray
+    missing: int
+    middles: np.ndarray
+    released: np.ndarray
+    width: float
+
+    @classmethod
+    def of(cls, pair: Pair, j: int) -> Placed:
+        """Both sides of a column that has a scale."""
+        cover, counts = pair.covers[j], pair.original.leaf_records[j]
+        scale = cover.hierarchy.scale
+        assert scale is not None
+        known = ~np.isnan(scale.numbers)
+        limits, wide = [], []
+        used = [int(i) for i in np.flatnonzero(pair.label_records[j]) if cover.labels[i] not in (None, ROOT)]
+        for i in used:
+            under = scale.numbers[cover.under(i)]
+            low, high = float(np.nanmin(under)), float(np.nanmax(under))
+            wide.append(high - low)
+            if cover.bounds is not None:
+                low, high = cover.bounds[i]
+            middle = (low + high) / 2 if np.isnan(cover.points[i]) else cover.points[i]
+            limits.append(middle)
+        released = pair.label_records[j][used]
+        order = np.argsort(wide, kind="stable")
+        ends = np.cumsum(released[order])
+        typical = float(np.array(wide)[order][np.searchsorted(ends, ends[-1] / 2)]) if used else 0.0
+        return cls(
+            scale, cover.hierarchy.leaves, scale.numbers[known], counts[known], int(counts[~known].sum()),
+            np.array(limits, dtype=float), released, typical,
+        )  # fmt: skip
+
+    def ranges(self, enough: int, most: int) -> list[tuple[float, float]]:
+        """Neighbouring ranges with enough original records each; the outermost have no limit, so that none is told."""
+        if not len(self.middles):
+            return [(-math.inf, math.inf)] if self.records.sum() else []
+        edges = _edges(float(self.middles.min()), float(self.middles.max()), most, self.width, self.scale)
+        found: list[tuple[float, float]] = []
+        begin = -math.inf
+        for edge in [*edges, math.inf]:
+            inside = self.records[(self.numbers >= begin) & (self.numbers < edge)].sum()
+            if inside >= enough:
+                found.append((begin, edge))
+                begin = edge
+        if begin < math.inf:
+            found[-1:] = [(found[-1][0], math.inf)] if found else [(-math.inf, math.inf)]
+        return found
+
+    def text(self, low: float, high: float) -> str:
+        """A range in the words of the column."""
+        if self.scale.kind == "order":
+            places = [i for i in np.argsort(self.scale.numbers) if low <= self.scale.numbers[i] < high]
+            names = [str(self.leaves[i]) for i in places]
+            return names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}"
+        if math.isinf(low) and math.isinf(high):
+            return "(−∞, ∞)"
+        if math.isinf(low):
+            return f"<{self._text(high)}"
+        if math.isinf(high):
+            return f">={self._text(low)}"
+        return f"{self._text(low)} ≤ … < {self._text(high)}"
+
+    def _text(self, number: float) -> str:
+        return str(date.fromordinal(int(number)).year) if self.scale.kind == "date" else f"{number:.12g}"
+
+
+def _edges(low: float, high: float, most: int, width: float, scale: Scale) -> list[float]:
+    """Round limits between two numbers, at most so many ranges, none narrower than the width; of dates, years."""
+    if scale.kind == "date":
+        years = [date.fromordinal(int(x)).year for x in (low, high)]
+        step = round(_round_up(max((years[1] - years[0]) / most, width / 365, 1.0)))
+        first, last = (years[0] // step + 1) * step, years[1] // step * step
+        return [float(date(year, 1, 1).toordinal()) for year in range(first, last + 1, step) if year >= 1]
+    least = max((high - low) / most, width, 1.0 if scale.whole else 1e-9)
+    wide = math.ceil(least) if scale.kind == "order" else _round_up(least)
+    return [wide * i for i in range(math.floor(low / wide) + 1, math.floor(high / wide) + 1)]
+
+
+def _round_up(least: float) -> float:
+    """The smallest of 1, 2, 5, 10, 20, … (and their tenths) that is not less."""
+    power = 10.0 ** math.floor(math.log10(least) + 1e-12)
+    return next(power * x for x in (1, 2, 5, 10) if power * x >= least - 1e-12)
 
 
 @dataclass(frozen=True)

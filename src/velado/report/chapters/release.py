@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from velado.evaluation.risk import THRESHOLD, Risk
+from velado.evaluation.risk import THRESHOLD, Risk, required_size
 from velado.frequency import Sensitive
 from velado.models import Verdict as Judged
+from velado.models import model_from
 from velado.report import charts
 from velado.report.chapters.content import Beside, Block, Cell, Picture, Pictures, Section, Table
 from velado.report.chapters.subject import Subject, clean
@@ -127,7 +128,7 @@ def _fate(subject: Subject, column: Column) -> str:
 def classes(subject: Subject) -> Section:
     """How many classes there are, and how large."""
     e, words = subject.evaluation, subject.words
-    sizes = subject.pair.sizes
+    sizes = subject.pair.shown_sizes
     rows = [
         (subject.text("classes.count"), subject.count(e.classes)),
         (subject.text("classes.min"), subject.count(int(e.class_size["min"]))),
@@ -152,7 +153,7 @@ def privacy(subject: Subject) -> Section:
     larger, smaller = subject.text("safer.larger"), subject.text("safer.smaller")
     k = (subject.text("measure.k"), subject.count(e.before.k), subject.count(e.after.k), larger)
     blocks: list[Block] = []
-    charted = {s.column: s for s in subject.pair.released.frequency.sensitive if not s.others}
+    charted = {s.column: s for s in subject.pair.shown.frequency.sensitive if not s.others}
     for i, (column, before) in enumerate(e.before.sensitive.items()):
         after = e.after.sensitive[column]
         rows = [k] if i == 0 else []
@@ -176,7 +177,7 @@ def privacy(subject: Subject) -> Section:
 
 def distinct_values(subject: Subject, column: Sensitive) -> np.ndarray:
     """How many different values of a sensitive column each class has."""
-    released = subject.pair.released
+    released = subject.pair.shown
     inside = (released.values >= column.first) & (released.values < column.first + column.width)
     ends = np.concatenate([[0], np.cumsum(inside)])
     return np.asarray(ends[released.start[1:]] - ends[released.start[:-1]])
@@ -202,6 +203,10 @@ def risk(subject: Subject) -> Section:
             subject.count(e.risk.singled_out_after),
         ),
     ]
+    k = required_size([model_from(v.name, v.required) for v in e.models])
+    if k is not None and e.risk.smaller_than_k_before is not None:
+        counts = (subject.count(e.risk.smaller_than_k_before), subject.count(e.risk.smaller_than_k_after))
+        rows.append((subject.text("risk.smaller-than-k", k=words.integer(k)), *counts))
     nothing = Cell("–")
     if e.journalist:
         j = e.journalist
@@ -218,7 +223,9 @@ def risk(subject: Subject) -> Section:
             shares = (subject.percent(getattr(e.uniqueness[x], model), 2) for x in ("before", "after"))
             rows.append((subject.text("risk.uniqueness", model=model.capitalize()), *shares))
     note = "" if e.journalist else words.text("risk.no-journalist")
-    chart = charts.risk_distribution(subject.pair.original.counts, subject.pair.sizes, words)
+    people = subject.pair.people
+    alone = subject.pair.original.counts if people is None else people.before
+    chart = charts.risk_distribution(alone, subject.pair.exposed, words)
     table = subject.table(rows, "lrr", ("head.measure", "before", "after"), note=note)
     block = Beside(table, Picture(words.text("chart.risk"), chart))
     return Section("risk", words.text("risk.title"), (words.text("risk.lead"),), (block,))

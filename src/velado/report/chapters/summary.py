@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from velado.evaluation.risk import THRESHOLD
+from velado.evaluation.risk import THRESHOLD, required_size
 from velado.models import Verdict as Judged
+from velado.models import model_from
 from velado.report.chapters.content import Cell, Table, Tile, Verdict
 from velado.report.chapters.subject import Subject, clean, symbol
 
@@ -129,6 +130,14 @@ def _words(subject: Subject) -> list[str]:
             after=words.integer(e.risk.singled_out_after),
         )
     )
+    k = required_size([model_from(v.name, v.required) for v in e.models])
+    if k is not None and e.risk.smaller_than_k_before is not None:
+        told[-1] += " " + words.text(
+            "words.smaller-than-k",
+            k=words.integer(k),
+            before=words.integer(e.risk.smaller_than_k_before),
+            after=words.integer(e.risk.smaller_than_k_after),
+        )
     worst = sorted(((x, name) for name, x in e.utility.columns.items() if x > 0), reverse=True)[:3]
     if worst:
         listed = words.listed([f"{clean(name)} ({words.percent(x)})" for x, name in worst])
