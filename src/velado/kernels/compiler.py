@@ -47,10 +47,15 @@ def kernel(function: Callable[..., Any]) -> Any:
     before = _settings.CACHE_DIR
     _settings.CACHE_DIR = CACHE_FOLDER
     try:
-        return numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")(function)
+        return numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", no_cfunc_wrapper=True)(function)
     finally:
         _settings.CACHE_DIR = before
 
+
+helper = numba.njit(
+    nogil=True, boundscheck=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False
+)
+"""Decorator of what only kernels call."""
 
 inlined = numba.njit(inline="always", boundscheck=False, error_model="numpy")
 """Decorator of the few helpers whose call would cost more than their body."""
