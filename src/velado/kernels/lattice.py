@@ -379,6 +379,21 @@ def group_node(tables, objective, search, scratch, levels, base, at):
 
 
 @helper
+def _keep(tables, search, scratch, levels, node, base_rows, at, found, entries, figure, kind):
+    """Store a grouping that is much smaller than the one it came from, and offer it to the coarser nodes."""
+    stored = np.int64(-1)
+    if found <= SHRINK * base_rows:
+        stored = _store(
+            search, scratch.class_start, scratch.class_values, scratch.class_counts, node, at, found, entries
+        )
+    if stored >= 0 or kind > SUM:
+        _offer_above(
+            tables.strides, tables.depth, search.base, search.base_rows, search.finer, levels, node, stored, found, figure,
+            kind, scratch.box,
+        )  # fmt: skip
+
+
+@helper
 def _has_descendants(sweep, depth, levels):
     """Whether a later node of the sweep can be grouped from this one."""
     last = sweep[sweep.shape[0] - 1]
@@ -386,12 +401,8 @@ def _has_descendants(sweep, depth, levels):
 
 
 @helper
-def evaluate(tables, rules, objective, search, scratch, node, base, sweeping, levels):
-    """Group, judge and price a node; close what that decides. The value of an unusable node is infinite."""
-    levels_of(tables.strides, tables.depth, node, levels)
-    base_rows = search.base_rows[base]
-    at = _room(search.rows, search.base_rows, search.integers)
-    found, entries = group_node(tables, objective, search, scratch, levels, base, at)
+def settle(tables, rules, objective, search, scratch, node, base_rows, at, found, entries, sweeping, levels):
+    """Judge and price a node that was grouped; close what that decides. The value of an unusable node is infinite."""
     m = levels.shape[0]
     sizes = search.sizes[at : at + found]
     rows = search.rows[at : at + found]
@@ -446,17 +457,16 @@ def evaluate(tables, rules, objective, search, scratch, node, base, sweeping, le
             value = kept / classes
     figure = all_squares if objective.kind == DISCERNIBILITY else float(found)
     _close_below(tables.strides, search.suppressed, levels, node, must_suppress, scratch.box)
-    stored = -1
-    if sweeping:
+    if not sweeping:
+        _keep(tables, search, scratch, levels, node, base_rows, at, found, entries, figure, objective.kind)
+    else:
         if _has_descendants(tables.sweep, tables.depth, levels):
             _store(search, scratch.class_start, scratch.class_values, scratch.class_counts, node, at, found, entries)
-    elif found <= SHRINK * base_rows:
-        stored = _store(search, scratch.class_start, scratch.class_values, scratch.class_counts, node, at, found, entries)
-    if stored >= 0 or objective.kind > SUM:
-        _offer_above(
-            tables.strides, tables.depth, search.base, search.base_rows, search.finer, levels, node, stored, found,
-            figure, objective.kind, scratch.box,
-        )  # fmt: skip
+        if objective.kind > SUM:
+            _offer_above(
+                tables.strides, tables.depth, search.base, search.base_rows, search.finer, levels, node, np.int64(-1),
+                found, figure, objective.kind, scratch.box,
+            )  # fmt: skip
     search.closed[node] = True
     search.value[node] = value
     search.integers[EVALUATED] += 1
@@ -468,7 +478,13 @@ def evaluate(tables, rules, objective, search, scratch, node, base, sweeping, le
 def evaluate_node(tables, rules, objective, search, scratch, node):
     """Evaluate one node, whatever its bound."""
     levels = np.zeros(tables.strides.shape[0], np.int64)
-    evaluate(tables, rules, objective, search, scratch, node, np.int64(search.base[node]), np.bool_(False), levels)
+    levels_of(tables.strides, tables.depth, node, levels)
+    base = np.int64(search.base[node])
+    at = _room(search.rows, search.base_rows, search.integers)
+    found, entries = group_node(tables, objective, search, scratch, levels, base, at)
+    settle(
+        tables, rules, objective, search, scratch, node, search.base_rows[base], at, found, entries, np.bool_(False), levels
+    )  # fmt: skip
 
 
 @helper
@@ -501,32 +517,22 @@ def _climb(strides, depth, records, objective, search, node, threshold, costs, p
 
 
 @helper
-def _halfway_base(tables, objective, search, scratch, node, levels):
-    """Where only the frequency table could serve as base, first store a node halfway up to this one.
+def _halfway(strides, depth, base_of, tried, node, levels):
+    """The node halfway up to this one, and its levels, where only the frequency table could serve as base; or 0.
 
-    Many nodes above it will be grouped from it instead of from all rows.
+    Many nodes above it will be grouped from it instead of from all rows, so it is stored first.
     """
-    if search.base[node] > 0:
-        return
-    levels_of(tables.strides, tables.depth, node, levels)
+    if base_of[node] > 0:
+        return np.int64(0)
+    levels_of(strides, depth, node, levels)
     halfway = np.int64(0)
     for j in range(levels.shape[0]):
         levels[j] //= 2
-        halfway += levels[j] * tables.strides[j]
-    if halfway == 0 or search.tried[halfway]:
-        return
-    search.tried[halfway] = True
-    at = _room(search.rows, search.base_rows, search.integers)
-    found, entries = group_node(tables, objective, search, scratch, levels, np.int64(0), at)
-    if found <= SHRINK * search.base_rows[0]:
-        stored = _store(
-            search, scratch.class_start, scratch.class_values, scratch.class_counts, halfway, at, found, entries
-        )
-        if stored >= 0:
-            _offer_above(
-                tables.strides, tables.depth, search.base, search.base_rows, search.finer, levels, halfway, stored, found,
-                0.0, np.int64(SUM), scratch.box,
-            )  # fmt: skip
+        halfway += levels[j] * strides[j]
+    if halfway == 0 or tried[halfway]:
+        return np.int64(0)
+    tried[halfway] = True
+    return halfway
 
 
 @kernel
@@ -562,14 +568,25 @@ def climb_nodes(tables, rules, objective, search, scratch, quota):
         if done >= quota:
             _push(search.heap, search.key, search.integers, node)
             return False
-        length = _climb(
-            tables.strides, tables.depth, tables.records, objective, search, node, threshold, costs, path
-        )
+        length = _climb(tables.strides, tables.depth, tables.records, objective, search, node, threshold, costs, path)
         chosen = path[min(length - 1, int(length * CLIMB))]
-        _halfway_base(tables, objective, search, scratch, chosen, levels)
-        evaluate(
-            tables, rules, objective, search, scratch, chosen, np.int64(search.base[chosen]), np.bool_(False), levels
-        )
+        halfway = _halfway(tables.strides, tables.depth, search.base, search.tried, chosen, levels)
+        while True:
+            # First the node halfway, if there is one to be stored, then the chosen one.
+            base = np.int64(0)
+            if halfway == 0:
+                levels_of(tables.strides, tables.depth, chosen, levels)
+                base = np.int64(search.base[chosen])
+            at = _room(search.rows, search.base_rows, search.integers)
+            found, entries = group_node(tables, objective, search, scratch, levels, base, at)
+            if halfway == 0:
+                break
+            _keep(tables, search, scratch, levels, halfway, search.base_rows[0], at, found, entries, 0.0, np.int64(SUM))
+            halfway = np.int64(0)
+        settle(
+            tables, rules, objective, search, scratch, chosen, search.base_rows[base], at, found, entries,
+            np.bool_(False), levels,
+        )  # fmt: skip
         done += 1
         if chosen != node:
             _push(search.heap, search.key, search.integers, node)
@@ -638,5 +655,11 @@ def sweep_nodes(tables, rules, objective, search, scratch, first, last):
             search.integers[ROWS_USED] = search.base_first[search.integers[BASES]]
             search.integers[ENTRIES_USED] = search.base_entries[search.integers[BASES]]
         base = search.integers[BASES] - 1
-        evaluate(tables, rules, objective, search, scratch, node, base, np.bool_(True), levels)
+        levels_of(tables.strides, tables.depth, node, levels)
+        at = _room(search.rows, search.base_rows, search.integers)
+        found, entries = group_node(tables, objective, search, scratch, levels, base, at)
+        settle(
+            tables, rules, objective, search, scratch, node, search.base_rows[base], at, found, entries,
+            np.bool_(True), levels,
+        )  # fmt: skip
     return True

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from velado.kernels.compiler import helper, kernel
+from velado.kernels.compiler import helper, kernel, shared_helper
 from velado.kernels.grouping import sort_ascending
 
 # What a rule measures.
@@ -322,7 +322,7 @@ def _judge_mass(rules, r, classes, start, values, counts, figures, satisfied, ke
             keepable[c] = kept
 
 
-@helper
+@shared_helper
 def judge_rule(rules, r, classes, sizes, start, values, counts, figures, satisfied, keepable, exact, buffer, reals):
     """Figure of rule r for each class; clear ``satisfied`` and lower ``keepable`` where it is violated.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from velado.kernels.compiler import helper, kernel
+from velado.kernels.compiler import allocating_helper, helper, kernel
 from velado.kernels.measures import SIZE, judge_rule
 
 RANGE, STD, VALUES = 0, 1, 2
@@ -116,7 +116,7 @@ def _by_deviation(columns, n, j, width, total, squares):
     return width / np.sqrt(max(squares[j] / n - mean * mean, 1e-300)) * columns.weight[j]
 
 
-@helper
+@allocating_helper
 def _ranked(data, counts, begin, end, j, lowest, highest, room, ranks, records):
     """The different ranks of a part in a column, ascending, and the records of each; how many there are."""
     width = highest - lowest + 1
@@ -211,7 +211,7 @@ def _good(rules, histograms, rows, begin, end, n, dense):
     return good
 
 
-@helper
+@allocating_helper
 def _satisfies(rules, n, dense):
     """Whether a class of n records with this histogram satisfies all rules."""
     used = 0
@@ -235,7 +235,10 @@ def _satisfies(rules, n, dense):
     for r in range(rules.kind.shape[0]):
         if rules.kind[r] != SIZE:
             keepable[0] = 1
-            judge_rule(rules, r, 1, sizes, start, values, counts, figures, satisfied, keepable, False)
+            judge_rule(
+                rules, r, np.int64(1), sizes, start, values, counts, figures, satisfied, keepable, np.bool_(False),
+                np.empty(rules.width[r], np.int64), np.empty((3, rules.width[r] + 1)),
+            )  # fmt: skip
             if not satisfied[0]:
                 return False
     return True
@@ -331,7 +334,7 @@ def _cut_in_two(
     return -1
 
 
-@helper
+@allocating_helper
 def _cut_anywhere(data, counts, rows, begin, end, j, rules, histograms, k, split, judged):
     """Cut a part of single records between any two of them, equal values in the order of their numbers (relaxed).
 
@@ -467,7 +470,7 @@ def partition(data, counts, rows, columns, rules, histograms, k, split, relaxed,
             )  # fmt: skip
             tried[:] = False
             for _ in range(m):
-                j = -1
+                j = np.int64(-1)
                 for x in range(m):
                     if not tried[x] and (j < 0 or _wider(columns, rule, n, x, j, low, high, total, squares)):
                         j = x
