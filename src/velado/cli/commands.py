@@ -50,8 +50,7 @@ class _Later(TyperCommand):
     """A command that so far only has its name and what the list of commands shows of it."""
 
     def __init__(self, name: str) -> None:
-        self._module, help_ = COMMANDS[name]
-        super().__init__(name, help=help_)
+        super().__init__(name, help=COMMANDS[name][1])
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """The context of the command itself."""
@@ -62,13 +61,8 @@ class _Later(TyperCommand):
 class Commands(TyperGroup):
     """The group of all commands."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Their names, in the order of the help."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command, not loaded yet."""
-        return _Later(cmd_name) if cmd_name in COMMANDS else None
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**{**attributes, "commands": {name: _Later(name) for name in COMMANDS}})
 
 
 def load(name: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import suppress
 
 _helpers: list[subprocess.Popen[bytes]] = []
 
@@ -16,7 +17,9 @@ def begin() -> None:
         return
     quiet = subprocess.DEVNULL
     command = [sys.executable, "-m", "velado.kernels.warm"]
-    _helpers.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet))
+    # Where no process may be started, this one compiles everything.
+    with suppress(OSError):
+        _helpers.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet))
 
 
 def end() -> None:

@@ -27,16 +27,16 @@ def _stored(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 _COMMON: dict[str, Any] = {"nogil": True, "boundscheck": False, "error_model": "numpy", "no_cfunc_wrapper": True}
 # Kernels pass each other dozens of arrays. Compiling the count of their references, and the door for Python's objects,
-# takes longer than compiling the loops.
+# takes longer than compiling the loops. Always said: what is left open is taken over from whoever calls.
 _INSIDE: dict[str, Any] = {"no_cpython_wrapper": True, "_nrt": False}
 
-kernel = _stored()
+kernel = _stored(_nrt=True)
 """Decorator of what Python calls."""
 
 helper = numba.njit(**_COMMON, **_INSIDE)
 """Decorator of what only kernels call. It allocates nothing: whoever calls it brings scratch."""
 
-allocating_helper = numba.njit(no_cpython_wrapper=True, **_COMMON)
+allocating_helper = numba.njit(no_cpython_wrapper=True, _nrt=True, **_COMMON)
 """Decorator of a helper that makes arrays of its own."""
 
 shared_helper = _stored(**_INSIDE)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from typing import Any
 
 
 def _leave_with_parent() -> None:
@@ -19,17 +20,24 @@ def _leave_with_parent() -> None:
     os._exit(0)
 
 
-def main() -> None:
-    """Judge nothing: that compiles everything that judging needs."""
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
+def nothing() -> tuple[Any, ...]:
+    """Arguments of `judge` without rules and classes."""
     import numpy as np
 
-    from velado.kernels.measures import Rules, judge
+    from velado.kernels.measures import Rules
 
     whole, real, flag = np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.bool_)
     kinds = {"threshold": real, "expected": real, "caps": real, "slack": real, "scale": real, "union_closed": flag}
     rules = Rules(**{name: kinds.get(name, whole) for name in Rules._fields})
-    judge(rules, whole, np.zeros(1, np.int64), np.zeros(0, np.int32), whole)
+    return rules, whole, np.zeros(1, np.int64), np.zeros(0, np.int32), whole
+
+
+def main() -> None:
+    """Judge nothing: that compiles everything that judging needs."""
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    from velado.kernels.measures import judge
+
+    judge(*nothing())
 
 
 if __name__ == "__main__":
