@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from velado.evaluation import CONDITIONS, MEASURES, Balance, Check, Comparison, Evaluation
     from velado.frequency import FrequencyTable
     from velado.hierarchies import Hierarchy
-    from velado.hierarchies import build as build_hierarchy
+    from velado.hierarchies.build import build as build_hierarchy
     from velado.methods import Datafly, Fixed, Fuzzy, Incognito, Lattice, Mondrian, Samarati
     from velado.models import (
         AlphaK,
@@ -58,7 +58,8 @@ if TYPE_CHECKING:
     from velado.questions.hierarchy import project_hierarchy
     from velado.questions.inspect import Inspection, inspect_table
     from velado.recoding import Recoding
-    from velado.release import LightRelease, Release, Releases, anonymize, run
+    from velado.release.result import LightRelease, Release, Releases
+    from velado.release.run import anonymize, run
     from velado.report.formats.appointments import save_vectors
     from velado.report.formats.comparison import save_comparison
     from velado.report.formats.fuzzy_charts import save_fuzzy_charts
@@ -159,7 +160,8 @@ _HOMES = {
     "velado.errors": "Cancelled InputError NoSolution VeladoError VerificationError",
     "velado.evaluation": "Balance CONDITIONS Check Comparison Evaluation MEASURES",
     "velado.frequency": "FrequencyTable",
-    "velado.hierarchies": "Hierarchy build_hierarchy=build",
+    "velado.hierarchies": "Hierarchy",
+    "velado.hierarchies.build": "build_hierarchy=build",
     "velado.methods": "Datafly Fixed Fuzzy Incognito Lattice Mondrian Samarati",
     "velado.models": "AlphaK BetaLikeness DeltaDisclosure DistinctDiversity EntropyDiversity FuzzyCloseness FuzzyDiversity KAnonymity QAnonymity RecursiveDiversity TCloseness",
     "velado.operations": "OPERATIONS create_key",
@@ -175,7 +177,8 @@ _HOMES = {
     "velado.questions.hierarchy": "project_hierarchy",
     "velado.questions.inspect": "Inspection inspect_table",
     "velado.recoding": "Recoding",
-    "velado.release": "LightRelease Release Releases anonymize run",
+    "velado.release.result": "LightRelease Release Releases",
+    "velado.release.run": "anonymize run",
     "velado.report.formats.appointments": "save_vectors",
     "velado.report.formats.comparison": "save_comparison",
     "velado.report.formats.fuzzy_charts": "save_fuzzy_charts",

@@ -11,6 +11,7 @@ from numba.core import config
 from velado.kernels.folder import CACHE_FOLDER
 
 _settings: Any = config
+_njit: Any = numba.njit
 
 
 def _stored(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -18,7 +19,7 @@ def _stored(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         before = _settings.CACHE_DIR
         _settings.CACHE_DIR = str(CACHE_FOLDER)
         try:
-            return numba.njit(cache=True, **_COMMON, **options)(function)
+            return _njit(cache=True, **_COMMON, **options)(function)
         finally:
             _settings.CACHE_DIR = before
 
@@ -33,10 +34,10 @@ _INSIDE: dict[str, Any] = {"no_cpython_wrapper": True, "_nrt": False}
 kernel = _stored(_nrt=True)
 """Decorator of what Python calls."""
 
-helper = numba.njit(**_COMMON, **_INSIDE)
+helper = _njit(**_COMMON, **_INSIDE)
 """Decorator of what only kernels call. It allocates nothing: whoever calls it brings scratch."""
 
-allocating_helper = numba.njit(no_cpython_wrapper=True, _nrt=True, **_COMMON)
+allocating_helper = _njit(no_cpython_wrapper=True, _nrt=True, **_COMMON)
 """Decorator of a helper that makes arrays of its own."""
 
 shared_helper = _stored(**_INSIDE)
