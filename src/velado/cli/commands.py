@@ -68,10 +68,11 @@ class Commands(TyperGroup):
 def load(name: str) -> Any:
     """The command with its options."""
     module = import_module(f"velado.cli.{COMMANDS[name][0]}")
-    app = getattr(module, "app", None)
-    if app is None:
-        app = typer.Typer(add_completion=False)
-        app.command(name)(module.command)
-    command = typer.main.get_command(app)
+    if hasattr(module, "app"):
+        command: Any = typer.main.get_group(module.app)
+    else:
+        alone = typer.Typer(add_completion=False)
+        alone.command(name)(module.command)
+        command = typer.main.get_command(alone)
     command.name = name
     return command
