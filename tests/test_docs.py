@@ -1,9 +1,10 @@
 """The documentation runs, names everything that exists, and its links lead somewhere.
 
-A page is run from top to bottom in a folder of its own. What its fenced blocks do:
+A page is run from top to bottom in a folder of its own, in which the README finds a table, ``people.csv``. What its fenced blocks do:
 
 * ``bash``: lines that begin with ``velado`` are run and must end with exit code 0, or with the code in a comment
   (``# exit 1``); ``> FILE`` stores what they print. ``make`` and ``pip`` lines are looked up, not run.
+* ``sh``, ``powershell``: installing; the extras that they name must exist.
 * ``python``: run; all blocks of a page share their names.
 * ``yaml``: a project file whose first line is a comment with its name; it is written and loaded.
 * ``csv NAME``: written to that file.
@@ -12,6 +13,7 @@ A page is run from top to bottom in a folder of its own. What its fenced blocks 
 
 import ast
 import contextlib
+import importlib.util
 import io
 import json
 import os
@@ -24,17 +26,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow.csv
 import pytest
 import typer
 
 import velado
 from velado import cli
+from velado.cli import commands
 from velado.hierarchies import BUILDERS
 from velado.hierarchies.calendar import UNITS
 from velado.methods import METHODS, OBJECTIVES
 from velado.models import MODELS
 from velado.project.document import COLUMN_KEYS, KEYS
 from velado.project.output import OUTPUT_KEYS
+from velado.samples import hospital
 from velado.tables.source import OPTIONS
 
 ROOT = Path(__file__).parent.parent
@@ -43,10 +48,10 @@ REFERENCE = DOCS / "reference"
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
 DATA = Path(os.environ.get("VELADO_DATA", ROOT.parent / "shared" / "data")).resolve()
 FENCE = re.compile(r"^```(\S*)[ \t]*(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LANGUAGES = ("bash", "python", "yaml", "csv", "text", "json", "")
+LANGUAGES = ("bash", "sh", "powershell", "python", "yaml", "csv", "text", "json", "")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 APP: Any = typer.main.get_command(cli.app)
-COMMANDS: dict[str, Any] = APP.commands
+COMMANDS: dict[str, Any] = {name: commands.load(name) for name in commands.COMMANDS}
 
 
 class Block(NamedTuple):
@@ -171,6 +176,8 @@ def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("VELADO_DATA", str(DATA))
+    if page == ROOT / "README.md":
+        pyarrow.csv.write_csv(hospital(), "people.csv")
     names: dict[str, Any] = {"__name__": "__main__"}
     shown = ""
     for number, block in enumerate(blocks(page), start=1):
@@ -193,6 +200,25 @@ def test_blocks_have_a_known_language(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert len(re.findall(r"^```", text, re.MULTILINE)) == 2 * len(blocks(page))
     assert {b.language for b in blocks(page)} <= set(LANGUAGES)
+
+
+def test_installing_names_extras_that_exist() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    named = set(re.findall(r"^\| `(\w+)` \| ", text.partition("| extra |")[2].partition("\n\n")[0], re.MULTILINE))
+    assert named == set(extras) - {"dev"}
+    assert named >= {e for found in re.findall(r"\.\[([\w,]+)\]", text) for e in found.split(",")}
+
+
+def test_pictures_are_what_the_commands_print() -> None:
+    """Otherwise: python docs/pictures/draw.py."""
+    spec = importlib.util.spec_from_file_location("draw", DOCS / "pictures" / "draw.py")
+    assert spec is not None
+    assert spec.loader is not None
+    draw = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(draw)
+    for file, drawn in draw.pictures().items():
+        assert (DOCS / "pictures" / file).read_text(encoding="utf-8") == drawn, file
 
 
 # Links.

@@ -56,7 +56,7 @@ def test_group(seed: int, columns: int, rows: int) -> None:
     capacity = table_capacity(rows)
     ids = np.empty(rows, dtype=np.int32)
     found = grouping.group(
-        cells, chosen, rows, levels, maps, first, radix, np.empty(rows, dtype=np.int64),
+        cells, chosen, rows, levels, maps, first, radix, np.empty(first[-1], dtype=np.int64), np.empty(rows, dtype=np.int64),
         np.empty(capacity, dtype=np.int64), np.full(capacity, -1, dtype=np.int32), ids,
     )  # fmt: skip
     keys = [tuple(int(maps[levels[j], cells[r, j]]) for j in range(columns)) for r in chosen]

@@ -8,33 +8,14 @@ from typing import Annotated
 import typer
 
 from velado import __version__
-from velado.cli import (
-    appointments,
-    attack,
-    balance,
-    check,
-    compare,
-    decrypt,
-    demo,
-    estimate,
-    evaluate,
-    fuzzy,
-    hierarchy,
-    import_,
-    init,
-    inspect,
-    key,
-    report,
-    run,
-    signals,
-    study,
-    watchman,
-)
+from velado.cli import signals, warming, watchman
+from velado.cli.commands import Commands
 from velado.cli.terminal import fail, print_json, silence, unheard
 from velado.errors import InputError, InternalError, VeladoError, redacted
 from velado.tables.publication.private import remove_mine
 
 app = typer.Typer(
+    cls=Commands,
     help="Anonymize tables about people, prove it, and show what it cost.",
     no_args_is_help=True,
     invoke_without_command=True,
@@ -52,26 +33,6 @@ def _options(
         raise typer.Exit
 
 
-app.command("run")(run.command)
-app.command("check")(check.command)
-app.command("estimate")(estimate.command)
-app.command("evaluate")(evaluate.command)
-app.command("compare")(compare.command)
-app.command("balance")(balance.command)
-app.command("attack")(attack.command)
-app.command("report")(report.command)
-app.command("fuzzy")(fuzzy.command)
-app.command("inspect")(inspect.command)
-app.command("init")(init.command)
-app.command("hierarchy")(hierarchy.command)
-app.command("key")(key.command)
-app.command("decrypt")(decrypt.command)
-app.command("demo")(demo.command)
-app.command("study")(study.command)
-app.add_typer(import_.app, name="import")
-app.add_typer(appointments.app, name="appointments")
-
-
 def main() -> None:
     """Entry point: exit codes 0 done, 1 no solution, 2 bad input, 70 internal error, 128 + signal when interrupted."""
     try:
@@ -85,6 +46,8 @@ def main() -> None:
     except BaseException as error:
         # Also the panics of compiled libraries, which are no Exceptions.
         code = 0 if signals.received else fail(InternalError.of(error))
+    finally:
+        warming.end()
     if signals.received:
         code = signals.farewell()
         remove_mine()

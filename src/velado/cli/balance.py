@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from velado import CONDITIONS, balance, save_comparison
+from velado.cli import warming
 from velado.cli.compare import show
 from velado.cli.grid import METHOD, SUPPRESSION, C, K, L, Q, T, grid
 from velado.cli.terminal import FORCE, JSON, LANGUAGE, plain, print_json, progress, say
@@ -38,6 +39,7 @@ def command(
     limits = {"ks": ks, "loss": loss, "precision": precision, "suppressed": suppressed, "query-error": query_error}
     conditions = {name: limit for name, limit in limits.items() if limit is not None}
     tried = grid(k=k, q=q, l=l, c=c, t=t, suppression=suppression, method=method)
+    warming.begin()
     with progress(language) as report:
         drawing = report.part(0.8, 1.0)
         result = balance(project, conditions, tried or None, progress=report.part(0.0, 0.8))

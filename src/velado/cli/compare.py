@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from velado import Comparison, compare, save_comparison
+from velado.cli import warming
 from velado.cli.grid import METHOD, SUPPRESSION, C, K, L, Q, T, grid
 from velado.cli.terminal import FORCE, JSON, LANGUAGE, plain, print_json, progress, say, table
 
@@ -29,6 +30,7 @@ def command(
     json: JSON = False,
 ) -> None:
     """Try many settings on one reading of the table: loss, risk, suppressed records and class sizes of each."""
+    warming.begin()
     with progress(language) as report:
         tried = grid(k=k, q=q, l=l, c=c, t=t, suppression=suppression, method=method)
         result = compare(project, tried, progress=report.part(0.0, 0.8))

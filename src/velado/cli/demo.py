@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from velado import Release, run
-from velado.cli import summary
+from velado.cli import summary, warming
 from velado.cli.terminal import JSON, plain, print_json, progress, say
 from velado.errors import unwritable
 from velado.samples.demo import write_demo
@@ -27,8 +27,9 @@ def command(
     if not json:
         say("5,000 synthetic hospital patients: names and national ids are removed; birth date, sex, postal code,")
         say("city and marital status are generalized until every patient hides among others; the diagnosis stays.")
-        say("(The first run after installation compiles for half a minute or more; later ones start at once.)")
+        say("(The first run after installation compiles, which takes some seconds; later ones start at once.)")
         say()
+    warming.begin()
     with progress() as report:
         release = run(project, report)
     assert isinstance(release, Release)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from velado import InputError, Project, run
-from velado.cli import results
+from velado.cli import results, warming
 from velado.cli.terminal import JSON, print_json, progress
 
 
@@ -24,6 +24,7 @@ def command(
         raise InputError(
             "no-output", f"the {what} says no output path", file=project, hint="output: {path: release.csv}"
         )
+    warming.begin()
     with progress() as report:
         release = run(described, report)
     if json:

@@ -8,18 +8,21 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from velado import InputError, LightRelease, Release, VeladoError
+from velado import InputError, VeladoError
 from velado.cli import signals
 from velado.errors import FULL, Note, disk_full
 from velado.i18n import language
 from velado.progress import Progress, Step
+
+if TYPE_CHECKING:
+    from velado import LightRelease, Release
 
 TWINS = Annotated[
     str, typer.Option(help="fold: spellings of one sensitive value, such as HIV and hiv, count as one; or distinct.")

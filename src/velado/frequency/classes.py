@@ -38,8 +38,8 @@ class Classes:
         ids = np.empty(n, dtype=np.int32)
         found = group(
             tables.cells, np.arange(n, dtype=np.uint32), n, np.asarray(levels, dtype=np.int64), tables.maps, tables.first,
-            tables.radix, np.empty(n, dtype=np.int64), np.empty(capacity, dtype=np.int64),
-            np.full(capacity, -1, dtype=np.int32), ids,
+            tables.radix, np.empty(tables.first[-1], dtype=np.int64), np.empty(n, dtype=np.int64),
+            np.empty(capacity, dtype=np.int64), np.full(capacity, -1, dtype=np.int32), ids,
         )  # fmt: skip
         return cls.from_ids(frequency, ids, found)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from velado.kernels.compiler import kernel
+from velado.kernels.compiler import helper, kernel
 
 _WIDEST_KEY = np.int64(1) << np.int64(62)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -68,22 +68,22 @@ def number_keys(keys, n, domain, table_keys, table_ids, ids):
 
 
 @kernel
-def group(cells, rows, n, levels, maps, first, radix, keys, table_keys, table_ids, ids):
+def group(cells, rows, n, levels, maps, first, radix, digits, keys, table_keys, table_ids, ids):
     """Class number of each of the first n ``rows`` under the node ``levels``; return the number of classes.
 
     Keys are mixed-radix numbers. Where the product of the radices would leave 62 bits, the keys
-    so far are numbered first, so grouping is exact for any number of columns.
+    so far are numbered first, so grouping is exact for any number of columns. ``digits`` (one per leaf) is scratch.
     """
     m = levels.shape[0]
     flat = cells.reshape(cells.shape[0] * m)
-    digits = np.empty(first[m], np.int64)
     domain = np.int64(1)
     found = np.int64(1)
     for r in range(n):
         ids[r] = 0
     j = 0
     while j < m:
-        digits[:] = 0
+        for leaf in range(first[m]):
+            digits[leaf] = 0
         while j < m and domain <= _WIDEST_KEY // radix[j, levels[j]]:
             for leaf in range(first[j], first[j + 1]):
                 digits[leaf] = domain * maps[levels[j], leaf]
@@ -112,7 +112,7 @@ def summarize(rows, sizes, n, ids, found, class_rows, class_sizes):
         class_sizes[c] += sizes[r]
 
 
-@kernel
+@helper
 def sort_ascending(values, n):
     """Sort the first n values in place (Shell's method: short to compile, fast on the short lists here)."""
     gap = 1

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from velado.kernels.compiler import inlined, kernel
+from velado.kernels.compiler import helper, kernel
 from velado.kernels.grouping import add_rows, compress, group, merge_histograms, summarize
 from velado.kernels.measures import judge_rule
 
@@ -115,30 +115,34 @@ class Scratch(NamedTuple):
     keepable: np.ndarray
     column_cost: np.ndarray
     price: np.ndarray
+    digits: np.ndarray
+    box: np.ndarray
+    buffer: np.ndarray
+    reals: np.ndarray
 
 
-@kernel
-def levels_of(tables, node, levels):
+@helper
+def levels_of(strides, depth, node, levels):
     """Write the level vector of a node number."""
     for j in range(levels.shape[0]):
-        levels[j] = node // tables.strides[j] % tables.depth[j]
+        levels[j] = node // strides[j] % depth[j]
 
 
-@kernel
-def _combine(objective, costs):
-    total = 1.0 if objective.kind == GEOMETRIC else 0.0
+@helper
+def _combine(kind, scale, shift, costs):
+    total = 1.0 if kind == GEOMETRIC else 0.0
     for j in range(costs.shape[0]):
-        loss = max(0.0, objective.scale[j] * costs[j] + objective.shift[j])
-        if objective.kind == GEOMETRIC:
+        loss = max(0.0, scale[j] * costs[j] + shift[j])
+        if kind == GEOMETRIC:
             total *= 1.0 + loss
         else:
             total += loss
-    if objective.kind == GEOMETRIC:
+    if kind == GEOMETRIC:
         return total ** (1.0 / costs.shape[0]) - 1.0
     return total
 
 
-@inlined
+@helper
 def _cheapest(sorted_records, sorted_costs, at, stop, records):
     """Cost of the given number of records, cheapest first."""
     low = at
@@ -157,22 +161,20 @@ def _cheapest(sorted_records, sorted_costs, at, stop, records):
     return sorted_costs[before] + share * (sorted_costs[low] - sorted_costs[before])
 
 
-@kernel
-def bound_of(tables, objective, search, node, costs):
+@helper
+def bound_of(strides, depth, records, objective, must_suppress, finer, bound_for, lower, node, costs):
     """Lower bound of the objective at a node; infinite if it must suppress too much."""
-    suppressed = search.suppressed[node]
-    if suppressed > objective.limit or suppressed >= tables.records:
+    suppressed = must_suppress[node]
+    if suppressed > objective.limit or suppressed >= records:
         return np.inf
-    kept = tables.records - suppressed
+    kept = records - suppressed
     if objective.kind == DISCERNIBILITY:
-        return max(search.finer[node], float(suppressed) * tables.records + float(kept) * objective.smallest_class)
+        return max(finer[node], float(suppressed) * records + float(kept) * objective.smallest_class)
     if objective.kind == AVERAGE:
-        return max(float(objective.smallest_class), (tables.records - objective.limit) / search.finer[node])
-    if search.bound_for[node] == suppressed:
-        return search.lower[node]
-    search.bound_for[node] = suppressed
-    strides = tables.strides
-    depth = tables.depth
+        return max(float(objective.smallest_class), (records - objective.limit) / finer[node])
+    if bound_for[node] == suppressed:
+        return lower[node]
+    bound_for[node] = suppressed
     sorted_at = objective.sorted_at
     sorted_records = objective.sorted_records
     sorted_costs = objective.sorted_costs
@@ -181,24 +183,22 @@ def bound_of(tables, objective, search, node, costs):
         level = node // strides[j] % depth[j]
         cost = _cheapest(sorted_records, sorted_costs, sorted_at[j, level], sorted_at[j, level + 1], kept)
         costs[j] = cost + suppressed * suppressed_cost[j]
-    return _combine(objective, costs)
+    return _combine(objective.kind, objective.scale, objective.shift, costs)
 
 
-@kernel
-def _threshold(search):
+@helper
+def _threshold(values):
     """Nodes with a bound above this cannot be optimal, not even tied."""
-    best = search.best[0]
-    for b in search.best[1:]:
-        best = min(best, b)
+    best = values[0]
+    for i in range(1, values.shape[0]):
+        best = min(best, values[i])
     return best + TIE * max(1.0, abs(best)) if best < np.inf else np.inf
 
 
-@kernel
-def _push(search, node):
-    heap = search.heap
-    lower = search.key
-    i = search.integers[HEAP]
-    search.integers[HEAP] += 1
+@helper
+def _push(heap, lower, integers, node):
+    i = integers[HEAP]
+    integers[HEAP] += 1
     while i > 0:
         parent = (i - 1) // 2
         above = heap[parent]
@@ -209,13 +209,11 @@ def _push(search, node):
     heap[i] = node
 
 
-@kernel
-def _pop(search):
-    heap = search.heap
-    lower = search.key
+@helper
+def _pop(heap, lower, integers):
     top = heap[0]
-    search.integers[HEAP] -= 1
-    n = search.integers[HEAP]
+    integers[HEAP] -= 1
+    n = integers[HEAP]
     node = heap[n]
     i = 0
     while 2 * i + 1 < n:
@@ -253,69 +251,78 @@ def start_search(tables, objective, search, first, last):
         search.value[node] = np.nan
         search.closed[node] = False
         search.tried[node] = False
-        search.lower[node] = bound_of(tables, objective, search, node, costs)
+        search.lower[node] = bound_of(
+            tables.strides, tables.depth, tables.records, objective, search.suppressed, search.finer, search.bound_for,
+            search.lower, node, costs,
+        )  # fmt: skip
         search.key[node] = search.lower[node]
-        _push(search, node)
+        _push(search.heap, search.key, search.integers, node)
 
 
-@kernel
-def _next_in_box(levels, low, high, tables, node):
+@helper
+def _next_in_box(levels, low, high, strides, node):
     """Step ``levels`` through the box low … high; return the node number, or -1 at the end."""
     j = levels.shape[0] - 1
     while j >= 0:
         if levels[j] < high[j]:
             levels[j] += 1
-            return node + tables.strides[j]
-        node -= (levels[j] - low[j]) * tables.strides[j]
+            return node + strides[j]
+        node -= (levels[j] - low[j]) * strides[j]
         levels[j] = low[j]
         j -= 1
     return -1
 
 
-@kernel
-def _close_below(tables, search, levels, node, suppressed):
+@helper
+def _close_below(strides, must_suppress, levels, node, suppressed, box):
     """Every finer node suppresses at least as many records."""
-    if suppressed <= search.suppressed[node]:
+    if suppressed <= must_suppress[node]:
         return
-    m = levels.shape[0]
-    low = np.zeros(m, np.int64)
-    current = np.zeros(m, np.int64)
+    current, low = box[0], box[1]
+    for j in range(levels.shape[0]):
+        current[j] = 0
+        low[j] = 0
     at = np.int64(0)
     while at >= 0:
-        if search.suppressed[at] < suppressed:
-            search.suppressed[at] = suppressed
-        at = _next_in_box(current, low, levels, tables, at)
+        if must_suppress[at] < suppressed:
+            must_suppress[at] = suppressed
+        at = _next_in_box(current, low, levels, strides, at)
 
 
-@kernel
-def _offer_above(tables, search, levels, node, base, found, figure, kind):
+@helper
+def _offer_above(strides, depth, base_of, base_rows, finer, levels, node, base, found, figure, kind, box):
     """Coarser nodes may be grouped from this one, and inherit its class figure."""
-    m = levels.shape[0]
-    high = np.empty(m, np.int64)
-    for j in range(m):
-        high[j] = tables.depth[j] - 1
-    current = levels.copy()
+    current, high = box[0], box[1]
+    for j in range(levels.shape[0]):
+        current[j] = levels[j]
+        high[j] = depth[j] - 1
     at = node
     while at >= 0:
-        if base >= 0 and search.base_rows[search.base[at]] > found:
-            search.base[at] = base
-        if kind == DISCERNIBILITY and search.finer[at] < figure:
-            search.finer[at] = figure
-        elif kind == AVERAGE and search.finer[at] > figure:
-            search.finer[at] = figure
-        at = _next_in_box(current, levels, high, tables, at)
+        if base >= 0 and base_rows[base_of[at]] > found:
+            base_of[at] = base
+        if kind == DISCERNIBILITY and finer[at] < figure:
+            finer[at] = figure
+        elif kind == AVERAGE and finer[at] > figure:
+            finer[at] = figure
+        at = _next_in_box(current, levels, high, strides, at)
 
 
-@kernel
-def _room(search):
+@helper
+def _room(rows, base_rows, integers):
     """Where the classes of the next grouping go: after the last base, or to the reserve at the end."""
-    reserve = search.rows.shape[0] - search.base_rows[0]
-    used = search.integers[ROWS_USED]
-    return used if used + search.base_rows[0] <= reserve else reserve
+    reserve = rows.shape[0] - base_rows[0]
+    used = integers[ROWS_USED]
+    return used if used + base_rows[0] <= reserve else reserve
 
 
-@kernel
-def _store(search, scratch, node, at, found, entries):
+@helper
+def _copy(values, into, n):
+    for i in range(n):
+        into[i] = values[i]
+
+
+@helper
+def _store(search, class_start, class_values, class_counts, node, at, found, entries):
     """Keep the grouping just made as a base; return its number, or -1 if there is no room."""
     used_entries = search.integers[ENTRIES_USED]
     base = search.integers[BASES]
@@ -329,16 +336,16 @@ def _store(search, scratch, node, at, found, entries):
     search.base_entries[base] = used_entries
     search.base_node[base] = node
     if sparse:
-        search.start[at + base : at + base + found + 1] = scratch.class_start[: found + 1]
-        search.values[used_entries : used_entries + entries] = scratch.class_values[:entries]
-        search.counts[used_entries : used_entries + entries] = scratch.class_counts[:entries]
+        _copy(class_start, search.start[at + base :], found + 1)
+        _copy(class_values, search.values[used_entries:], entries)
+        _copy(class_counts, search.counts[used_entries:], entries)
         search.integers[ENTRIES_USED] += entries
     search.integers[BASES] += 1
     search.integers[ROWS_USED] += found
     return base
 
 
-@kernel
+@helper
 def group_node(tables, objective, search, scratch, levels, base, at):
     """Classes of a node, grouped from a base: rows, sizes and dense histograms at ``at``, entries in the scratch.
 
@@ -349,7 +356,7 @@ def group_node(tables, objective, search, scratch, levels, base, at):
     rows = search.rows[first : first + n]
     found = group(
         tables.cells, rows, n, levels, tables.maps, tables.first, tables.radix,
-        scratch.keys, scratch.table_keys, scratch.table_ids, scratch.ids,
+        scratch.digits, scratch.keys, scratch.table_keys, scratch.table_ids, scratch.ids,
     )  # fmt: skip
     sizes = search.sizes[at : at + found]
     summarize(rows, search.sizes[first : first + n], n, scratch.ids, found, search.rows[at : at + found], sizes)
@@ -371,20 +378,31 @@ def group_node(tables, objective, search, scratch, levels, base, at):
     return found, entries
 
 
-@kernel
-def _has_descendants(tables, levels):
+@helper
+def _keep(tables, search, scratch, levels, node, base_rows, at, found, entries, figure, kind):
+    """Store a grouping that is much smaller than the one it came from, and offer it to the coarser nodes."""
+    stored = np.int64(-1)
+    if found <= SHRINK * base_rows:
+        stored = _store(
+            search, scratch.class_start, scratch.class_values, scratch.class_counts, node, at, found, entries
+        )
+    if stored >= 0 or kind > SUM:
+        _offer_above(
+            tables.strides, tables.depth, search.base, search.base_rows, search.finer, levels, node, stored, found, figure,
+            kind, scratch.box,
+        )  # fmt: skip
+
+
+@helper
+def _has_descendants(sweep, depth, levels):
     """Whether a later node of the sweep can be grouped from this one."""
-    last = tables.sweep[tables.sweep.shape[0] - 1]
-    return levels[last] == 0 or levels[last] < tables.depth[last] - 1
+    last = sweep[sweep.shape[0] - 1]
+    return levels[last] == 0 or levels[last] < depth[last] - 1
 
 
-@kernel
-def evaluate(tables, rules, objective, search, scratch, node, base, sweeping, levels):
-    """Group, judge and price a node; close what that decides. The value of an unusable node is infinite."""
-    levels_of(tables, node, levels)
-    base_rows = search.base_rows[base]
-    at = _room(search)
-    found, entries = group_node(tables, objective, search, scratch, levels, base, at)
+@helper
+def settle(tables, rules, objective, search, scratch, node, base_rows, at, found, entries, sweeping, levels):
+    """Judge and price a node that was grouped; close what that decides. The value of an unusable node is infinite."""
     m = levels.shape[0]
     sizes = search.sizes[at : at + found]
     rows = search.rows[at : at + found]
@@ -397,7 +415,7 @@ def evaluate(tables, rules, objective, search, scratch, node, base, sweeping, le
     for r in range(rules.kind.shape[0]):
         judge_rule(
             rules, r, found, sizes, scratch.class_start, scratch.class_values, scratch.class_counts,
-            scratch.figures, satisfied, keepable, False,
+            scratch.figures, satisfied, keepable, np.bool_(False), scratch.buffer, scratch.reals,
         )  # fmt: skip
     kept = np.int64(0)
     classes = 0
@@ -432,21 +450,23 @@ def evaluate(tables, rules, objective, search, scratch, node, base, sweeping, le
         if objective.kind <= SUM:
             for j in range(m):
                 costs[j] += suppressed * objective.suppressed_cost[j]
-            value = _combine(objective, costs)
+            value = _combine(objective.kind, objective.scale, objective.shift, costs)
         elif objective.kind == DISCERNIBILITY:
             value = squares + float(suppressed) * tables.records
         else:
             value = kept / classes
     figure = all_squares if objective.kind == DISCERNIBILITY else float(found)
-    _close_below(tables, search, levels, node, must_suppress)
-    stored = -1
-    if sweeping:
-        if _has_descendants(tables, levels):
-            _store(search, scratch, node, at, found, entries)
-    elif found <= SHRINK * base_rows:
-        stored = _store(search, scratch, node, at, found, entries)
-    if stored >= 0 or objective.kind > SUM:
-        _offer_above(tables, search, levels, node, stored, found, figure, objective.kind)
+    _close_below(tables.strides, search.suppressed, levels, node, must_suppress, scratch.box)
+    if not sweeping:
+        _keep(tables, search, scratch, levels, node, base_rows, at, found, entries, figure, objective.kind)
+    else:
+        if _has_descendants(tables.sweep, tables.depth, levels):
+            _store(search, scratch.class_start, scratch.class_values, scratch.class_counts, node, at, found, entries)
+        if objective.kind > SUM:
+            _offer_above(
+                tables.strides, tables.depth, search.base, search.base_rows, search.finer, levels, node, np.int64(-1),
+                found, figure, objective.kind, scratch.box,
+            )  # fmt: skip
     search.closed[node] = True
     search.value[node] = value
     search.integers[EVALUATED] += 1
@@ -455,20 +475,36 @@ def evaluate(tables, rules, objective, search, scratch, node, base, sweeping, le
 
 
 @kernel
-def _climb(tables, objective, search, node, threshold, costs, path):
+def evaluate_node(tables, rules, objective, search, scratch, node):
+    """Evaluate one node, whatever its bound."""
+    levels = np.zeros(tables.strides.shape[0], np.int64)
+    levels_of(tables.strides, tables.depth, node, levels)
+    base = np.int64(search.base[node])
+    at = _room(search.rows, search.base_rows, search.integers)
+    found, entries = group_node(tables, objective, search, scratch, levels, base, at)
+    settle(
+        tables, rules, objective, search, scratch, node, search.base_rows[base], at, found, entries, np.bool_(False), levels
+    )  # fmt: skip
+
+
+@helper
+def _climb(strides, depth, records, objective, search, node, threshold, costs, path):
     """Path of open nodes from a node upwards, each the parent with the lowest bound; return its length."""
     length = 1
     path[0] = node
     while True:
         best = np.int64(-1)
         best_bound = np.inf
-        for j in range(tables.strides.shape[0]):
-            if node // tables.strides[j] % tables.depth[j] == tables.depth[j] - 1:
+        for j in range(strides.shape[0]):
+            if node // strides[j] % depth[j] == depth[j] - 1:
                 continue
-            parent = node + tables.strides[j]
+            parent = node + strides[j]
             if search.closed[parent] or search.lower[parent] > threshold:
                 continue
-            lower = bound_of(tables, objective, search, parent, costs)
+            lower = bound_of(
+                strides, depth, records, objective, search.suppressed, search.finer, search.bound_for, search.lower,
+                parent, costs,
+            )  # fmt: skip
             search.lower[parent] = lower
             if lower <= threshold and lower < best_bound:
                 best_bound = lower
@@ -480,28 +516,23 @@ def _climb(tables, objective, search, node, threshold, costs, path):
         length += 1
 
 
-@kernel
-def _halfway_base(tables, objective, search, scratch, node, levels):
-    """Where only the frequency table could serve as base, first store a node halfway up to this one.
+@helper
+def _halfway(strides, depth, base_of, tried, node, levels):
+    """The node halfway up to this one, and its levels, where only the frequency table could serve as base; or 0.
 
-    Many nodes above it will be grouped from it instead of from all rows.
+    Many nodes above it will be grouped from it instead of from all rows, so it is stored first.
     """
-    if search.base[node] > 0:
-        return
-    levels_of(tables, node, levels)
+    if base_of[node] > 0:
+        return np.int64(0)
+    levels_of(strides, depth, node, levels)
     halfway = np.int64(0)
     for j in range(levels.shape[0]):
         levels[j] //= 2
-        halfway += levels[j] * tables.strides[j]
-    if halfway == 0 or search.tried[halfway]:
-        return
-    search.tried[halfway] = True
-    at = _room(search)
-    found, entries = group_node(tables, objective, search, scratch, levels, 0, at)
-    if found <= SHRINK * search.base_rows[0]:
-        stored = _store(search, scratch, halfway, at, found, entries)
-        if stored >= 0:
-            _offer_above(tables, search, levels, halfway, stored, found, 0.0, SUM)
+        halfway += levels[j] * strides[j]
+    if halfway == 0 or tried[halfway]:
+        return np.int64(0)
+    tried[halfway] = True
+    return halfway
 
 
 @kernel
@@ -518,40 +549,58 @@ def climb_nodes(tables, rules, objective, search, scratch, quota):
     while search.integers[HEAP] > 0:
         if done > 0 and search.integers[STOP] != 0:
             return False
-        threshold = _threshold(search)
-        node = _pop(search)
+        threshold = _threshold(search.best)
+        node = _pop(search.heap, search.key, search.integers)
         if search.closed[node]:
             continue
-        lower = bound_of(tables, objective, search, node, costs)
+        lower = bound_of(
+            tables.strides, tables.depth, tables.records, objective, search.suppressed, search.finer, search.bound_for,
+            search.lower, node, costs,
+        )  # fmt: skip
         if lower == np.inf or lower > threshold:
             search.closed[node] = True
             continue
         search.lower[node] = lower
         if lower > search.key[node]:
             search.key[node] = lower
-            _push(search, node)
+            _push(search.heap, search.key, search.integers, node)
             continue
         if done >= quota:
-            _push(search, node)
+            _push(search.heap, search.key, search.integers, node)
             return False
-        length = _climb(tables, objective, search, node, threshold, costs, path)
+        length = _climb(tables.strides, tables.depth, tables.records, objective, search, node, threshold, costs, path)
         chosen = path[min(length - 1, int(length * CLIMB))]
-        _halfway_base(tables, objective, search, scratch, chosen, levels)
-        evaluate(tables, rules, objective, search, scratch, chosen, search.base[chosen], False, levels)
+        halfway = _halfway(tables.strides, tables.depth, search.base, search.tried, chosen, levels)
+        while True:
+            # First the node halfway, if there is one to be stored, then the chosen one.
+            base = np.int64(0)
+            if halfway == 0:
+                levels_of(tables.strides, tables.depth, chosen, levels)
+                base = np.int64(search.base[chosen])
+            at = _room(search.rows, search.base_rows, search.integers)
+            found, entries = group_node(tables, objective, search, scratch, levels, base, at)
+            if halfway == 0:
+                break
+            _keep(tables, search, scratch, levels, halfway, search.base_rows[0], at, found, entries, 0.0, np.int64(SUM))
+            halfway = np.int64(0)
+        settle(
+            tables, rules, objective, search, scratch, chosen, search.base_rows[base], at, found, entries,
+            np.bool_(False), levels,
+        )  # fmt: skip
         done += 1
         if chosen != node:
-            _push(search, node)
+            _push(search.heap, search.key, search.integers, node)
     return True
 
 
-@kernel
-def _is_ancestor(tables, above, node):
+@helper
+def _is_ancestor(sweep, strides, depth, above, node):
     """Whether ``above`` has the levels of ``node`` up to a column, no higher one there, and 0 after it."""
     same = True
-    for i in range(tables.sweep.shape[0]):
-        j = tables.sweep[i]
-        a = above // tables.strides[j] % tables.depth[j]
-        b = node // tables.strides[j] % tables.depth[j]
+    for i in range(sweep.shape[0]):
+        j = sweep[i]
+        a = above // strides[j] % depth[j]
+        b = node // strides[j] % depth[j]
         if same and a != b:
             if a > b:
                 return False
@@ -561,14 +610,14 @@ def _is_ancestor(tables, above, node):
     return True
 
 
-@kernel
-def _swept(tables, position):
+@helper
+def _swept(sweep, strides, depth, position):
     """Node at a position of the sweep: lexicographic order of the columns as ``sweep`` lists them."""
     node = np.int64(0)
-    for i in range(tables.sweep.shape[0] - 1, -1, -1):
-        j = tables.sweep[i]
-        node += position % tables.depth[j] * tables.strides[j]
-        position //= tables.depth[j]
+    for i in range(sweep.shape[0] - 1, -1, -1):
+        j = sweep[i]
+        node += position % depth[j] * strides[j]
+        position //= depth[j]
     return node
 
 
@@ -588,20 +637,29 @@ def sweep_nodes(tables, rules, objective, search, scratch, first, last):
     for position in range(first, last):
         if search.integers[STOP] != 0:
             return False
-        node = _swept(tables, position)
+        node = _swept(tables.sweep, tables.strides, tables.depth, position)
         if search.closed[node]:
             continue
-        lower = bound_of(tables, objective, search, node, costs)
+        lower = bound_of(
+            tables.strides, tables.depth, tables.records, objective, search.suppressed, search.finer, search.bound_for,
+            search.lower, node, costs,
+        )  # fmt: skip
         search.lower[node] = lower
-        if lower == np.inf or lower > _threshold(search):
+        if lower == np.inf or lower > _threshold(search.best):
             search.closed[node] = True
             continue
         while search.integers[BASES] > 1 and not _is_ancestor(
-            tables, search.base_node[search.integers[BASES] - 1], node
+            tables.sweep, tables.strides, tables.depth, search.base_node[search.integers[BASES] - 1], node
         ):
             search.integers[BASES] -= 1
             search.integers[ROWS_USED] = search.base_first[search.integers[BASES]]
             search.integers[ENTRIES_USED] = search.base_entries[search.integers[BASES]]
         base = search.integers[BASES] - 1
-        evaluate(tables, rules, objective, search, scratch, node, base, True, levels)
+        levels_of(tables.strides, tables.depth, node, levels)
+        at = _room(search.rows, search.base_rows, search.integers)
+        found, entries = group_node(tables, objective, search, scratch, levels, base, at)
+        settle(
+            tables, rules, objective, search, scratch, node, search.base_rows[base], at, found, entries,
+            np.bool_(True), levels,
+        )  # fmt: skip
     return True

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from velado.kernels.compiler import kernel
+from velado.kernels.compiler import helper, kernel, shared_helper
 from velado.kernels.grouping import sort_ascending
 
 # What a rule measures.
@@ -61,7 +61,7 @@ def at_least(kind):
     return kind <= ENTROPY
 
 
-@kernel
+@helper
 def complies(kind, figure, threshold):
     """Whether a class with this figure satisfies a rule."""
     if kind <= DISTINCT:
@@ -73,7 +73,7 @@ def complies(kind, figure, threshold):
     return figure <= threshold + TOLERANCE
 
 
-@kernel
+@helper
 def _entropy(counts, a, b, n):
     total = 0.0
     for e in range(a, b):
@@ -82,7 +82,7 @@ def _entropy(counts, a, b, n):
     return total
 
 
-@kernel
+@helper
 def _ascending(counts, a, b, buffer):
     """The frequencies a … b in ascending order in the buffer."""
     for e in range(a, b):
@@ -90,7 +90,7 @@ def _ascending(counts, a, b, buffer):
     sort_ascending(buffer, b - a)
 
 
-@kernel
+@helper
 def _recursive(counts, a, b, order, buffer):
     if b - a < order:
         return np.inf
@@ -101,7 +101,7 @@ def _recursive(counts, a, b, order, buffer):
     return buffer[b - a - 1] / tail
 
 
-@kernel
+@helper
 def _equal_distance(values, counts, a, b, n, first, expected):
     total = 0.0
     for e in range(a, b):
@@ -111,7 +111,7 @@ def _equal_distance(values, counts, a, b, n, first, expected):
     return total
 
 
-@kernel
+@helper
 def _ordered_distance(values, counts, a, b, n, first, expected):
     width = expected.shape[0]
     if width < 2:
@@ -128,7 +128,7 @@ def _ordered_distance(values, counts, a, b, n, first, expected):
     return total / (width - 1)
 
 
-@kernel
+@helper
 def _hierarchical_distance(values, counts, a, b, n, first, expected, height, sizes, tree, extra, over, under):
     for v in range(expected.shape[0]):
         extra[v] = -expected[v]
@@ -154,7 +154,7 @@ def _hierarchical_distance(values, counts, a, b, n, first, expected, height, siz
     return total
 
 
-@kernel
+@helper
 def _disclosure(values, counts, a, b, n, first, expected, scale, every):
     worst = 0.0
     for e in range(a, b):
@@ -169,7 +169,7 @@ def _disclosure(values, counts, a, b, n, first, expected, scale, every):
     return worst
 
 
-@kernel
+@helper
 def _likeness(values, counts, a, b, n, first, expected, enhanced):
     worst = 0.0
     for e in range(a, b):
@@ -181,7 +181,7 @@ def _likeness(values, counts, a, b, n, first, expected, enhanced):
     return worst
 
 
-@kernel
+@helper
 def _largest_share(counts, a, b, n):
     largest = 0
     for e in range(a, b):
@@ -189,7 +189,7 @@ def _largest_share(counts, a, b, n):
     return largest / n
 
 
-@kernel
+@helper
 def _keepable_recursive(a, b, order, threshold, buffer):
     """Cap the most frequent values at the largest M with M < c·Σ_{i≥ℓ} min(r_i, M); the buffer is sorted already."""
     if b - a < order:
@@ -209,7 +209,7 @@ def _keepable_recursive(a, b, order, threshold, buffer):
     return kept
 
 
-@kernel
+@helper
 def _crossing(fixed, slope, kept):
     """A step of Newton's method: the m below ``kept`` at which fixed = slope·m, or ``kept`` if there is none."""
     if slope <= 0:
@@ -217,7 +217,7 @@ def _crossing(fixed, slope, kept):
     return min(np.int64(np.floor(fixed / slope + 1e-6)), kept)
 
 
-@kernel
+@helper
 def _keepable_capped(values, counts, a, b, first, caps, slack, kept):
     """The largest m with Σ min(count, cap·m) ≥ (1 − slack)·m, by Newton's method.
 
@@ -239,7 +239,7 @@ def _keepable_capped(values, counts, a, b, first, caps, slack, kept):
     return kept
 
 
-@kernel
+@helper
 def _keepable_in_tree(values, counts, a, b, first, expected, t, height, sizes, tree, mass, share, coarse, kept):
     """The bound of `_keepable_capped` for the groups of each level: mass that leaves one travels level/height or more."""
     for v in range(sizes[0]):
@@ -280,7 +280,7 @@ def _keepable_in_tree(values, counts, a, b, first, expected, t, height, sizes, t
     return kept
 
 
-@kernel
+@helper
 def _judge_mass(rules, r, classes, start, values, counts, figures, satisfied, keepable):
     """MASS in `judge_rule`: the smallest sum of counts among the segments of a class, in units of ``scale``.
 
@@ -310,10 +310,10 @@ def _judge_mass(rules, r, classes, start, values, counts, figures, satisfied, ke
                 e += 1
             one = n / scale
             figure = min(figure, one)
-            if complies(MASS, one, threshold):
+            if complies(np.int64(MASS), one, threshold):
                 kept += n
         figures[c] = figure
-        if complies(MASS, figure, threshold):
+        if complies(np.int64(MASS), figure, threshold):
             continue
         satisfied[c] = False
         if segments == 1:
@@ -322,8 +322,8 @@ def _judge_mass(rules, r, classes, start, values, counts, figures, satisfied, ke
             keepable[c] = kept
 
 
-@kernel
-def judge_rule(rules, r, classes, sizes, start, values, counts, figures, satisfied, keepable, exact):
+@shared_helper
+def judge_rule(rules, r, classes, sizes, start, values, counts, figures, satisfied, keepable, exact, buffer, reals):
     """Figure of rule r for each class; clear ``satisfied`` and lower ``keepable`` where it is violated.
 
     ``keepable`` bounds the records of a violating class that any finer recoding can keep. Satisfying
@@ -331,6 +331,7 @@ def judge_rule(rules, r, classes, sizes, start, values, counts, figures, satisfi
     can be kept than the largest sub-multiset that satisfies the rule. Every bound is approached
     from above, so stopping early is safe. Without ``exact`` the figure may be a
     bound of the distance that already decides. Classes with nothing left to keep are passed over.
+    ``buffer`` and the three rows of ``reals`` are scratch, as wide as the widest rule and one more.
     """
     kind = rules.kind[r]
     threshold = rules.threshold[r]
@@ -359,10 +360,7 @@ def judge_rule(rules, r, classes, sizes, start, values, counts, figures, satisfi
     union_closed = rules.union_closed[r]
     higher_is_better = at_least(kind)
     nearest = 1.0 / height if kind == HIERARCHICAL else 1.0 / max(width - 1, 1)
-    buffer = np.empty(width, np.int64)
-    extra = np.empty(width)
-    over = np.empty(width + 1)
-    under = np.empty(width + 1)
+    extra, over, under = reals[0], reals[1], reals[2]
     for c in range(classes):
         if keepable[c] == 0:
             continue
@@ -433,7 +431,16 @@ def judge(rules, sizes, start, values, counts):
     classes = sizes.shape[0]
     figures = np.empty((rules.kind.shape[0], classes))
     passes = np.ones((rules.kind.shape[0], classes), np.bool_)
+    widest = np.int64(0)
     for r in range(rules.kind.shape[0]):
-        keepable = np.ones(classes, np.int64)
-        judge_rule(rules, r, classes, sizes, start, values, counts, figures[r], passes[r], keepable, True)
+        widest = max(widest, rules.width[r])
+    buffer = np.empty(widest, np.int64)
+    reals = np.empty((3, widest + 1))
+    keepable = np.empty(classes, np.int64)
+    for r in range(rules.kind.shape[0]):
+        for c in range(classes):
+            keepable[c] = 1
+        judge_rule(
+            rules, r, classes, sizes, start, values, counts, figures[r], passes[r], keepable, np.bool_(True), buffer, reals
+        )  # fmt: skip
     return figures, passes

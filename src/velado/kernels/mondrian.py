@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from velado.kernels.compiler import kernel
+from velado.kernels.compiler import allocating_helper, helper, kernel
 from velado.kernels.measures import SIZE, judge_rule
 
 RANGE, STD, VALUES = 0, 1, 2
@@ -50,7 +50,7 @@ class Histograms(NamedTuple):
     domain: int
 
 
-@kernel
+@helper
 def _product(a, b):
     """128-bit product of two 64-bit numbers: high and low half."""
     a_low, a_high = a & _LOW, a >> _HALF
@@ -62,7 +62,7 @@ def _product(a, b):
     return high, (other << _HALF) | (low & _LOW)
 
 
-@kernel
+@helper
 def _spread(n, total, squares):
     """n·Σx² − (Σx)², in 128 bits: n² times the variance."""
     high, low = _product(np.uint64(n), np.uint64(squares))
@@ -71,7 +71,7 @@ def _spread(n, total, squares):
     return high - minus_high - borrow, low - minus_low
 
 
-@kernel
+@helper
 def _times(high, low, factor):
     """192-bit product of a 128-bit and a 64-bit number."""
     carry, last = _product(low, factor)
@@ -110,13 +110,13 @@ def _wider(columns, rule, n, a, b, low, high, total, squares):
     return _by_deviation(columns, n, a, first, total, squares) > _by_deviation(columns, n, b, second, total, squares)
 
 
-@kernel
+@helper
 def _by_deviation(columns, n, j, width, total, squares):
     mean = total[j] / n
     return width / np.sqrt(max(squares[j] / n - mean * mean, 1e-300)) * columns.weight[j]
 
 
-@kernel
+@allocating_helper
 def _ranked(data, counts, begin, end, j, lowest, highest, room, ranks, records):
     """The different ranks of a part in a column, ascending, and the records of each; how many there are."""
     width = highest - lowest + 1
@@ -142,7 +142,7 @@ def _ranked(data, counts, begin, end, j, lowest, highest, room, ranks, records):
     return found
 
 
-@kernel
+@helper
 def _measure(
     data, counts, begin, end, columns, rule, lowest, highest, low, high, total, squares, room, ranks, records
 ):  # fmt: skip
@@ -176,7 +176,7 @@ def _measure(
             high[j] = _ranked(data, counts, begin, end, j, lowest[j], highest[j], room, ranks, records) - 1
 
 
-@kernel
+@helper
 def _move(data, counts, rows, begin, end, j, cut, last=_EVERY):
     """Rows with a rank up to the cut first, of those on the cut only the ones up to number ``last``; where the others begin."""
     m = data.shape[1]
@@ -194,14 +194,14 @@ def _move(data, counts, rows, begin, end, j, cut, last=_EVERY):
         rows[left], rows[right] = rows[right], rows[left]
 
 
-@kernel
+@helper
 def _add(histograms, row, times, dense):
     """Add a row's sensitive values to a histogram, or take them out."""
     for e in range(histograms.start[row], histograms.start[row + 1]):
         dense[histograms.values[e]] += times * histograms.counts[e]
 
 
-@kernel
+@helper
 def _good(rules, histograms, rows, begin, end, n, dense):
     """Whether the rows of a range satisfy all rules as one class."""
     for i in range(begin, end):
@@ -211,7 +211,7 @@ def _good(rules, histograms, rows, begin, end, n, dense):
     return good
 
 
-@kernel
+@allocating_helper
 def _satisfies(rules, n, dense):
     """Whether a class of n records with this histogram satisfies all rules."""
     used = 0
@@ -235,13 +235,16 @@ def _satisfies(rules, n, dense):
     for r in range(rules.kind.shape[0]):
         if rules.kind[r] != SIZE:
             keepable[0] = 1
-            judge_rule(rules, r, 1, sizes, start, values, counts, figures, satisfied, keepable, False)
+            judge_rule(
+                rules, r, np.int64(1), sizes, start, values, counts, figures, satisfied, keepable, np.bool_(False),
+                np.empty(rules.width[r], np.int64), np.empty((3, rules.width[r] + 1)),
+            )  # fmt: skip
             if not satisfied[0]:
                 return False
     return True
 
 
-@kernel
+@helper
 def _lowest_common(columns, j, low, high):
     """The lowest level at which two ranks of a tree column are in one group."""
     ranks = columns.ranks[j]
@@ -252,7 +255,7 @@ def _lowest_common(columns, j, low, high):
     return level
 
 
-@kernel
+@helper
 def _by_group(columns, j, lowest, highest, found, ranks, records):
     """Ranks of a tree column summed up to the groups below the lowest one that holds them; how many groups."""
     at = columns.tree_at[j] + (_lowest_common(columns, j, lowest, highest) - 1) * columns.ranks[j]
@@ -268,7 +271,7 @@ def _by_group(columns, j, lowest, highest, found, ranks, records):
     return groups
 
 
-@kernel
+@helper
 def _both_good(data, counts, rows, begin, end, n, j, cut, left, rules, histograms, judged, dense):
     """Move the rows up to a cut to the front; where the others begin if both sides satisfy the rules, else −1."""
     middle = _move(data, counts, rows, begin, end, j, cut)
@@ -280,7 +283,7 @@ def _both_good(data, counts, rows, begin, end, n, j, cut, left, rules, histogram
     return middle
 
 
-@kernel
+@helper
 def _cut_in_two(
     data, counts, rows, begin, end, n, j, lowest, highest, columns, rules, histograms, k, split, judged, room, ranks, records, dense
 ):  # fmt: skip
@@ -331,7 +334,7 @@ def _cut_in_two(
     return -1
 
 
-@kernel
+@allocating_helper
 def _cut_anywhere(data, counts, rows, begin, end, j, rules, histograms, k, split, judged):
     """Cut a part of single records between any two of them, equal values in the order of their numbers (relaxed).
 
@@ -380,7 +383,7 @@ def _cut_anywhere(data, counts, rows, begin, end, j, rules, histograms, k, split
     return _move(data, counts, rows, begin, end, j, data[last, j], rows[last])
 
 
-@kernel
+@helper
 def _cut_tree(
     data,
     counts,
@@ -467,7 +470,7 @@ def partition(data, counts, rows, columns, rules, histograms, k, split, relaxed,
             )  # fmt: skip
             tried[:] = False
             for _ in range(m):
-                j = -1
+                j = np.int64(-1)
                 for x in range(m):
                     if not tried[x] and (j < 0 or _wider(columns, rule, n, x, j, low, high, total, squares)):
                         j = x

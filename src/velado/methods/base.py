@@ -22,10 +22,10 @@ from velado.values import Text
 
 
 def kernels_ready() -> bool:
-    """Whether the compiled kernels are on disk already."""
-    from velado.kernels.compiler import compiled_before
+    """Whether the kernels of searches are compiled and on disk already."""
+    from velado.kernels.folder import compiled_before
 
-    return compiled_before()
+    return compiled_before("climb_nodes", "partition")
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,7 @@ class Space:
         self.objective = compile_objective(objective, frequency, tables, smallest_class(models), self.limit)
         self.frequency = frequency
         self.histograms = bool((self.rules.kind != SIZE).any())
-        self.state, self.scratch = _arrays(kernel, frequency, self.nodes, self.histograms)
+        self.state, self.scratch = _arrays(kernel, frequency, self.rules, self.nodes, self.histograms)
         for first in range(0, self.nodes, AT_ONCE):
             if progress is not None:
                 progress.check()
@@ -237,7 +237,7 @@ class Space:
         """State and scratch of a thread: what is known of the nodes is shared, the stack is its own."""
         if number == 0:
             return self.state, self.scratch
-        own, scratch = _arrays(self.kernel, self.frequency, 0, self.histograms)
+        own, scratch = _arrays(self.kernel, self.frequency, self.rules, 0, self.histograms)
         own.integers[self.kernel.WORKER] = number
         shared = ("lower", "key", "bound_for", "suppressed", "finer", "closed", "value", "base", "heap", "best")
         return own._replace(**{name: getattr(self.state, name) for name in shared}), scratch
@@ -276,18 +276,7 @@ class Space:
         if self.state.suppressed[node] > self.limit:
             return False
         if np.isnan(self.state.value[node]):
-            levels = np.zeros(len(self.shape), dtype=np.int64)
-            self.kernel.evaluate(
-                self.tables,
-                self.rules,
-                self.objective,
-                self.state,
-                self.scratch,
-                node,
-                self.state.base[node],
-                False,
-                levels,
-            )
+            self.kernel.evaluate_node(self.tables, self.rules, self.objective, self.state, self.scratch, node)
         return bool(np.isfinite(self.state.value[node]))
 
     def minimal_nodes(
@@ -319,7 +308,7 @@ class Space:
         return tuple(minimal)
 
 
-def _arrays(kernel: Any, frequency: FrequencyTable, nodes: int, histograms: bool) -> tuple[Any, Any]:
+def _arrays(kernel: Any, frequency: FrequencyTable, rules: Any, nodes: int, histograms: bool) -> tuple[Any, Any]:
     n = frequency.rows
     domain = frequency.histogram_domain if histograms else 0
     # Counts need not be records (`measures.MASS`), so their own totals must fit.
@@ -373,6 +362,8 @@ def _arrays(kernel: Any, frequency: FrequencyTable, nodes: int, histograms: bool
     state.integers[kernel.ENTRIES_USED] = entries
     capacity = table_capacity(n)
     most_entries = n * width if dense else entries
+    leaves = sum(len(h.leaves) for h in frequency.hierarchies)
+    widest = int(rules.width.max(initial=0))
     scratch = kernel.Scratch(
         keys=np.empty(n, dtype=np.int64),
         table_keys=np.empty(capacity, dtype=np.int64),
@@ -389,6 +380,10 @@ def _arrays(kernel: Any, frequency: FrequencyTable, nodes: int, histograms: bool
         satisfied=np.empty(n, dtype=np.bool_),
         keepable=np.empty(n, dtype=np.int64),
         column_cost=np.empty(len(frequency.hierarchies)),
-        price=np.empty(sum(len(h.leaves) for h in frequency.hierarchies)),
+        price=np.empty(leaves),
+        digits=np.empty(leaves, dtype=np.int64),
+        box=np.empty((2, len(frequency.hierarchies)), dtype=np.int64),
+        buffer=np.empty(widest, dtype=np.int64),
+        reals=np.empty((3, widest + 1)),
     )
     return state, scratch

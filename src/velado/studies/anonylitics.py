@@ -18,7 +18,7 @@ from velado.methods import Mondrian, kernels_ready
 from velado.models import KAnonymity
 from velado.progress import Progress
 from velado.project import Project
-from velado.questions import compare as compare_settings
+from velado.questions.compare import compare as compare_settings
 from velado.release import count_table
 from velado.report import charts
 from velado.report.charts.trends import line_layers

@@ -9,7 +9,8 @@ from velado.frequency import FrequencyTable
 from velado.hierarchies import Hierarchy
 from velado.methods import Lattice
 from velado.models import KAnonymity
-from velado.questions import attack, check
+from velado.questions.attack import attack
+from velado.questions.check import check
 from velado.release import count_table
 from velado.schema import Column, Schema
 from velado.studies.comparison import Compared, compare

@@ -13,8 +13,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, Self
 
-import numpy as np
-
 from velado.errors import InputError
 from velado.progress import Progress
 from velado.tables.counts import Counts, Groups
@@ -29,6 +27,7 @@ from velado.tables.types import ColumnType, Field
 from velado.values import Text
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from velado.values import Text
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,8 @@ class Counts:
         """Codes of a column in another dictionary."""
         i = self.names.index(name)
         if not len(self.dictionaries[i]):
+            import numpy as np
+
             return np.zeros(len(self.counts), dtype=np.int32)
         codes: np.ndarray = encode(self.dictionaries[i])[self.codes[i]]
         return codes

@@ -7,10 +7,12 @@ values are on a list.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from velado.values import Text
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @dataclass(frozen=True)

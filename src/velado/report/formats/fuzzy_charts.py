@@ -9,7 +9,7 @@ from velado.errors import InputError
 from velado.i18n import Language
 from velado.i18n import language as language_of
 from velado.progress import Progress
-from velado.questions import Fuzzification
+from velado.questions.fuzzify import Fuzzification
 from velado.report.charts import fuzzy as charts
 from velado.report.charts.drawing import SUFFIXES, Chart
 from velado.report.charts.plane import Plane

@@ -162,7 +162,7 @@ class SqlTable(Table):
             f"SELECT {keys}, count(*) AS n, who FROM (SELECT {cells}, {who} AS who "
             f"FROM {self.of([*columns, person])}) GROUP BY {keys}, who"
         )
-        return self._counts(table, columns), np.asarray(table.column("who").to_numpy())
+        return self._counts(table, columns), np.from_dlpack(table.column("who").combine_chunks())
 
     def _keyed(self, columns: Sequence[str]) -> tuple[str, str]:
         """The cells of some columns named k0, k1, …, and these names."""
@@ -171,12 +171,13 @@ class SqlTable(Table):
 
     def _counts(self, table: pa.Table, columns: Sequence[str]) -> Counts:
         """The columns of a GROUP BY and the counts behind them."""
+        # Not `to_numpy`: that imports pandas where it is installed, which takes longer than most counts.
         dictionaries, codes = [], []
         for i in range(len(columns)):
             encoded = table.column(i).combine_chunks().dictionary_encode(null_encoding="encode")
             dictionaries.append(self._texts(encoded.dictionary))
-            codes.append(encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False))
-        counts = table.column(len(columns)).to_numpy().astype(np.int64, copy=False)
+            codes.append(np.from_dlpack(encoded.indices).astype(np.int32))
+        counts = np.from_dlpack(table.column(len(columns)).combine_chunks()).astype(np.int64)
         return Counts(tuple(columns), tuple(dictionaries), tuple(codes), counts)
 
     def _texts(self, values: Any) -> tuple[Text, ...]:

@@ -1,0 +1,78 @@
+"""All commands by name; the module of a command is loaded when it is called, so that the others cost no time."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+COMMANDS = {
+    "run": ("run", "Run a project: find the best recoding, write the release, verify it."),
+    "check": ("check", "Say which privacy models a table satisfies as it is, and to which degree."),
+    "estimate": (
+        "estimate",
+        "Say beforehand how many distinct rows a project has, what memory they need, and how it will be solved.",
+    ),
+    "evaluate": (
+        "evaluate",
+        "Measure what a release lost and what risk is left, whoever made it: any original and any release.",
+    ),
+    "compare": (
+        "compare",
+        "Try many settings on one reading of the table: loss, risk, suppressed records and class sizes of each.",
+    ),
+    "balance": ("balance", "Find the strongest setting that still keeps the utility asked for; default k = 2 to 20."),
+    "attack": ("attack", "Try what an adversary would try with a release, and say what would have prevented it."),
+    "report": (
+        "report",
+        "Write the report of a release as HTML, PDF and XLSX; values of k, ℓ, t add a comparison with other settings.",
+    ),
+    "fuzzy": (
+        "fuzzy",
+        "Show the fuzzy sets of numeric columns and what they achieve; with --output, release their labels.",
+    ),
+    "inspect": ("inspect", "Show types, missing values, who is singled out, and suggested roles."),
+    "init": ("init", "Write a commented project file from what the table looks like."),
+    "hierarchy": ("hierarchy", "Export the hierarchy of a column as a file: leaf;level 1;…;*."),
+    "key": ("key", "Make a random key for encrypt, pseudonymize and shift."),
+    "decrypt": ("decrypt", "Restore encrypted columns, with the key."),
+    "demo": ("demo", "Anonymize a built-in sample: 5,000 synthetic hospital patients."),
+    "study": ("study", "Reproduce a published experiment: published and obtained figures side by side."),
+    "import": ("import_", "Convert the project file of another tool."),
+    "appointments": ("appointments", "Give out appointments that keep people anonymous."),
+}
+"""Module and first sentence of every command, in the order of the help."""
+
+
+class _Later(TyperCommand):
+    """A command that so far only has its name and what the list of commands shows of it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, help=COMMANDS[name][1])
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """The context of the command itself."""
+        assert self.name is not None
+        return load(self.name).make_context(info_name, args, parent, **extra)
+
+
+class Commands(TyperGroup):
+    """The group of all commands."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**{**attributes, "commands": {name: _Later(name) for name in COMMANDS}})
+
+
+def load(name: str) -> Any:
+    """The command with its options."""
+    module = import_module(f"velado.cli.{COMMANDS[name][0]}")
+    if hasattr(module, "app"):
+        command: Any = typer.main.get_group(module.app)
+    else:
+        alone = typer.Typer(add_completion=False)
+        alone.command(name)(module.command)
+        command = typer.main.get_command(alone)
+    command.name = name
+    return command

@@ -1,0 +1,136 @@
+"""A command loads what it needs, and compiling is shared with a second process."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+import velado
+from velado.kernels import folder
+from velado.kernels.warm import nothing
+from velado.models import compile_rules
+from velado.tables import open_table
+
+ROOT = Path(__file__).resolve().parents[1]
+HEAVY = {
+    "numpy",
+    "duckdb",
+    "pyarrow",
+    "numba",
+    "scipy",
+    "pandas",
+    "polars",
+    "yaml",
+    "cryptography",
+    "sklearn",
+    "ortools",
+}
+READING = {"numpy", "duckdb", "pyarrow"}
+LOADED = "import sys; sys.argv = {args!r}\ntry:\n    from velado.cli import main; main()\nfinally:\n    print(*sys.modules, file=open('loaded.txt', 'w'))"
+TABLE = "age,sex,zip,diagnosis\n34,F,28001,flu\n35,M,28002,flu\n36,F,28003,cold\n41,M,28001,asthma\n"
+PROJECT = "source: people.csv\ncolumns:\n  age: {role: quasi-identifier, hierarchy: {intervals: {widths: [5, 10]}}}\nrest: drop\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "allowed"),
+    [
+        ("--help", set()),
+        ("--version", set()),
+        ("run", {"numpy", "yaml"}),
+        ("rum", set()),
+        ("inspect people.csv", READING),
+        ("inspect missing.csv", READING),
+        ("init people.csv", READING | {"yaml"}),
+        ("hierarchy project.yaml age", READING | {"yaml"}),
+        ("run missing.yaml", {"numpy", "yaml"}),
+    ],
+)
+def test_a_command_loads_only_what_it_needs(args: str, allowed: set[str], tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text(TABLE)
+    (tmp_path / "project.yaml").write_text(PROJECT + "models: [{k-anonymity: {k: 2}}]\noutput: out.csv\n")
+    code = LOADED.format(args=["velado", *args.split()])
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=False)
+    loaded = {name.partition(".")[0] for name in (tmp_path / "loaded.txt").read_text().split()}
+    assert loaded & HEAVY <= allowed
+    assert "velado" in loaded
+
+
+def test_names_are_at_home_where_type_checkers_find_them() -> None:
+    tree = ast.parse(Path(velado.__file__).read_text(encoding="utf-8"))
+    checked = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {
+        (n.module, a.name, a.asname or a.name) for n in checked.body if isinstance(n, ast.ImportFrom) for a in n.names
+    }
+    entries = {(home, *entry.partition("=")[::2]) for home, names in velado._HOMES.items() for entry in names.split()}
+    assert {(home, inner or public, public) for home, public, inner in entries} == seen
+    assert {public for _, _, public in seen} == set(velado.__all__)
+    assert set(dir(velado)) >= set(velado.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nobody'"):
+        velado.nobody  # noqa: B018
+
+
+# Compiling.
+
+
+def test_where_compiled_code_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    kernels = Path(folder.__file__).parent
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    assert folder._cache_folder().parent == kernels / "__pycache__"
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert folder._cache_folder().parent == Path.home() / ".cache" / "velado"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert folder._cache_folder().parent == tmp_path / "velado"
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "mine"))
+    assert folder._cache_folder().parent == tmp_path / "mine"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/reference/cli.md", "docs/explanation/speed.md"])
+def test_the_documentation_says_where(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert "NUMBA_CACHE_DIR" in text
+    assert "~/.cache" in text
+    assert "beside the package" in text
+    assert "velado/numba" not in text
+
+
+def test_the_second_process_compiles_what_a_search_looks_for(tmp_path: Path) -> None:
+    """Otherwise both would compile, and nobody would find what the other has done."""
+    (tmp_path / "people.csv").write_text(TABLE)
+    models = [
+        velado.KAnonymity(2),
+        velado.DistinctDiversity(2, column="diagnosis"),
+        velado.TCloseness(0.2, column="diagnosis"),
+    ]
+    columns = [velado.Column("sex", "quasi-identifier"), velado.Column("diagnosis", "sensitive")]
+    with open_table(tmp_path / "people.csv") as table:
+        from velado.frequency import Classes
+        from velado.release.count import count_table
+        from velado.schema import Schema
+
+        frequency = count_table(table, Schema(tuple(columns)))
+        classes = Classes.at_levels(frequency, [0])
+    judged = (
+        compile_rules(models, frequency.judged),
+        classes.sizes,
+        classes.start,
+        classes.values,
+        classes.value_counts,
+    )
+    assert [numba.typeof(x) for x in nothing()] == [numba.typeof(x) for x in judged]
+
+
+def test_the_second_process_ends_with_the_first(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "velado.kernels.warm"]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    helper = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)
+    assert helper.stdin is not None
+    helper.stdin.close()
+    assert helper.wait(60) == 0
+    assert not list(tmp_path.rglob("*.nbi")), "it left before it had compiled anything"
