@@ -98,7 +98,7 @@ def plain_numbers(names: list[str]) -> list[str]:
     return found
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(ugly_file())
 def test_what_is_read_is_what_python_reads(tmp_path_factory: pytest.TempPathFactory, file: Any) -> None:
     data, options, names, rows = file
@@ -283,6 +283,22 @@ def test_a_carriage_return_alone_among_others(tmp_path: Path, first: str, other:
     refused(path, "mixed-line-ends", "line 4 ends in", "carriage return")
     path.write_bytes(text_of([NAMED, *PEOPLE], end="\r").encode())
     assert read(path) == (NAMED, PEOPLE)
+
+
+@pytest.mark.parametrize("piece", [1, 2, 3, 7])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_ends_across_pieces_of_a_file(
+    tmp_path: Path, end: str, piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("velado.tables.formats.csv_lines.PIECE", piece)
+    path = tmp_path / "people.csv"
+    path.write_bytes(text_of([NAMED, *PEOPLE], end=end).encode())
+    assert read(path) == (NAMED, PEOPLE)
+    path.write_bytes((text_of([NAMED], end="\n") + text_of(PEOPLE, end=end)).encode())
+    if end == "\r":
+        refused(path, "mixed-line-ends", "line 2")
+    else:
+        assert read(path) == (NAMED, PEOPLE)
 
 
 # Sheets
