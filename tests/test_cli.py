@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -405,6 +406,19 @@ def test_output_into_a_closed_pipe(args: str, write_project, environment: dict, 
     )
     os.close(writer)
     assert ended.stderr == b""
+
+
+@pytest.mark.parametrize("more", ["", "--json"])
+def test_the_first_line_of_a_long_answer(more: str, environment: dict, tmp_path: Path) -> None:
+    """More than a pipe holds, and a reader who leaves after one line."""
+    names = [f"{'a long name ' * 8}{i}" for i in range(600)]
+    (tmp_path / "wide.csv").write_text(",".join(names) + "\n" + ",".join("x" * len(names)) + "\n")
+    line = f'{shlex.quote(str(VELADO))} inspect wide.csv {more} | head -1; echo "${{PIPESTATUS[0]}}"'
+    ended = subprocess.run(
+        ["bash", "-c", line], cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", timeout=120
+    )
+    assert ended.stderr == ""
+    assert ended.stdout.splitlines()[1:] == ["0"]
 
 
 def test_questions_about_a_project_can_be_asked_from_another_folder(

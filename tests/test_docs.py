@@ -20,6 +20,7 @@ import os
 import re
 import shlex
 import signal
+import subprocess
 import sys
 import tomllib
 from functools import cache
@@ -365,6 +366,20 @@ def test_json_keys_are_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         data, _ = json.JSONDecoder().raw_decode(run_command(f"velado {command}"))
         data.pop("levels", None)
         assert sorted(k for k in keys_of(data) - columns if not has(text, k) and not k.isdigit()) == []
+
+
+def test_the_folder_of_compiled_code_is_the_same_everywhere(tmp_path: Path) -> None:
+    for page in (REFERENCE / "cli.md", DOCS / "explanation" / "speed.md"):
+        text = page.read_text(encoding="utf-8")
+        assert {"NUMBA_CACHE_DIR", "XDG_CACHE_HOME"} <= set(re.findall(r"`([A-Z_]+)`", text)), page
+    for page in PAGES:
+        named = re.findall(r"`(~/\.cache/[^`]*)`", page.read_text(encoding="utf-8"))
+        assert set(named) <= {"~/.cache/velado"}, page
+    shown = subprocess.run(
+        [sys.executable, "-c", "from velado.kernels.compiler import CACHE_FOLDER; print(CACHE_FOLDER)"],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}, capture_output=True, encoding="utf-8", check=True,
+    )  # fmt: skip
+    assert Path(shown.stdout.strip()).parent == tmp_path, "the variable goes before everything else"
 
 
 def test_dependencies_have_a_reason() -> None:

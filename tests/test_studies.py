@@ -10,8 +10,11 @@ from pathlib import Path
 import openpyxl
 import pytest
 
+from conftest import Command
+from velado import InputError
 from velado.samples.ceara import cpf_is_valid
 from velado.studies import data_folder, ubb, unilab
+from velado.tables.publication.results import LISTING, results
 
 DATA = data_folder()
 needs_data = pytest.mark.skipif(
@@ -86,6 +89,64 @@ def test_unilab_files_and_figures(tmp_path: Path) -> None:
         assert (folder / f"classes_k{k}.png").exists()
 
 
+@pytest.mark.parametrize("rows", [100, 300])
+def test_unilab_of_few_records(tmp_path: Path, rows: int) -> None:
+    """Where no class has k records and ℓ values nothing is released, and the study says so."""
+    result = unilab.study(DATA, tmp_path, rows=rows)
+    obtained = {(c.configuration, c.figure): c.obtained for c in result.compared}
+    for k, order in unilab.PAIRS:
+        path, name = tmp_path / f"dados_covid-ce_{k}_{order}.csv", f"k={k} ℓ={order}"
+        assert path.exists() == (not obtained[name, "ℓ step"].startswith("nothing released"))
+        assert path.exists() == ((name, "classes") in obtained)
+    assert all(f.exists() for f in result.files)
+    released = [pair for pair in unilab.PAIRS if (tmp_path / "dados_covid-ce_{}_{}.csv".format(*pair)).exists()]
+    assert 0 < len(released) < 7
+
+
+def test_a_study_never_replaces_a_file_that_it_did_not_write(tmp_path: Path, main: Command) -> None:
+    mine = tmp_path / "dados_covid-ce.csv"
+    mine.write_text("mine")
+    before = sorted(tmp_path.iterdir())
+    args = ("study", "unilab", "--data", ".", "-o", ".", "--rows", "100", "--json")
+    ended = main(*args)
+    assert (ended.code, ended.json["error"]["code"], ended.json["error"]["values"]) == (2, "file-exists", [mine.name])
+    assert "--force" in ended.err
+    assert (mine.read_text(), sorted(tmp_path.iterdir())) == ("mine", before)
+    mine.unlink()
+    assert main(*args).code == 0
+    assert main(*args).code == 0, "its own files are replaced"
+    (tmp_path / "comparison.csv").write_text("corrected by hand")
+    ended = main(*args)
+    assert (ended.code, ended.json["error"]["values"]) == (2, ["comparison.csv"])
+    assert main(*args, "--force").code == 0
+    assert (tmp_path / "comparison.csv").read_text() != "corrected by hand"
+    assert main(*args).code == 0
+
+
+@pytest.mark.parametrize("listing", ["{}", "[1]", "not JSON", '{"files": 3}'])
+def test_a_listing_that_is_something_else(tmp_path: Path, listing: str) -> None:
+    (tmp_path / LISTING).write_text(listing)
+    with pytest.raises(InputError) as problem, results(tmp_path, ["a.txt"]):
+        pytest.fail("nothing may be written")
+    assert (problem.value.code, problem.value.values) == ("file-exists", [LISTING])
+    with results(tmp_path, ["a.txt"], force=True) as (place,):
+        place.write_text("ours")
+    assert (tmp_path / "a.txt").read_text() == "ours"
+    with results(tmp_path, ["b.txt"]) as (place,):
+        place.write_text("ours, too")
+    with results(tmp_path, ["a.txt", "b.txt"]) as places:
+        for place in places:
+            place.write_text("new")
+    assert {(tmp_path / name).read_text() for name in ("a.txt", "b.txt")} == {"new"}
+
+
+def test_the_demonstration_never_replaces_another_table(tmp_path: Path, main: Command) -> None:
+    (tmp_path / "patients.csv").write_text("name,age\n")
+    ended = main("demo", "--folder", ".", "--json")
+    assert (ended.code, ended.json["error"]["code"]) == (2, "file-exists")
+    assert (tmp_path / "patients.csv").read_text() == "name,age\n"
+
+
 def test_unilab_minimal_node_is_the_smallest_sum(tmp_path: Path) -> None:
     """With many records even finer nodes satisfy; then ties go to precision and order, and nothing is suppressed."""
     import pyarrow as pa
@@ -104,7 +165,9 @@ def test_unilab_minimal_node_is_the_smallest_sum(tmp_path: Path) -> None:
     node = unilab.minimal(frequency, 2)
     assert node.levels == (0, 2)
     assert node.suppressed == 0
-    after, action = unilab.diversify(frequency, node, 2, 2)
+    found = unilab.diversify(frequency, node, 2, 2)
+    assert found is not None
+    after, action = found
     assert (after.levels, action) == ((0, 2), "nothing to do")
 
 

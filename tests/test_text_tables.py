@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -97,7 +98,7 @@ def plain_numbers(names: list[str]) -> list[str]:
     return found
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(ugly_file())
 def test_what_is_read_is_what_python_reads(tmp_path_factory: pytest.TempPathFactory, file: Any) -> None:
     data, options, names, rows = file
@@ -284,6 +285,22 @@ def test_a_carriage_return_alone_among_others(tmp_path: Path, first: str, other:
     assert read(path) == (NAMED, PEOPLE)
 
 
+@pytest.mark.parametrize("piece", [1, 2, 3, 7])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_ends_across_pieces_of_a_file(
+    tmp_path: Path, end: str, piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("velado.tables.formats.csv_lines.PIECE", piece)
+    path = tmp_path / "people.csv"
+    path.write_bytes(text_of([NAMED, *PEOPLE], end=end).encode())
+    assert read(path) == (NAMED, PEOPLE)
+    path.write_bytes((text_of([NAMED], end="\n") + text_of(PEOPLE, end=end)).encode())
+    if end == "\r":
+        refused(path, "mixed-line-ends", "line 2")
+    else:
+        assert read(path) == (NAMED, PEOPLE)
+
+
 # Sheets
 
 
@@ -423,3 +440,33 @@ def test_where_a_file_was_looked_for(tmp_path: Path, main: Command, write_projec
     ended = main("run", "projct.yaml")
     assert "project file not found" in ended.err
     assert "Did you mean 'project.yaml'" in ended.err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody without rights")
+def test_no_right_to_read(tmp_path: Path) -> None:
+    locked = tmp_path / "locked"
+    locked.mkdir()
+    for path in (tmp_path / "people.csv", locked / "people.csv"):
+        path.write_text(text_of([NAMED, *PEOPLE]))
+        path.chmod(0)
+    locked.chmod(0)
+    for folder in (tmp_path, *list(tmp_path.parents)[:3]):
+        folder.chmod(folder.stat().st_mode | 0o011)
+    try:
+        os.seteuid(65534)
+        for path in (tmp_path / "people.csv", locked / "people.csv", locked / "nothing.csv"):
+            refused(Source(path=path), "unreadable-file", "no permission", "all folders above it")
+    finally:
+        os.seteuid(0)
+
+
+def test_lines_that_end_in_a_carriage_return_have_a_delimiter(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_bytes(text_of([NAMED, *PEOPLE], ";", "\r").encode())
+    assert read(path) == (NAMED, PEOPLE)
+
+
+def test_a_line_that_is_too_long(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text(text_of([NAMED, *PEOPLE, ["Zoe", "f", "3", "x" * 10_100_000]]))
+    refused(path, "unreadable-file", "line 6 is longer than the 10,000,000 bytes")

@@ -15,9 +15,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+import typer
 import yaml
 
 from conftest import VELADO, Ended
+from velado.cli import app
+from velado.samples import hospital
 
 TORTURE = int(os.environ.get("VELADO_TORTURE", "0") or 0)
 SERVER = """
@@ -84,6 +87,7 @@ LIGHT = {
     "output": {"path": "out.csv"},
 }
 RUN = ("run", "project.yaml", "--json")
+COMMANDS = typer.main.get_command(app).commands
 Velado = Callable[..., Ended]
 
 
@@ -369,6 +373,55 @@ def test_a_closed_pipe_is_no_failure_of_its_own(args: tuple[str, ...], work: Pat
     """1 would say that there is no recoding."""
     ended = velado(*args, fault="read, write = os.pipe(); os.close(read); os.dup2(write, 1)")
     assert ended.code == (2 if "nothing.csv" in args else 0)
+
+
+QUESTIONS = (
+    "--version",
+    "hierarchy people.yaml sex",
+    "estimate people.yaml",
+    "check people.csv --qi sex,city",
+    "check people.csv --qi sex,city --json",
+    "evaluate --project people.yaml",
+    "compare people.yaml --k 2..3",
+    "attack --project people.yaml --json",
+    "fuzzy people.csv --qi cost --json",
+    "appointments k people.csv --qi sex",
+)
+
+
+@pytest.fixture
+def people(work: Path, velado: Velado) -> None:
+    """A table with its release."""
+    pyarrow.csv.write_csv(hospital(60), work / "people.csv")
+    columns = {"sex": "quasi-identifier", "city": "quasi-identifier", "diagnosis": "sensitive"}
+    project = {
+        "source": "people.csv", "columns": columns, "rest": "drop", "models": [{"k-anonymity": {"k": 2}}],
+        "output": "released.csv",
+    }  # fmt: skip
+    (work / "people.yaml").write_text(yaml.safe_dump(project))
+    assert velado("run", "people.yaml", "--json").code == 0
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize("line", QUESTIONS)
+def test_nobody_reads_the_answer(line: str, velado: Velado) -> None:
+    """``velado … | head``: exit code 0, and not a word about it."""
+    ended = velado(*line.split(), fault="read, write = os.pipe(); os.close(read); os.dup2(write, 1)")
+    assert (ended.code, ended.err) == (0, "")
+
+
+@pytest.mark.usefixtures("work")
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_nobody_reads_the_help(name: str, velado: Velado) -> None:
+    ended = velado(name, "--help", fault="read, write = os.pipe(); os.close(read); os.dup2(write, 1)")
+    assert (ended.code, ended.err) == (0, "")
+
+
+@pytest.mark.parametrize("line", ["nonsense", "run", "run --nonsense", "inspect nothing.csv", "nonsense --json"])
+def test_nobody_reads_the_error(line: str, work: Path, velado: Velado) -> None:
+    """``velado … 2>&1 | head``: what was wrong stays wrong."""
+    fault = "read, write = os.pipe(); os.close(read); os.dup2(write, 1); os.dup2(write, 2)"
+    assert velado(*line.split(), fault=fault).code == 2
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

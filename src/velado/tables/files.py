@@ -42,7 +42,7 @@ def not_found(
     ``project``: the folder of the project file that names it.
     """
     folder = Path(os.path.abspath(path)).parent
-    if folder.is_dir():
+    if os.path.isdir(folder):
         where, near = f"in {folder}", _called_alike(path.name, folder)
     else:
         where, near = f"because there is no folder {folder}", ""

@@ -94,7 +94,8 @@ def no_header(header: Header, file: str | None = None) -> InputError:
     places = ", ".join(map(str, header.doubtful))
     return InputError(
         "no-header", "the first line looks like data, not like names of columns", file=file,
-        hint=f"{HEADERLESS} The columns are then called column_1, column_2, … If it is a line of names, rename the columns "
+        hint=f"{HEADERLESS} The columns are then called column_1, column_2, … Or put a line with the "
+        "names of the columns above the data. If it is such a line, rename the columns "
         f"whose names are numbers, addresses or values of their own column: {places}.",
     )  # fmt: skip
 

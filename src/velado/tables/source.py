@@ -162,13 +162,16 @@ class Source:
     def check_file(self) -> Path:
         """The path of a file that exists, is a file and is not empty."""
         assert self.path is not None
-        if not self.path.exists():
-            raise not_found(self.path, project=self.folder)
-        check_regular(self.path)
         try:
+            if not self.path.exists():
+                raise not_found(self.path, project=self.folder)
+            check_regular(self.path)
             with open(self.path, "rb") as stream:
                 if not stream.read(1):
                     raise InputError("empty-file", "the file is empty", file=self.path)
         except PermissionError:
-            raise InputError("unreadable-file", "no permission to read the file", file=self.path) from None
+            raise InputError(
+                "unreadable-file", "no permission to read the file", file=self.path,
+                hint="You need the right to read it, and to enter all folders above it.",
+            ) from None  # fmt: skip
         return self.path

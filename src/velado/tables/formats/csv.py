@@ -196,7 +196,11 @@ def _delimiter(sample: str, quote: str) -> str | None:
     best, most = None, 1
     for candidate in DELIMITERS:
         try:
-            widths = [len(row) for row in csv.reader(io.StringIO(sample), delimiter=candidate, quotechar=quote) if row]
+            widths = [
+                len(row)
+                for row in csv.reader(io.StringIO(sample, newline=""), delimiter=candidate, quotechar=quote)
+                if row
+            ]
         except csv.Error:
             continue
         common = max(set(widths), key=widths.count) if widths else 1

@@ -97,18 +97,25 @@ def _all_alike(path: Path, dialect: Dialect, progress: Progress) -> str | None:
     """The one kind of line breaks that a file has, in quotes or not; None if there may be several. Bytes are counted."""
     if dialect.encoding.startswith(("utf-16", "utf-32")):
         return None
-    feeds = returns = both = 0
-    last = b""
+    kinds: set[str] = set()
+    kept = b""
     with open(path, "rb") as stream:
-        while piece := stream.read(PIECE):
+        while len(kinds) < 2 and (piece := stream.read(PIECE)):
             progress.check()
-            feeds += piece.count(b"\n")
-            returns += piece.count(b"\r")
-            both += piece.count(b"\r\n") + (last == b"\r" and piece[:1] == b"\n")
-            last = piece[-1:]
-    if not returns or not feeds:
-        return "\n" if feeds else "\r" if returns else ""
-    return "\r\n" if feeds == returns == both else None
+            piece = kept + piece
+            # Only the next piece tells what a carriage return at the end of this one belongs to.
+            kept = b"\r" if piece.endswith(b"\r") else b""
+            kinds |= _breaks(piece.removesuffix(b"\r"))
+    kinds |= _breaks(kept)
+    return None if len(kinds) > 1 else next(iter(kinds), "")
+
+
+def _breaks(piece: bytes) -> set[str]:
+    """The kinds of line breaks in some bytes. Most files have no carriage return, and that is found out fast."""
+    if b"\r" not in piece:
+        return {"\n"} if b"\n" in piece else set()
+    feeds, returns, both = piece.count(b"\n"), piece.count(b"\r"), piece.count(b"\r\n")
+    return {kind for kind, n in (("\r\n", both), ("\n", feeds - both), ("\r", returns - both)) if n}
 
 
 def _open_after(line: str, inside: bool, dialect: Dialect) -> bool:
