@@ -775,10 +775,11 @@ def test_a_label_of_several_levels(values: list[str], hierarchy: Any, released: 
 
 def test_the_apostrophe_that_guards_a_label_changes_no_figure(tmp_path: Path) -> None:
     data = one(x=["-5", "-4", "-2", "3", "4", "1"], s=list("ababab"))
-    columns = [Column("x", "quasi-identifier", hierarchy={"intervals": [5]}), Column("s", "sensitive")]
+    hierarchy = {"groups": {"-5..-1": ["-5", "-4", "-2"], "0..4": ["3", "4", "1"]}}
+    columns = [Column("x", "quasi-identifier", hierarchy=hierarchy), Column("s", "sensitive")]
     run = velado.anonymize(data, columns, [KAnonymity(3)], output=tmp_path / "out.csv")
     assert "'-5..-1" in (tmp_path / "out.csv").read_text()
-    found = velado.evaluate(data, tmp_path / "out.csv", ["x"], ["s"], hierarchies={"x": {"intervals": [5]}})
+    found = velado.evaluate(data, tmp_path / "out.csv", ["x"], ["s"], hierarchies={"x": hierarchy})
     same_evaluation(found, run.evaluation, models=False)
     assert found.aggregates is not None
     assert found.aggregates["x"].after.min == -5

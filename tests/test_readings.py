@@ -14,12 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import velado.dates
+from test_mondrian import in_parts, rows_of
 from velado import (
     Column,
     InputError,
     KAnonymity,
     Lattice,
     Mondrian,
+    Output,
     Project,
     anonymize,
     build_hierarchy,
@@ -596,3 +598,46 @@ def test_texts_of_several_tables_and_attributes(tmp_path: Path) -> None:
     tables = Project.load(tmp_path / "p.yaml").tables
     assert tables["a"].columns[0].hierarchy == {"groups": {"said": ["yes", "no"]}}
     assert tables["b"].columns[1].hierarchy == {"order": ["off", "on"]}
+
+
+# Rare values where a table is counted in other ways
+
+
+def test_rare_values_in_parts(tmp_path: Path) -> None:
+    """A table that is counted column by column has the same groups."""
+    rng = random.Random(2)
+    towns = rng.choices("ABCDEFGH", [40, 20, 10, 5, 3, 2, 1, 1], k=300)
+    table = pa.table({"town": towns, "age": [str(rng.randrange(20, 60)) for _ in towns]})
+    columns = [
+        Column("town", "quasi-identifier", hierarchy={"frequency": [20, 60]}),
+        Column("age", "quasi-identifier", type="integer"),
+    ]
+    whole = anonymize(table, columns, [KAnonymity(5)], Mondrian(), output=Output(tmp_path / "a.csv", order="sorted"))
+    with in_parts(2):
+        parts = anonymize(
+            table, columns, [KAnonymity(5)], Mondrian(), output=Output(tmp_path / "b.csv", order="sorted")
+        )
+    assert parts.found is None
+    assert whole.evaluation.utility.loss == pytest.approx(parts.evaluation.utility.loss)
+    assert rows_of(tmp_path / "a.csv") == rows_of(tmp_path / "b.csv")
+    assert "other 1" in (tmp_path / "b.csv").read_text()
+
+
+def test_rare_values_of_several_tables_are_counted_together(tmp_path: Path) -> None:
+    """A town that is rare in each table may be frequent in both."""
+    for name in "ab":
+        (tmp_path / f"{name}.csv").write_text(
+            "town\n" + "\n".join(["X"] * 6 + ["Y"] * 3 + [f"{name}1", f"{name}2"]) + "\n"
+        )
+    (tmp_path / "p.yaml").write_text(
+        "velado: 1\nname: t\nattributes:\n  town: {role: quasi-identifier, hierarchy: {frequency: [5]}}\ntables:\n"
+        + "".join(
+            f"  {t}: {{source: {{path: {t}.csv}}, columns: {{town: {{}}}}, models: [{{k-anonymity: {{k: 2}}}}], "
+            f"method: {{lattice: {{suppression: 0}}}}, output: {{path: {t}_out.csv}}}}\n"
+            for t in "ab"
+        )
+    )
+    run(Project.load(tmp_path / "p.yaml"))
+    for name in "ab":
+        labels = sorted((tmp_path / f"{name}_out.csv").read_text().split()[1:])
+        assert labels == ["X"] * 6 + ["Y"] * 3 + ["other"] * 2

@@ -70,6 +70,15 @@ class Notation:
     def _matching(self) -> Callable[[str], object]:
         return re.compile(rf"{self.pattern}|[+-]?[0-9]+{re.escape(self.decimal)}").fullmatch
 
+    @cached_property
+    def _alone(self) -> Notation:
+        """The same for numbers that stand alone."""
+        return Notation(self.decimal, self.thousands)
+
+    @cached_property
+    def _three_decimals(self) -> Callable[[str], object]:
+        return re.compile(rf"{re.escape(self.decimal)}[0-9]{{3}}(?![0-9])").search
+
     def plain(self, text: str) -> str | None:
         """The number with a decimal point and without thousands; None if the text is no number in this notation."""
         text = text.strip()
@@ -86,7 +95,7 @@ class Notation:
         found = MARKED.fullmatch(text) if len(text) <= LONGEST else None
         if found is None or not _marks(found) <= {unit} or (found["sign"] and found["number"][0] in "+-"):
             return None
-        plain = Notation(self.decimal, self.thousands).plain(found["sign"] + found["number"])
+        plain = self._alone.plain(found["sign"] + found["number"])
         if plain is None or found["factor"] is None:
             return plain
         return format(Decimal(plain).scaleb(FACTORS[found["factor"]]), "f")
@@ -95,8 +104,7 @@ class Notation:
         """Whether a text can be meant so: a number, and no money with three decimals."""
         if self.number(text) is None:
             return False
-        money = self.unit not in (None, "", PERCENT)
-        return not (money and re.search(rf"{re.escape(self.decimal)}[0-9]{{3}}(?![0-9])", text))
+        return self.unit in (None, "", PERCENT) or self._three_decimals(text) is None
 
     def number(self, text: str) -> float | None:
         """The number that a text denotes."""
@@ -111,6 +119,7 @@ class Notation:
 
 POINT = Notation(".", ",")
 COMMA = Notation(",", "." + BLANKS)
+PLAIN_PAIR = (POINT, COMMA)
 PLAIN = Notation(".", "")
 """What is a number whatever else the column holds."""
 
@@ -121,30 +130,31 @@ def notation_of(values: Sequence[str]) -> Notation | None:
     A point is a decimal point unless some value says otherwise (``1.234.567``, ``0,5``). Commas that fit both readings
     (``1,000`` and ``2,500`` alone) fit none. Money has no three decimals: ``$1.000`` and ``$1,000`` are thousands.
     """
-    point, comma = _candidates(values)
-    fits = _all(point, values)
-    if fits and not any("," in v for v in values):
-        return point
-    other = _all(comma, values)
-    if fits == other:
-        return None
-    return point if fits else comma
+    for candidates in (lambda _: PLAIN_PAIR, _marked):
+        point, comma = candidates(values)
+        fits = _all(point, values)
+        if fits and not any("," in v for v in values):
+            return point
+        other = _all(comma, values)
+        if fits != other:
+            return point if fits else comma
+        if fits:
+            return None
+    return None
 
 
-def _candidates(values: Sequence[str]) -> tuple[Notation, Notation]:
-    """With a decimal point and with a decimal comma: plain numbers, or such with the unit that the column has."""
+def _marked(values: Sequence[str]) -> tuple[Notation, Notation]:
+    """With a decimal point and with a decimal comma, and the unit that the column has; plain ones if it has none."""
     units: set[str] = set()
-    marked = percent = 0
+    percent = 0
     for value in values:
-        if POINT.plain(value) is None and COMMA.plain(value) is None:
-            found = MARKED.fullmatch(value.strip()) if len(value) <= LONGEST else None
-            if found is None:
-                return POINT, COMMA
-            marked += 1
-            units |= _marks(found)
-            percent += found["after"] == PERCENT
-    if not marked or len(units) > 1 or 0 < percent < len(values):
-        return POINT, COMMA
+        found = MARKED.fullmatch(value.strip()) if len(value) <= LONGEST else None
+        if found is None:
+            return PLAIN_PAIR
+        units |= _marks(found)
+        percent += found["after"] == PERCENT
+    if len(units) > 1 or 0 < percent < len(values):
+        return PLAIN_PAIR
     unit = next(iter(units), "")
     return Notation(".", ",", unit), Notation(",", "." + BLANKS, unit)
 
@@ -184,7 +194,7 @@ def column_notation(
     found = notation_of(values) if values else POINT
     if found is not None:
         return found
-    point, comma = _candidates(values)
+    point, comma = _marked(values)
     wrong = {n: [v for v in values if not n.fits(v)] for n in (point, comma)}
     if not wrong[point] and not wrong[comma]:
         raise InputError(

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ MERGED = 0.9
 """A level has at most this share of the groups of the level below."""
 SHARED = 0.7
 """Level 1 of a path or prefix has at most this share of the groups of level 0: several values have to share a part."""
+RUNS, RUN = 30, 100
+"""Of columns with more values than this, so many runs of so many values are looked at."""
 SKEWED = 20
 """Numbers whose largest are so many times their median get intervals that grow."""
 SEPARATORS = (", ", " - ", " / ", " > ", " | ", ",", "/", "|", ">", "-", ".", ":", "_")
@@ -43,6 +46,8 @@ PLACES = {
     "us-states": re.compile(r"state|estado", re.IGNORECASE),
     "brazilian-states": re.compile(r"uf\b|_uf|estado|state", re.IGNORECASE),
 }
+MOST_NAMES = 1000
+"""No list has as many names that somebody would use in one column."""
 SURELY_CODES = 15
 """So many different codes of a list are no accident, whatever the name of the column."""
 BY_FREQUENCY = "grouped by frequency only: better groups need knowledge of the column"
@@ -88,6 +93,15 @@ class _Column:
     def values(self) -> list[str]:
         return list(self.amount)
 
+    @cached_property
+    def sample(self) -> Mapping[str, int]:
+        """Some runs of neighbouring values: what is merged among them is merged among all."""
+        if len(self.amount) <= RUNS * RUN:
+            return self.amount
+        ordered = sorted(self.amount)
+        step = len(ordered) // RUNS
+        return {v: self.amount[v] for i in range(RUNS) for v in ordered[i * step : i * step + RUN]}
+
     def fitted(self, levels: Sequence[Any], spec: Callable[[list[Any]], Any], most: float = MERGED) -> Any:
         """The description with those levels that merge groups and do not merge all; None if none is left.
 
@@ -96,10 +110,10 @@ class _Column:
         if not levels:
             return None
         try:
-            built = build(self.name, {**spec(list(levels)), "top": False}, self.amount, format=self.reading.format)
+            built = build(self.name, {**spec(list(levels)), "top": False}, self.sample, format=self.reading.format)
         except InputError:
             return None
-        kept, below = [], len(self.amount) * most / MERGED
+        kept, below = [], len(self.sample) * most / MERGED
         for place, level in enumerate(levels, start=1):
             groups = len(built.labels[place])
             if 1 < groups <= MERGED * below:
@@ -248,6 +262,8 @@ def _path(separator: str, specific: str, levels: list[int], every: list[int]) ->
 
 def _of_known(column: _Column) -> Suggestion:
     """Countries or states, if nearly all values are some."""
+    if len(column.values) > MOST_NAMES:
+        return NOTHING
     best: tuple[float, bool, str] | None = None
     for name, known in LISTS.items():
         members = known.members("en")
