@@ -204,8 +204,9 @@ def _known(seen: Seen) -> tuple[str, str] | None:
     """Columns that others may know of a person."""
     topic = seen.topic
     if seen.dated:
-        what = SAID["birth"] if topic == "birth" else "when something happened to a person"
-        return "quasi-identifier", f"a date: others may know {what}"
+        if topic == "birth":
+            return "quasi-identifier", "a date of birth: others may know it"
+        return "quasi-identifier", "a date: others may know when something happened to a person"
     if topic == "coordinate" and seen.numeric:
         return "quasi-identifier", "a coordinate, rounded: others may know where a person is"
     if topic not in KNOWN:
