@@ -501,6 +501,38 @@ def test_roles(name: str, amount: dict[str, int], role: str) -> None:
     assert suggested(name, amount).role == role
 
 
+DISGUISED = {
+    "numbers of one length, several rows each": ("V1", {str(LOT.randrange(10**7, 10**8)): LOT.randrange(1, 6) for _ in range(400)}),
+    "leading zeros": ("V1", {f"{LOT.randrange(10**6):08d}": 2 for _ in range(400)}),
+    "signs of thousands": ("V1", {f"{LOT.randrange(10, 99)}.{digits(3)}.{digits(3)}": 1 for _ in range(400)}),
+    "everybody equally often": ("V1", {str(n): 4 for n in range(1, 300)}),
+    "id of a loan": ("loan_id", {str(n * 7): 1 for n in range(300)}),
+    "number of an arrest": ("arrest_number", {str(n * 7): 1 for n in range(300)}),
+    "homes": ("vivienda", {str(n): LOT.randrange(1, 5) for n in range(200)}),
+    "tax id": ("tax_id", {f"{n}-{n * 3 % 97}": 2 for n in range(300)}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", DISGUISED)
+def test_numbers_in_disguise(what: str) -> None:
+    assert suggested(*DISGUISED[what]).role == "identifier"
+
+
+@pytest.mark.parametrize(
+    ("name", "amount"),
+    [
+        ("sueldo", {f"${LOT.randrange(1, 9)}.{digits(3)}.{digits(3)}": 1 for _ in range(400)}),
+        ("V1", {f"${LOT.randrange(1, 99)}.{digits(3)}": 1 for _ in range(400)}),
+        ("duration", {str(int(LOT.expovariate(1 / 260))): LOT.randrange(1, 9) for _ in range(400)}),
+        ("loan_amount", {str(n * 700): 1 for n in range(300)}),
+        ("number_of_arrests", {str(n): 20 - n for n in range(15)}),
+        ("hours-per-week", {str(n): 100 - n for n in range(1, 99)}),
+    ],
+)
+def test_amounts_are_not_called_identifiers(name: str, amount: dict[str, int]) -> None:
+    assert suggested(name, amount).role == "sensitive"
+
+
 def test_one_value_or_none_is_not_always_the_same() -> None:
     assert suggested("V1", {"positive": 3}, rows=100).role != "insensitive"
 
