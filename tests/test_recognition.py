@@ -583,6 +583,26 @@ def test_values_of_identifiers_are_not_shown(inspected: dict[str, Inspection], n
         assert c.reason
 
 
+def test_of_many_quasi_identifiers_the_best_known_stay(inspected: dict[str, Inspection]) -> None:
+    by_name = {c.name: c for c in inspected["compas"].columns}
+    dates = [
+        "compas_screening_date",
+        "c_jail_in",
+        "c_jail_out",
+        "c_offense_date",
+        "r_offense_date",
+        "in_custody",
+        "out_custody",
+    ]
+    assert [d for d in dates if by_name[d].role == "quasi-identifier"] == dates[:2]
+    assert {by_name[d].role for d in dates[2:]} == {""}
+    assert by_name["in_custody"].hierarchy is not None, "kept for an owner who decides so"
+    assert by_name["in_custody"].generalizations == ()
+    known = {c.name for c in inspected["survey"].columns if c.role == "quasi-identifier"}
+    assert {"sexo", "edad", "comuna", "fecha_entrevista"} <= known
+    assert len(known) == QUASI
+
+
 def test_a_survey_leaves_its_answers_to_the_owner(inspected: dict[str, Inspection]) -> None:
     answers = [c for c in inspected["survey"].columns if c.name[0] == "p" and c.name[1:].isdigit()]
     assert len(answers) == 101

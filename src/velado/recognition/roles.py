@@ -17,7 +17,7 @@ from velado.recognition.vocabulary import WORDS
 
 QUASI = 10
 """At most so many quasi-identifiers are suggested: those that others know best."""
-DATES = 3
+DATES = 2
 """At most so many of these are dates of events: each of them nearly tells people apart."""
 MANY_AT_HOME = 40
 """More different values are no sizes of families."""
@@ -282,15 +282,18 @@ class Suggested(Protocol):
     def topic(self) -> str | None: ...  # noqa: D102
     @property
     def distinct(self) -> int: ...  # noqa: D102
+    @property
+    def missing(self) -> int: ...  # noqa: D102
 
 
 def less_known(columns: Iterable[Suggested]) -> frozenset[str]:
     """The quasi-identifiers beyond ``QUASI``: a search over all of them would generalize everything to ``*``.
 
     Of every topic the column with most values comes first, then the second of every topic, and so on; topics in the
-    order of ``KNOWN``.
+    order of ``KNOWN``. Of dates of events those come first that most records have: more values are only finer ones.
     """
-    known = sorted((c for c in columns if c.role == "quasi-identifier"), key=lambda c: (-c.distinct, c.name))
+    known = [c for c in columns if c.role == "quasi-identifier"]
+    known.sort(key=lambda c: c.missing if c.topic == "date" else -c.distinct)
     times: Counter[str | None] = Counter()
     ranked = []
     for c in known:
