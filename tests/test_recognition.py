@@ -190,6 +190,19 @@ def test_single_coordinates_by_name(name: str) -> None:
     assert suggested("ratio", exact).role == "sensitive"
 
 
+@pytest.mark.parametrize(
+    "value", ["POINT (-70.6{} -33.4)", "SRID=4326;POINT(-70.6{} -33.4)", "-12.04{}, -77.02841", "40°26'4{}\"N"]
+)
+def test_coordinates_in_one_value(value: str) -> None:
+    assert kind("V1", [value.format(n) for n in range(100, 130)]) == "coordinates"
+
+
+def test_long_values_take_no_time() -> None:
+    """Patterns do not try every way of reading a long text."""
+    for text in ("and st " * 3000, "a@" * 9000, "1,2 " * 4000, "x:" * 9000):
+        content_of("V1", {f"{text}{n}": 1 for n in range(50)})
+
+
 def test_plates_need_a_name() -> None:
     plates = [f"{digits(4)} {''.join(LOT.choice('BCDFGHJKL') for _ in range(3))}" for _ in range(50)]
     assert kind("placa", plates) == "vehicle plates"
