@@ -190,6 +190,19 @@ def test_single_coordinates_by_name(name: str) -> None:
     assert suggested("ratio", exact).role == "sensitive"
 
 
+@pytest.mark.parametrize(
+    "value", ["POINT (-70.6{} -33.4)", "SRID=4326;POINT(-70.6{} -33.4)", "-12.04{}, -77.02841", "40°26'4{}\"N"]
+)
+def test_coordinates_in_one_value(value: str) -> None:
+    assert kind("V1", [value.format(n) for n in range(100, 130)]) == "coordinates"
+
+
+def test_long_values_take_no_time() -> None:
+    """Patterns do not try every way of reading a long text."""
+    for text in ("and st " * 3000, "a@" * 9000, "1,2 " * 4000, "x:" * 9000):
+        content_of("V1", {f"{text}{n}": 1 for n in range(50)})
+
+
 def test_plates_need_a_name() -> None:
     plates = [f"{digits(4)} {''.join(LOT.choice('BCDFGHJKL') for _ in range(3))}" for _ in range(50)]
     assert kind("placa", plates) == "vehicle plates"
@@ -501,6 +514,38 @@ def test_roles(name: str, amount: dict[str, int], role: str) -> None:
     assert suggested(name, amount).role == role
 
 
+DISGUISED = {
+    "numbers of one length, several rows each": ("V1", {str(LOT.randrange(10**7, 10**8)): LOT.randrange(1, 6) for _ in range(400)}),
+    "leading zeros": ("V1", {f"{LOT.randrange(10**6):08d}": 2 for _ in range(400)}),
+    "signs of thousands": ("V1", {f"{LOT.randrange(10, 99)}.{digits(3)}.{digits(3)}": 1 for _ in range(400)}),
+    "everybody equally often": ("V1", {str(n): 4 for n in range(1, 300)}),
+    "id of a loan": ("loan_id", {str(n * 7): 1 for n in range(300)}),
+    "number of an arrest": ("arrest_number", {str(n * 7): 1 for n in range(300)}),
+    "homes": ("vivienda", {str(n): LOT.randrange(1, 5) for n in range(200)}),
+    "tax id": ("tax_id", {f"{n}-{n * 3 % 97}": 2 for n in range(300)}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", DISGUISED)
+def test_numbers_in_disguise(what: str) -> None:
+    assert suggested(*DISGUISED[what]).role == "identifier"
+
+
+@pytest.mark.parametrize(
+    ("name", "amount"),
+    [
+        ("sueldo", {f"${LOT.randrange(1, 9)}.{digits(3)}.{digits(3)}": 1 for _ in range(400)}),
+        ("V1", {f"${LOT.randrange(1, 99)}.{digits(3)}": 1 for _ in range(400)}),
+        ("duration", {str(int(LOT.expovariate(1 / 260))): LOT.randrange(1, 9) for _ in range(400)}),
+        ("loan_amount", {str(n * 700): 1 for n in range(300)}),
+        ("number_of_arrests", {str(n): 20 - n for n in range(15)}),
+        ("hours-per-week", {str(n): 100 - n for n in range(1, 99)}),
+    ],
+)
+def test_amounts_are_not_called_identifiers(name: str, amount: dict[str, int]) -> None:
+    assert suggested(name, amount).role == "sensitive"
+
+
 def test_one_value_or_none_is_not_always_the_same() -> None:
     assert suggested("V1", {"positive": 3}, rows=100).role != "insensitive"
 
@@ -549,6 +594,26 @@ def test_values_of_identifiers_are_not_shown(inspected: dict[str, Inspection], n
         if c.role == "identifier":
             assert (c.generalizations, c.twins.examples, c.hierarchy) == ((), (), None)
         assert c.reason
+
+
+def test_of_many_quasi_identifiers_the_best_known_stay(inspected: dict[str, Inspection]) -> None:
+    by_name = {c.name: c for c in inspected["compas"].columns}
+    dates = [
+        "compas_screening_date",
+        "c_jail_in",
+        "c_jail_out",
+        "c_offense_date",
+        "r_offense_date",
+        "in_custody",
+        "out_custody",
+    ]
+    assert [d for d in dates if by_name[d].role == "quasi-identifier"] == dates[:2]
+    assert {by_name[d].role for d in dates[2:]} == {""}
+    assert by_name["in_custody"].hierarchy is not None, "kept for an owner who decides so"
+    assert by_name["in_custody"].generalizations == ()
+    known = {c.name for c in inspected["survey"].columns if c.role == "quasi-identifier"}
+    assert {"sexo", "edad", "comuna", "fecha_entrevista"} <= known
+    assert len(known) == QUASI
 
 
 def test_a_survey_leaves_its_answers_to_the_owner(inspected: dict[str, Inspection]) -> None:

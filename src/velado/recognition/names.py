@@ -125,6 +125,8 @@ def topic_of(name: str) -> str | None:
         rest = said - {"id", "number", "kind"}
         if not rest:
             return "id" if numbered else "number"
+        if numbered and not rest - PRIVATE - {"organization", "statistic"}:
+            return "record id"  # loan_id, treatment_id: of one loan, one treatment
         said = rest
     if "birth" in said and said & {"place", "country"}:
         said.discard("birth")

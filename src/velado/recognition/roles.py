@@ -11,16 +11,20 @@ from typing import Protocol
 
 from velado.recognition.contents import Content, content_of
 from velado.recognition.contents.sample import Sample
-from velado.recognition.names import IDENTIFYING, KNOWN, PRIVATE, fold, topic_of
+from velado.recognition.names import IDENTIFYING, KNOWN, PRIVATE, fold, topic_of, words_of
 from velado.recognition.types import Reading
+from velado.recognition.vocabulary import WORDS
 
 QUASI = 10
 """At most so many quasi-identifiers are suggested: those that others know best."""
-DATES = 3
+DATES = 2
 """At most so many of these are dates of events: each of them nearly tells people apart."""
+MANY_AT_HOME = 40
+"""More different values are no sizes of families."""
 CATEGORIES = 30
 """So many different values may be categories, whatever the number of records."""
 
+NUMBERS = frozenset(WORDS["number"].split())
 LESS_KNOWN = "others may know it, but other columns are better known, and each more costs much: decide yourself"
 UNDECIDED = ""
 """The role of a column that nothing speaks for: to be left out, unless the owner decides."""
@@ -90,6 +94,8 @@ class Seen:
             return "birth" if said == "birth" else "date"
         if said == "coordinate" and not self.numeric and self.categories:
             return None
+        if said == "household" and not self.dated and self.distinct > MANY_AT_HOME:
+            return "household id"
         if said in (None, "kind", "number") and 2 <= self.distinct <= 6:
             folded = {fold(v).strip(". ").split("/")[0] for v in self.present}
             return next((t for t, words in VALUES.items() if folded <= set(words.split()) and len(folded) > 1), said)
@@ -139,6 +145,17 @@ class Seen:
         numbers = [float(v) for v in self.present] if self.type == "integer" else [0.0]
         return min(numbers), max(numbers)
 
+    @cached_property
+    def numbered(self) -> bool:
+        """Whether the values look like numbers that were given to somebody: long and of one length, or equally often."""
+        if self.distinct <= CATEGORIES or self.type == "date":
+            return False
+        lengths = Counter(sum(c.isdigit() for c in v) for v in self.present if NUMBER.fullmatch(v))
+        if lengths and lengths.most_common(1)[0][1] >= 0.95 * self.distinct:
+            return True
+        times = set(self.present.values())
+        return self.type == "integer" and len(times) == 1 and times != {1} and self.distinct > 50
+
     @property
     def coded(self) -> bool:
         """A few values that each stand in many records: a category or a code of one."""
@@ -150,7 +167,10 @@ class Seen:
         return (self.distinct <= CATEGORIES and self.ratio <= 0.5) or (self.ratio <= 0.1 and self.distinct <= 1000)
 
 
-AMOUNT = re.compile(r"[-+(]?\s*([$€£R]{1,2}\$?)?\s*[-+]?\d[\d.,' ]*\s*[%$€£kKM]?\)?")
+AMOUNT = re.compile(r"(?=.*[$€£%.,kKM])[-+(]?\s*([$€£R]{1,2}\$?)?\s*[-+]?\d[\d.,' ]*\s*[%$€£kKM]?\)?")
+"""An amount that is a text: it has a sign of money, of thousands or of decimals; bare digits are a code."""
+NUMBER = re.compile(r"\d{6,}|\d{1,3}([., ']\d{3}){2,}")
+"""A whole number of at least six digits, perhaps with signs of thousands."""
 
 
 def role_of(name: str, reading: Reading, present: Mapping[str, int], rows: int) -> Suggestion:
@@ -197,6 +217,13 @@ def _private(seen: Seen) -> tuple[str, str] | None:
         return None
     if not seen.numeric and seen.distinct > CATEGORIES and seen.ratio > 0.5:
         return "identifier", f"nearly every record has a text of its own: {seen.counted}"
+    if (
+        seen.type == "integer"
+        and seen.ratio > 0.9
+        and NUMBERS & set(words_of(seen.name))
+        and seen.distinct > CATEGORIES
+    ):
+        return "identifier", f"nearly every record has a number of its own: {seen.counted}"
     return "sensitive", f"{SAID[seen.topic]}, by its name: people would not want it known"
 
 
@@ -204,8 +231,9 @@ def _known(seen: Seen) -> tuple[str, str] | None:
     """Columns that others may know of a person."""
     topic = seen.topic
     if seen.dated:
-        what = SAID["birth"] if topic == "birth" else "when something happened to a person"
-        return "quasi-identifier", f"a date: others may know {what}"
+        if topic == "birth":
+            return "quasi-identifier", "a date of birth: others may know it"
+        return "quasi-identifier", "a date: others may know when something happened to a person"
     if topic == "coordinate" and seen.numeric:
         return "quasi-identifier", "a coordinate, rounded: others may know where a person is"
     if topic not in KNOWN:
@@ -232,6 +260,8 @@ def _rest(seen: Seen) -> tuple[str, str]:
     """Columns of which name and values say nothing."""
     if seen.type != "number" and not (seen.numeric and seen.type == "text") and seen.ratio > 0.9:
         return "identifier", f"nearly every record has a value of its own: {seen.counted}"
+    if seen.numbered:
+        return "identifier", f"the numbers look like those of people or things: {seen.counted}"
     if not seen.numeric:
         if seen.categories:
             return UNDECIDED, f"few values ({seen.distinct:,}), but nothing says that others know them: decide yourself"
@@ -252,15 +282,18 @@ class Suggested(Protocol):
     def topic(self) -> str | None: ...  # noqa: D102
     @property
     def distinct(self) -> int: ...  # noqa: D102
+    @property
+    def missing(self) -> int: ...  # noqa: D102
 
 
 def less_known(columns: Iterable[Suggested]) -> frozenset[str]:
     """The quasi-identifiers beyond ``QUASI``: a search over all of them would generalize everything to ``*``.
 
     Of every topic the column with most values comes first, then the second of every topic, and so on; topics in the
-    order of ``KNOWN``.
+    order of ``KNOWN``. Of dates of events those come first that most records have: more values are only finer ones.
     """
-    known = sorted((c for c in columns if c.role == "quasi-identifier"), key=lambda c: (-c.distinct, c.name))
+    known = [c for c in columns if c.role == "quasi-identifier"]
+    known.sort(key=lambda c: c.missing if c.topic == "date" else -c.distinct)
     times: Counter[str | None] = Counter()
     ranked = []
     for c in known:

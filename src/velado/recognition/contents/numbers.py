@@ -87,7 +87,7 @@ def checked_numbers(sample: Sample) -> Content | None:
         return None
     looked = sample.few(CHECKED)
     for module, (kind, shape) in {**NATIONAL, **OTHERS}.items():
-        pattern = re.compile(shape, re.IGNORECASE)
+        pattern = re.compile(shape, re.IGNORECASE | re.ASCII)
         matching = [v for v in looked.values if pattern.fullmatch(v)]
         if len(matching) < 0.5 * len(looked.values):
             continue

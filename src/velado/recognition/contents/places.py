@@ -29,6 +29,10 @@ ADDRESSES = tuple(
 """Whole values, lower case without accents."""
 
 
+LONGEST = 150
+"""Longer values are texts."""
+
+
 def addresses(sample: Sample) -> Content | None:
     """Street addresses in English, Spanish, Portuguese, German, French and Italian."""
     if sample.plain_numbers or sample.dates or sample.distinct < 5:
@@ -42,12 +46,14 @@ def addresses(sample: Sample) -> Content | None:
 
 
 def _is_address(value: str) -> bool:
+    if len(value) > LONGEST:
+        return False
     folded = fold(value)
     return any(p.fullmatch(folded) for p in ADDRESSES) and " " in folded
 
 
 PAIR = r"\(?\[?\s*[+-]?\d{1,3}[.,]\d{3,}\s*[,;| ]\s*[+-]?\d{1,3}[.,]\d{3,}\s*\]?\)?"
-WKT = r"(SRID=\d+;\s*)?POINT\s*Z?\s*\(.*\)"
+WKT = r"(SRID=\d+;\s*)?(MULTI)?(POINT|LINESTRING|POLYGON)\s*Z?M?\s*\(.*\)"
 DEGREES = r"[NSEWO]?\s*\d{1,3}\s*°.*"
 
 
