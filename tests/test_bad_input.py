@@ -780,6 +780,6 @@ def test_aliases_that_are_no_bomb_are_fine(write_project, main: Command) -> None
     path.write_text(
         path.read_text()
         .replace("city:\n    role: insensitive", "city: &c\n    role: insensitive")
-        .replace("cost:\n    role: insensitive", "cost: *c")
+        .replace("cost:\n    role: insensitive\n    published: knowingly", "cost: *c")
     )
     assert main("run", "project.yaml").code == 0
