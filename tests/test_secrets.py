@@ -181,7 +181,7 @@ KINDS = [
     Column("day", "insensitive", operation={"shift": {"key": "env:VELADO_KEY", "by": "id"}}),
     Column("ward", "insensitive", operation={"substitute": {"map": {"x": "1", "y": "2", "unique": "3"}}}),
     Column("note", "insensitive"),
-    Column("weight", "insensitive"),
+    Column("weight", "insensitive", published="knowingly"),
 ]
 
 
