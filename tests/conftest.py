@@ -39,7 +39,7 @@ PROJECT: dict[str, Any] = {
         "birth_date": {"role": "quasi-identifier", "type": "date", "hierarchy": {"dates": ["year", "decade"]}},
         "sex": {"role": "quasi-identifier"},
         "postal_code": {"role": "quasi-identifier", "hierarchy": {"mask": "right"}},
-        "city": {"role": "insensitive"},
+        "city": {"role": "insensitive", "published": "knowingly"},
         "marital_status": {"role": "insensitive"},
         "diagnosis": {"role": "sensitive"},
         "cost": {"role": "insensitive", "published": "knowingly"},

@@ -31,7 +31,10 @@ class Small:
 
     def columns(self) -> list[Column]:
         quasi = [Column(c, "quasi-identifier", hierarchy=Hierarchy.from_rows(c, self.hierarchies[c])) for c in self.qi]
-        rest = [Column(c, "sensitive", hierarchy=tree_in_order(c, self.trees[c])) for c in self.sensitive]
+        rest = [
+            Column(c, "sensitive", hierarchy=tree_in_order(c, self.trees[c]), published="knowingly")
+            for c in self.sensitive
+        ]
         return quasi + rest
 
     def arrow(self) -> pa.Table:

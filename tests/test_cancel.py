@@ -38,7 +38,7 @@ def columns() -> list[Column]:
         Column("birth_date", "quasi-identifier", type="date", hierarchy={"dates": ["year", "decade"]}),
         Column("sex", "quasi-identifier"),
         Column("postal_code", "quasi-identifier", hierarchy={"mask": "right"}),
-        Column("city", "insensitive"),
+        Column("city", "insensitive", published="knowingly"),
         Column("marital_status", "insensitive"),
         Column("diagnosis", "sensitive"),
         Column("cost", "insensitive", published="knowingly"),

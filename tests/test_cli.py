@@ -28,9 +28,11 @@ FIELDS = [
     "utility",
     "risk",
     "models",
+    "published",
     "search",
     "output",
     "manifest",
+    "notes",
 ]
 RISK = ["highest", "average", "at_risk", "singled_out_before", "singled_out_after"]
 SEARCH = ["nodes", "evaluated", "proven_optimal", "gap", "seconds"]

@@ -218,7 +218,10 @@ def test_decimal_commas(tmp_path):
     path = file_of(tmp_path, "weight;n\n3,5;1\n3,9;2\n4,0;3\n")
     release = anonymize(
         path,
-        [Column("weight", "quasi-identifier", hierarchy={"intervals": [1, 2]}), Column("n", "insensitive")],
+        [
+            Column("weight", "quasi-identifier", hierarchy={"intervals": [1, 2]}),
+            Column("n", "insensitive", published="knowingly"),
+        ],
         [KAnonymity(2)],
         Fixed({"weight": 1}),
         output=Output(order="keep"),
@@ -482,7 +485,11 @@ def written(data, path, columns=None, **options):
 @pytest.mark.parametrize("suffix", FILES)
 def test_what_is_written_is_read_back(tmp_path, suffix, role):
     table = pa.table({"q": ["same"] * len(HARD), "cell": HARD})
-    path = written(table, tmp_path / f"out.{suffix}", [Column("q", "quasi-identifier"), Column("cell", role)])
+    path = written(
+        table,
+        tmp_path / f"out.{suffix}",
+        [Column("q", "quasi-identifier"), Column("cell", role, published="knowingly")],
+    )
     assert rows_of(path) == counted(table)
 
 
@@ -505,7 +512,11 @@ def test_typed_cells_are_written(tmp_path, suffix, name):
 @pytest.mark.parametrize("suffix", FILES)
 def test_numbers_that_are_none_are_written(tmp_path, suffix):
     table = pa.table({"q": ["same"] * 3, "cell": [float("nan"), float("inf"), 1.5]})
-    path = written(table, tmp_path / f"out.{suffix}", [Column("q", "quasi-identifier"), Column("cell", "insensitive")])
+    path = written(
+        table,
+        tmp_path / f"out.{suffix}",
+        [Column("q", "quasi-identifier"), Column("cell", "insensitive", published="knowingly")],
+    )
     assert rows_of(path, ["q"]) == Counter({("same",): 3})
 
 
@@ -523,7 +534,11 @@ def test_numbers_beside_what_a_sheet_cannot_hold(tmp_path, suffix):
 @pytest.mark.parametrize("suffix", FILES)
 def test_long_numbers_keep_their_digits(tmp_path, suffix):
     table = pa.table({"q": ["same"] * 2, "cell": [12345678901234567, 1]})
-    path = written(table, tmp_path / f"out.{suffix}", [Column("q", "quasi-identifier"), Column("cell", "insensitive")])
+    path = written(
+        table,
+        tmp_path / f"out.{suffix}",
+        [Column("q", "quasi-identifier"), Column("cell", "insensitive", published="knowingly")],
+    )
     assert rows_of(path, ["cell"]) == Counter([("12345678901234567",), ("1",)])
 
 
@@ -571,7 +586,7 @@ NUMBERS = ["-5", "+3", "-1.5", "-1e3", "+.5", "-1,5"]
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "xlsx"])
 def test_formulas_are_guarded(tmp_path, suffix, role):
     table = pa.table({"q": ["same"] * len(FORMULAS), "cell": FORMULAS})
-    columns = [Column("q", "quasi-identifier"), Column("cell", role)]
+    columns = [Column("q", "quasi-identifier"), Column("cell", role, published="knowingly")]
     guarded = written(table, tmp_path / f"guarded.{suffix}", columns)
     assert rows_of(guarded, ["cell"]) == Counter(("'" + cell,) for cell in FORMULAS)
     plain = written(table, tmp_path / f"plain.{suffix}", columns, guard=False)
@@ -593,7 +608,7 @@ def test_typed_files_need_no_guard(tmp_path, suffix):
 
 def test_categories_are_guarded_too(tmp_path):
     frame = pd.DataFrame({"q": ["same"] * 2, "cell": pd.Categorical(["=1+1", "x"])})
-    columns = [Column("q", "quasi-identifier"), Column("cell", "insensitive")]
+    columns = [Column("q", "quasi-identifier"), Column("cell", "insensitive", published="knowingly")]
     anonymize(frame, columns, [KAnonymity(2)], Fixed({"q": 0}), output=tmp_path / "out.csv")
     assert rows_of(tmp_path / "out.csv", ["cell"]) == Counter([("'=1+1",), ("x",)])
 
@@ -613,7 +628,7 @@ def test_verification_sees_through_the_guard(tmp_path, suffix):
 
 MANY = pa.table({"q": [str(i % 7) for i in range(399)] + ["alone"], "n": [str(i * 7919 % 1000) for i in range(400)]})
 KEPT = list(zip(*MANY.slice(0, 399).to_pydict().values(), strict=True))
-ORDERED = [Column("q", "quasi-identifier"), Column("n", "insensitive")]
+ORDERED = [Column("q", "quasi-identifier"), Column("n", "insensitive", published="knowingly")]
 
 
 def ordered(source, path, order):
@@ -683,7 +698,7 @@ def test_what_does_not_fit_in_memory_is_spilled_in_private(tmp_path: Path, monke
         seen.extend(p.stat().st_mode & 0o777 for p in out.iterdir() if p.is_dir())
         spilled.extend(out.glob(".velado-*/spilled/*"))
 
-    columns = [Column("x", "quasi-identifier"), Column("word", "insensitive")]
+    columns = [Column("x", "quasi-identifier"), Column("word", "insensitive", published="knowingly")]
     project = velado.Project(
         tmp_path / "in.parquet",
         tuple(columns),

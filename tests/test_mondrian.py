@@ -184,7 +184,8 @@ def frequency_of(plain: Plain, models: Any = ()) -> FrequencyTable:
         else Column(c, "quasi-identifier", type="integer")
         for c in plain.qi
     ]
-    columns.append(Column("s0", "sensitive", hierarchy=tree_in_order("s0", plain.sensitive_trees["s0"])))
+    tree = tree_in_order("s0", plain.sensitive_trees["s0"])
+    columns.append(Column("s0", "sensitive", hierarchy=tree, published="knowingly"))
     with open_table(pa.table({c: [r[c] for r in plain.rows] for c in [*plain.qi, "s0"]})) as table:
         return count_table(table, Schema(columns), models)
 
@@ -353,7 +354,7 @@ COLUMNS = [
     Column("income", "quasi-identifier", type="number"),
     Column("size", "quasi-identifier", hierarchy={"order": ["S", "M", "L", "XL"]}),
     Column("zip", "quasi-identifier", hierarchy={"mask": "right"}),
-    Column("ill", "sensitive"),
+    Column("ill", "sensitive", published="knowingly"),
 ]
 
 
@@ -426,7 +427,7 @@ def test_a_relaxed_release(tmp_path: Path, suffix: str, represent: str) -> None:
 
 def test_a_relaxed_release_without_a_sensitive_column(tmp_path: Path) -> None:
     people = pa.table({"age": ["30"] * 5 + ["31"] * 2 + ["40"] * 3, "name": list("abcdefghij")})
-    columns = [Column("age", "quasi-identifier", type="integer"), Column("name", "insensitive")]
+    columns = [Column("age", "quasi-identifier", type="integer"), Column("name", "insensitive", published="knowingly")]
     release = anonymize(people, columns, [KAnonymity(2)], Mondrian(split="distribution", relaxed=True))
     assert Counter(release.table.column("age").to_pylist()) == {"30": 4, "30-31": 2, "31-40": 2, "40": 2}
     assert sorted(release.table.column("name").to_pylist()) == list("abcdefghij")
@@ -556,7 +557,8 @@ def test_parts_give_the_same_release(plain: Plain, models: list[dict], split: st
         else Column(c, "quasi-identifier", type="integer")
         for c in plain.qi
     ]
-    columns.append(Column("s0", "sensitive", hierarchy=tree_in_order("s0", plain.sensitive_trees["s0"])))
+    tree = tree_in_order("s0", plain.sensitive_trees["s0"])
+    columns.append(Column("s0", "sensitive", hierarchy=tree, published="knowingly"))
     table = pa.table({c: [r[c] for r in plain.rows] for c in [*plain.qi, "s0"]})
     method = Mondrian(split=split, width=width, memory="8GB")
     with tempfile.TemporaryDirectory() as folder:

@@ -915,7 +915,7 @@ TWO = (KAnonymity(2),)
 
 def patients(*columns, models=TWO, output=None):
     described = {"id": Column("id", "identifier"), "zone": Column("zone", "quasi-identifier"),
-                 "cost": Column("cost", "sensitive"), "note": Column("note", "insensitive")}  # fmt: skip
+                 "cost": Column("cost", "sensitive"), "note": Column("note", "insensitive", published="knowingly")}  # fmt: skip
     described |= {c.name: c for c in columns}
     return velado.anonymize(
         PATIENTS, list(described.values()), list(models), Fixed({"zone": 0}), output=output or Output(order="keep")

@@ -141,7 +141,7 @@ def test_a_named_seed_does_not_go_with_rows_in_their_order(light):
 
 
 def test_a_shift_that_anybody_can_undo_is_told():
-    table = pa.table({"day": ["2024-01-01", "2024-01-05"], "who": ["a", "b"]})
+    table = pa.table({"day": ["2024-01-01", "2024-01-05"] * 2, "who": ["a", "b"] * 2})
 
     def shifted(**more):
         spec = {"shift": {"key": "env:VELADO_KEY", **more}}
@@ -181,7 +181,7 @@ KINDS = [
     Column("day", "insensitive", operation={"shift": {"key": "env:VELADO_KEY", "by": "id"}}),
     Column("ward", "insensitive", operation={"substitute": {"map": {"x": "1", "y": "2", "unique": "3"}}}),
     Column("note", "insensitive"),
-    Column("weight", "insensitive"),
+    Column("weight", "insensitive", published="knowingly"),
 ]
 
 

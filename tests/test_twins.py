@@ -113,7 +113,7 @@ def spelled(table: Small, data: st.DataObject, words: list[str]) -> Small:
 
 
 def columns_of(table: Small, **options: str) -> list[Column]:
-    return [*table.columns()[: len(table.qi)], Column("s0", "sensitive", **options)]
+    return [*table.columns()[: len(table.qi)], Column("s0", "sensitive", published="knowingly", **options)]
 
 
 FLAT = model_strategy().filter(lambda m: m.get("distance") != "hierarchical")
@@ -246,7 +246,8 @@ def test_a_run_says_what_was_folded_but_no_value() -> None:
 
 
 def test_without_twins_nothing_is_said() -> None:
-    assert anonymize(PEOPLE.slice(2, 2), COLUMNS, [KAnonymity(2)], Fixed({"q": 0})).notes == ()
+    notes = anonymize(PEOPLE.slice(2, 2), COLUMNS, [KAnonymity(2)], Fixed({"q": 0})).notes
+    assert [n.code for n in notes] == ["unprotected"]
 
 
 def test_evaluate_and_attack_fold_as_well(tmp_path: Path) -> None:

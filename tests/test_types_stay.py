@@ -59,7 +59,7 @@ TABLE = pa.table({**table_of("qi"), **table_of("as_it_is")})
 DATES = ("date32", "timestamp")
 COLUMNS = [
     *(Column(f"qi_{n}", "quasi-identifier", type="date" if n in DATES else "text") for n in LOW),
-    *(Column(f"as_it_is_{n}", "insensitive") for n in LOW),
+    *(Column(f"as_it_is_{n}", "insensitive", published="knowingly") for n in LOW),
 ]
 ZERO = Fixed({f"qi_{n}": 0 for n in LOW})
 
@@ -204,7 +204,10 @@ INPUTS = {
 
 
 def dates_released(data: Any, method: Any, hierarchy: Any = None) -> pa.ChunkedArray:
-    columns = [Column("born", "quasi-identifier", type="date", hierarchy=hierarchy), Column("n", "insensitive")]
+    columns = [
+        Column("born", "quasi-identifier", type="date", hierarchy=hierarchy),
+        Column("n", "insensitive", published="knowingly"),
+    ]
     return anonymize(data, columns, [KAnonymity(6)], method).table.column("born")
 
 

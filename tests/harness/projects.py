@@ -114,9 +114,11 @@ def random_case(seed: int, *, method: str | None = None, rows: int | None = None
             if name == "birth":
                 columns[name]["type"] = "date"
         elif name in sensitive:
-            columns[name] = {"role": "sensitive", **({"hierarchy": TREE} if name == "ill" else {})}
+            columns[name] = {"role": "sensitive", "published": "knowingly"} | (
+                {"hierarchy": TREE} if name == "ill" else {}
+            )
         else:
-            columns[name] = {"role": "insensitive"}
+            columns[name] = {"role": "insensitive", "published": "knowingly"}
     models = [{"k-anonymity": {"k": rng.randint(2, 5)}}]
     models += [random_model(rng, sensitive) for _ in range(rng.randint(0, 2))]
     chosen = method or rng.choice(["lattice", "lattice", "lattice", "datafly", "samarati", "incognito", "mondrian"])

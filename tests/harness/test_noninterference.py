@@ -167,7 +167,7 @@ def fixed_case(seed: int, model: str, suppressed: str) -> Case:
             "hierarchy": {"tree": {"lungs": ["flu", "asthma"], "other": ["cancer", "diabetes", "gout"]}},
         },
         "cost": "sensitive",
-        "city": "insensitive",
+        "city": {"role": "insensitive", "published": "knowingly"},
     }
     project = {
         "name": "fixed", "source": "people.csv", "columns": columns,
