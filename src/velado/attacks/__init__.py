@@ -4,6 +4,7 @@ from velado.attacks.background import background
 from velado.attacks.base import MEASURES, Attack, Attacker, Exposed, Prevention
 from velado.attacks.homogeneity import homogeneity
 from velado.attacks.linkage import Links, Truth, disclosure, linkage
+from velado.attacks.lookup import lookup
 from velado.attacks.order import order, order_of_releases
 from velado.attacks.reach import within_reach
 from velado.attacks.records import Records
@@ -13,6 +14,7 @@ from velado.attacks.similarity import similarity
 from velado.attacks.skewness import skewness
 
 ATTACKS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "lookup": (("columns",),),
     "homogeneity": (("sensitive",),),
     "background": (("sensitive",),),
     "skewness": (("sensitive",),),
@@ -38,6 +40,7 @@ __all__ = [
     "flat",
     "homogeneity",
     "linkage",
+    "lookup",
     "order",
     "order_of_releases",
     "related",

@@ -21,6 +21,7 @@ MEASURES = {
     "suppress-small-classes": "suppressing the classes that are too small",
     "same-or-coarser": "making the later release from the earlier one, with the same recoding or a coarser one",
     "judge-the-combination": "judged on both releases joined",
+    "role": "the role identifier or quasi-identifier for the column, or an operation",
     "leave-out": "leaving the column out, or publishing fewer of its values: no model that this table can reach does",
 }
 """What prevents an attack beside the choice of a model."""

@@ -25,6 +25,7 @@ from velado.cli.terminal import (
 )
 
 TITLES = {
+    "lookup": "Look-up in other columns",
     "homogeneity": "Homogeneity",
     "background": "Background knowledge",
     "skewness": "Skewness",
@@ -34,6 +35,7 @@ TITLES = {
     "releases": "Comparison of two releases",
 }
 TRIED = {
+    ("lookup", None): "People are looked up by a published column that is no quasi-identifier.",
     ("homogeneity", None): "Whoever is in a class has the value that its records share.",
     ("background", None): "Values that a person is known not to have are ruled out.",
     ("skewness", None): "A class makes a value much more likely than the whole table does.",
@@ -49,6 +51,10 @@ FIGURES = {
     "classes": "classes",
     "records": "records",
     "other_records": "records of the other release",
+    "singled_out_alone": "records alone with their value",
+    "few_alone": "records with a value that few share",
+    "singled_out_together": "records alone with it and their quasi-identifiers",
+    "few_together": "records with few others alike in both",
     "exposed_classes": "classes exposed",
     "exposed_records": "records exposed",
     "exposed_share": "share exposed",
@@ -191,7 +197,7 @@ def _name(a: Attack) -> str:
 
 def _gist(a: Attack) -> str:
     """The figure of an attack that says most."""
-    for name in ("exposed_records", "exposed_people", "smallest_combined", "singled_out", "in_order"):
+    for name in ("few_alone", "exposed_records", "exposed_people", "smallest_combined", "singled_out", "in_order"):
         if a.succeeded and name in a.figures:
             return f"{FIGURES[name]} {_figure(name, a.figures[name])}"
     if "highest_confidence" in a.figures:

@@ -13,6 +13,7 @@ import numpy as np
 from velado.attacks import Attacker, Links, Records, Truth, flat, related
 from velado.errors import InputError, suggest
 from velado.evaluation import Pair
+from velado.evaluation.exposure import Exposure
 from velado.evaluation.matching import fitting
 from velado.frequency import Classes, FrequencyTable, Sensitive, distinct_rows
 from velado.hierarchies import Cover, Hierarchy, build
@@ -20,6 +21,7 @@ from velado.methods import Method
 from velado.models import PrivacyModel
 from velado.questions.evaluate import Both, matched, read_both, without_suppressed
 from velado.release.count import sensitive_column
+from velado.release.published import expose, group_size, passing
 from velado.release.read_back import readable, showing
 from velado.schema import Column, Schema
 from velado.tables import ColumnType, Counts, Plan, Selection, Session, Table, Translation, unknown_column
@@ -42,7 +44,8 @@ class Beside:
 class Adversary:
     """What is known: the release, and perhaps the original, an external table, another release.
 
-    ``method`` and ``models`` are those of a release whose values do not say for which others they stand.
+    ``method`` and ``models`` are those of a release whose values do not say for which others they stand; ``roles`` are those
+    of all columns, where a project says them.
     """
 
     tables: Mapping[str, Table]
@@ -55,8 +58,23 @@ class Adversary:
     session: Session
     method: Method | None = None
     models: Sequence[PrivacyModel] = ()
+    roles: Schema | None = None
 
     # The release
+
+    @cached_property
+    def exposures(self) -> tuple[Exposure, ...]:
+        """How far the other columns of the release single records out; what the owner knows is looked at, too.
+
+        Identifiers, whose values an operation replaced, and what hides its values are left out.
+        """
+        table, known = self.tables["release"], self.roles or self.schema
+        quasi, _ = self.columns("release")
+        listed = {c.name: replace(c, published="") for c in passing(known)}
+        others = [name for name in table.header if name in listed or name not in known]
+        columns = [listed.get(name, Column(name, "insensitive")) for name in others]
+        k = max(group_size(self.models), int(self.classes.sizes.min(initial=2)))
+        return expose(table, quasi, columns, k, table.filled(ROOT) > 0)
 
     @cached_property
     def both(self) -> Both | None:

@@ -16,6 +16,7 @@ from velado.attacks import (
     disclosure,
     homogeneity,
     linkage,
+    lookup,
     order,
     order_of_releases,
     releases,
@@ -29,9 +30,11 @@ from velado.project import Project
 from velado.questions.adversary import Adversary
 from velado.questions.evaluate import described
 from velado.questions.fuzzify import in_words
+from velado.schema import Schema
 from velado.tables import Session, Source, open_table
 
 NEEDED = {
+    "columns": "a column in the release that is no quasi-identifier",
     "sensitive": "a sensitive column (--sensitive)",
     "tree": "a value tree of a sensitive column (--hierarchy)",
     "numbers": "a sensitive column of numbers",
@@ -62,7 +65,7 @@ def attack(
 ) -> tuple[Attack, ...]:
     """What an adversary can do with a release; every attack for which the tables are there, or ``only`` those named.
 
-    Homogeneity, background knowledge (``know`` values can be ruled out), skewness (a value more than ``factor`` times
+    Look-up tries every published column that is no quasi-identifier. Homogeneity, background knowledge (``know`` values can be ruled out), skewness (a value more than ``factor`` times
     as likely as in the original, or in the release if that is not given) and similarity (with a value tree in
     ``hierarchies``, or numbers) need sensitive columns. Linkage needs an ``external`` table with the same
     quasi-identifiers; ``match`` gives its names where they differ; with the ``original`` and an ``identity`` column in
@@ -94,7 +97,7 @@ def attack(
     attacker = Attacker(know, confidence, factor, seed)
     given = {"original": original, "external": external, "other": other}
     _check_use(match, identity, given)
-    wanted = _wanted(only, {name for name, table in given.items() if table is not None}, schema)
+    wanted = _wanted(only, {"columns", *(name for name, table in given.items() if table is not None)}, schema)
     with ExitStack() as stack:
         tables = {
             name: stack.enter_context(open_table(table, folder, session))
@@ -106,11 +109,17 @@ def attack(
             known = replace(Source.of(release, folder), fields=tables["original"].columns)
             tables["release"] = stack.enter_context(open_table(known, session=session))
         adversary = Adversary(
-            tables, schema, folder, release, dict(match or {}), identity, attacker, session, method, models
-        )
+            tables, schema, folder, release, dict(match or {}), identity, attacker, session, method, models,
+            schema if project is None else Schema(project.columns),
+        )  # fmt: skip
         step, found = follow("attack"), list[Attack]()
         for i, name in enumerate(wanted):
             found += (within_reach(a, adversary.classes) for a in RUN[name](adversary, step.of(i, len(wanted))))
+    if not found and only is None:
+        raise InputError(
+            "attack-needs", "the release alone, without other columns or another table, gives nothing to try",
+            hint="Name another table (--external, --original, --other).",
+        )  # fmt: skip
     lacking = [name for name in only or () if name not in {a.name for a in found}]
     if lacking:
         raise _needs(lacking[0])
@@ -145,11 +154,6 @@ def _wanted(only: Collection[str] | None, given: set[str], schema: Any) -> list[
             wanted.append(name)
         elif only is not None:
             raise _needs(name)
-    if not wanted:
-        raise InputError(
-            "attack-needs", "the release alone, without sensitive columns or another table, gives nothing to try",
-            hint="Name sensitive columns (--sensitive) or another table (--external, --original, --other).",
-        )  # fmt: skip
     return wanted
 
 
@@ -175,6 +179,12 @@ class _Each:
                 yield found
 
 
+def _lookup(adversary: Adversary, progress: Progress) -> Iterator[Attack]:
+    for exposure in adversary.exposures:
+        progress.check()
+        yield lookup(exposure)
+
+
 def _linkage(adversary: Adversary, progress: Progress) -> Iterator[Attack]:
     links = adversary.links
     yield linkage(links, adversary.attacker, adversary.truth())
@@ -198,6 +208,7 @@ def _releases(adversary: Adversary, progress: Progress) -> Iterator[Attack]:
 
 
 RUN: dict[str, Run] = {
+    "lookup": _lookup,
     "homogeneity": _Each(homogeneity),
     "background": _Each(background),
     "skewness": _Each(skewness),

@@ -12,6 +12,7 @@ import numpy as np
 from velado.errors import InputError, NoSolution, suggest
 from velado.evaluation import MEASURES, Evaluation, Outcome, Pair, Wanted, check_numeric, judge
 from velado.evaluation import evaluate as evaluate_pair
+from velado.evaluation.exposure import Exposure
 from velado.frequency import FrequencyTable, Sensitive
 from velado.methods import Method
 from velado.models import PrivacyModel
@@ -22,6 +23,7 @@ from velado.project.document import ROWS, Project
 from velado.release.count import count_table, ordered
 from velado.release.people import checked_person, count_people, with_shares
 from velado.release.plan import in_own_types
+from velado.release.published import expose, group_size, of_people, passing, with_copies
 from velado.release.read_back import (
     contents_of,
     contents_of_pair,
@@ -31,6 +33,7 @@ from velado.release.read_back import (
     showing,
     without,
 )
+from velado.release.treatments import treatments
 from velado.schema import Column, Schema
 from velado.tables import Counts, Session, Source, Table, open_table, unknown_column
 from velado.values import ROOT
@@ -105,7 +108,32 @@ def evaluate(
         wanted = replace(wanted, fraction=fraction)
         if weights is not None:
             wanted = replace(wanted, people=_people(table, pair, weights))
-    return evaluate_pair(pair, models, judge(pair, models), wanted, follow("measure"))
+        roles = schema if project is None else Schema(project.columns)
+        rest = "insensitive" if project is None else project.rest
+        fitted = roles.fitted(table.header, rest, table.name)
+        exposures = read_exposures(table, release, fitted, models, pair, known, folder, session)
+    evaluation = evaluate_pair(pair, models, judge(pair, models), wanted, follow("measure"))
+    return replace(evaluation, published=exposures)
+
+
+def read_exposures(
+    table: Table,
+    release: Any,
+    schema: Schema,
+    models: Sequence[PrivacyModel],
+    pair: Pair,
+    person: str | None,
+    folder: Path,
+    session: Session,
+) -> tuple[Exposure, ...]:
+    """How far the columns of a release that are no quasi-identifiers single people out, as a run measures it."""
+    k = group_size(models) if models else max(2, int(min(pair.shown_sizes, default=2)))
+    with open_table(replace(Source.of(release, folder), fields=table.columns), session=session) as written:
+        columns = [c for c in passing(schema) if c.name in written.header]
+        found = expose(written, pair.columns, columns, k, bool(pair.starred))
+    if person is not None:
+        found = of_people(found, table, pair, person, treatments(table, schema, folder))
+    return with_copies(found, table, pair.original.hierarchies, person)
 
 
 def _check_numbers(queries: Any, seed: Any, fraction: Any) -> None:

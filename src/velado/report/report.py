@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future, wait
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,13 @@ import numpy as np
 from velado.errors import InputError, suggest
 from velado.evaluation import MEASURES, Comparison, Evaluation, Pair, Wanted, judge, public, public_verdicts
 from velado.evaluation import evaluate as evaluate_pair
+from velado.evaluation.exposure import Exposure
 from velado.i18n import Language
 from velado.i18n import language as language_of
 from velado.progress import Progress
 from velado.project import Project
 from velado.questions.compare import compare
-from velado.questions.evaluate import read_pair
+from velado.questions.evaluate import read_exposures, read_pair
 from velado.release.manifest import made_from, read_manifest
 from velado.release.people import person_column
 from velado.report.chapters import costs
@@ -68,7 +70,7 @@ def write_report(
     begin = (progress or Progress()).through(read=3.0, **compared, measure=4.0, report=3.0)
     reading = begin("read")
     with Studio(pdf="pdf" in formats) as studio:
-        whole, about = _read(project, manifest, private, release, reading)
+        whole, about, exposures = _read(project, manifest, private, release, reading)
         reading.at(0.9)
         pair = public(whole)
         comparison = None if grid is None else compare(project, grid, measures=(), progress=begin("compare"))
@@ -76,9 +78,11 @@ def write_report(
         verdicts = public_verdicts(project.models, judge(whole, project.models), whole.suppressed)
         # What the charts show is measured at once; they are drawn while the rest is being measured.
         first = evaluate_pair(pair, project.models, verdicts, Wanted(("privacy",)), measuring.part(0.1, 0.3))
+        first = replace(first, published=exposures)
         draft = content_of(Subject(pair, first, about, words, comparison, attacks))
         studio.draw(p.chart for p in draft.pictures)
         evaluation = evaluate_pair(pair, project.models, verdicts, Wanted(MEASURES), measuring.part(0.4, 1.0))
+        evaluation = replace(evaluation, published=exposures)
         render(paths, pair, evaluation, about, words, studio, comparison, attacks, begin("report"))
     return paths
 
@@ -132,6 +136,7 @@ def content_of(subject: Subject) -> Content:
     """All that the report says."""
     about, words = subject.about, subject.words
     chapters = (
+        sections.published(subject),
         sections.release(subject),
         sections.classes(subject),
         sections.privacy(subject) if subject.evaluation.after else None,
@@ -225,7 +230,7 @@ def _read(
     private: Mapping[str, Any],
     release: Path,
     progress: Progress | None = None,
-) -> tuple[Pair, About]:
+) -> tuple[Pair, About, tuple[Exposure, ...]]:
     session = Session(progress or Progress())
     with open_table(project.source, project.folder, session) as table:
         digest = table.fingerprint()
@@ -237,8 +242,11 @@ def _read(
         pair = read_pair(
             table, project.released(table), judged, project.models, project.folder, project.method, person, session
         )
+        exposures = read_exposures(
+            table, project.released(table), schema, project.models, pair, person, project.folder, session
+        )
     about = About(project.name, manifest["input"]["name"], release.name, tuple(schema.values()), manifest)
-    return pair, about
+    return pair, about, tuple(e.public() for e in exposures)
 
 
 def _stale(message: str, file: Path) -> InputError:

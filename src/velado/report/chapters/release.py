@@ -32,6 +32,9 @@ MEASURES = (
     "alpha",
 )
 ATTACK_FIGURES = (
+    "few_alone",
+    "singled_out_alone",
+    "singled_out_together",
     "exposed_share",
     "exposed_records",
     "exposed_people",
@@ -229,6 +232,30 @@ def risk(subject: Subject) -> Section:
     table = subject.table(rows, "lrr", ("head.measure", "before", "after"), note=note)
     block = Beside(table, Picture(words.text("chart.risk"), chart))
     return Section("risk", words.text("risk.title"), (words.text("risk.lead"),), (block,))
+
+
+def published(subject: Subject) -> Section | None:
+    """Other published columns: how far they single people out. Those that do come first."""
+    words, exposures = subject.words, subject.evaluation.published
+    if not exposures:
+        return None
+    rows = []
+    for e in sorted(exposures, key=lambda e: not e.dangers):
+        dangers = ", ".join(words.label("danger", name) for name in e.dangers)
+        rows.append(
+            (
+                Cell(clean(e.column)),
+                Cell(words.label("role", e.role)),
+                subject.count(e.records),
+                subject.count(e.singled_out),
+                subject.count(e.few),
+                subject.count(e.singled_out_together),
+                Cell(dangers or "–"),
+            )
+        )
+    header = ("head.column", "head.role", "head.with-value", "head.alone", "head.few", "head.together", "head.danger")
+    table = subject.table(rows, "llrrrrl", header)
+    return Section("published", words.text("published.title"), (words.text("published.lead"),), (table,))
 
 
 def attacks(subject: Subject) -> Section | None:

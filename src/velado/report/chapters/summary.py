@@ -149,7 +149,14 @@ def _words(subject: Subject) -> list[str]:
 
 def _cautions(subject: Subject) -> list[str]:
     e, words, about = subject.evaluation, subject.words, subject.about
-    found = []
+    found = [
+        words.text(
+            "caution.published", column=clean(x.column), n=words.integer(max(x.few, x.singled_out_together)),
+            records=words.integer(x.records), why=words.listed([words.label("danger", d) for d in x.dangers]),
+        )
+        for x in e.published or ()
+        if x.dangers
+    ]  # fmt: skip
     protected = {v.required.get("column") for v in e.models}
     for column, measured in (e.after.sensitive if e.after else {}).items():
         if column not in protected:
