@@ -75,6 +75,12 @@ def test_names_are_at_home_where_type_checkers_find_them() -> None:
         velado.nobody  # noqa: B018
 
 
+def test_submodules_are_reached_without_importing_them() -> None:
+    code = "import velado; print(velado.samples.hospital.__name__, hasattr(velado, 'nobody'))"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == ["hospital", "False"]
+
+
 # Compiling.
 
 

@@ -7,6 +7,7 @@
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -196,6 +197,8 @@ def __getattr__(name: str) -> Any:
                 found = getattr(import_module(home), inner or public)
                 globals()[name] = found
                 return found
+    if find_spec(f"velado.{name}") is not None:
+        return import_module(f"velado.{name}")
     raise AttributeError(f"module 'velado' has no attribute '{name}'")
 
 
