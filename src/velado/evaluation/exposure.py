@@ -29,7 +29,7 @@ class Exposure:
 
     ``singled_out`` have a value that nobody else has, ``few`` one that fewer than ``k`` (at most five) have; ``together``: the same of the
     value with the released quasi-identifiers. ``content`` is what the values look like, if that names people; ``copies`` are
-    the quasi-identifiers that the column nearly repeats. ``knowingly``: the owner wants it published all the same.
+    the quasi-identifiers that the column nearly repeats. ``knowingly``: the owner wants it published all the same. ``people``: these are counted, not records.
     """
 
     column: str
@@ -43,6 +43,7 @@ class Exposure:
     content: str | None = None
     copies: tuple[str, ...] = ()
     knowingly: bool = False
+    people: bool = False
 
     @classmethod
     def of(cls, column: str, role: str, k: int, alone: Groups, together: Groups, **more: Any) -> Exposure:

@@ -123,7 +123,9 @@ def of_people(
         shown = pair.shown_as[class_of[kept]].astype(np.int64)
         alone = _people_groups(codes[kept], people[kept], value_size(e.k))
         joint = _people_groups(shown * (int(codes.max(initial=0)) + 1) + codes[kept], people[kept], e.k)
-        found.append(Exposure.of(e.column, e.role, e.k, alone, joint, content=e.content, knowingly=e.knowingly))
+        found.append(
+            Exposure.of(e.column, e.role, e.k, alone, joint, content=e.content, knowingly=e.knowingly, people=True)
+        )
     return tuple(found)
 
 
@@ -193,6 +195,10 @@ def refuse(exposures: Sequence[Exposure], file: str) -> None:
     )  # fmt: skip
 
 
+def _all(e: Exposure) -> str:
+    return f"{e.records:,} {'people' if e.people else 'records'}"
+
+
 def _listed(columns: Sequence[str]) -> str:
     return ", ".join(f"'{name}'" for name in columns)
 
@@ -205,14 +211,12 @@ def reason(e: Exposure) -> str:
 REASONS: dict[str, Callable[[Exposure], str]] = {
     "content": lambda e: f"it looks like {e.content}",
     "alone": lambda e: (
-        f"{e.few:,} of {e.records:,} records have a value that fewer than {value_size(e.k)} share ({e.singled_out:,} are alone with theirs)"
+        f"{e.few:,} of {_all(e)} have a value that fewer than {value_size(e.k)} share ({e.singled_out:,} are alone with theirs)"
     ),
-    "together": lambda e: (
-        f"with the released quasi-identifiers it singles out {e.singled_out_together:,} of {e.records:,} records"
-    ),
+    "together": lambda e: f"with the released quasi-identifiers it singles out {e.singled_out_together:,} of {_all(e)}",
     "copy": lambda e: (
-        f"it is nearly a copy of {_listed(e.copies)}, and as a quasi-identifier it leaves {e.few_together:,} of {e.records:,} "
-        f"records in groups smaller than {e.k}"
+        f"it is nearly a copy of {_listed(e.copies)}, and as a quasi-identifier it leaves {e.few_together:,} of {_all(e)} "
+        f"in groups smaller than {e.k}"
     ),
 }
 

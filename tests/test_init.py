@@ -1,0 +1,115 @@
+"""`velado init` on tables of strangers: what it writes runs, is useful, and publishes nobody."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from strangers import EXPECTED, STRANGERS
+from velado import Project, Source, inspect_table, run
+from velado.project.template import project_text
+from velado.questions.suggest import MOST_NODES, Suggestion, suggest
+
+
+def written(table: Path) -> tuple[Suggestion, Path]:
+    """The project file of a table, as the command writes it."""
+    source = Source.of(str(table))
+    seen = inspect_table(source)
+    found = suggest(seen, source)
+    target = table.with_suffix(".yaml")
+    target.write_text(project_text(seen, found, source, target), encoding="utf-8")
+    return found, target
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_a_strangers_table_is_safe_and_useful_at_once(name: str, tmp_path: Path) -> None:
+    table = STRANGERS[name](tmp_path)
+    found, target = written(table)
+    release = run(target)
+    expected = EXPECTED[name]
+    with release.output.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter=Project.load(target).source.delimiter or ","))
+    for column in expected.identifiers | expected.hidden:
+        assert {row.get(column, "*") for row in rows} == {"*"}, column
+    roles = {c.name: c.spec["role"] for c in found.columns if c.kept}
+    assert {c for c, role in roles.items() if role == "quasi-identifier"} <= set(rows[0])
+    assert all(v.satisfied for v in release.evaluation.models)
+    # A release of * only would lose everything.
+    assert release.evaluation.utility.loss < 0.7
+    assert release.evaluation.suppressed <= 0.05 * release.evaluation.rows
+    assert not any(e.refused for e in release.evaluation.published)
+
+
+def test_the_better_method_is_written_and_the_other_is_a_comment(tmp_path: Path) -> None:
+    found, target = written(STRANGERS["titanic"](tmp_path))
+    best, other = found.trials
+    assert best.loss < other.loss
+    text = target.read_text(encoding="utf-8")
+    assert f"\nmethod: {{{best.name}: " in text
+    assert f"\n# method: {{{other.name}: " in text
+    assert f"{best.loss:.1%}" in text
+    assert run(target).evaluation.utility.loss == pytest.approx(best.loss)
+
+
+def test_never_a_lattice_that_cannot_be_searched(tmp_path: Path) -> None:
+    table = tmp_path / "wide.csv"
+    with table.open("w", encoding="utf-8") as file:
+        names = ["birth_year", "city", "state", "zip", "age", "sex", "race", "education", "occupation", "hire_year"]
+        file.write(",".join(names) + "\n")
+        for i in range(400):
+            file.write(f"{1940 + i % 60},city {i % 37},S{i % 23},{10000 + i * 7 % 900},{20 + i % 60},{'mf'[i % 2]},"
+                       f"r{i % 5},e{i % 7},job {i % 31},{1990 + i % 30}\n")  # fmt: skip
+    found, _ = written(table)
+    lattice = next(t for t in found.trials if t.name == "lattice")
+    assert lattice.loss is not None or str(len(str(MOST_NODES)) - 1) <= lattice.problem.split("^")[-1]
+    assert found.trials[0].loss is not None
+
+
+def test_where_nothing_looks_known_something_is_protected_all_the_same(tmp_path: Path) -> None:
+    table = tmp_path / "coded.csv"
+    rows = "".join(f"{i % 4},{i % 3},{i % 7 % 2}\n" for i in range(300))
+    table.write_text("v1,v2,v3\n" + rows, encoding="utf-8")
+    _, target = written(table)
+    assert run(target).evaluation.smallest_class >= 5
+
+
+def test_a_measurement_is_rounded_until_people_hide(tmp_path: Path) -> None:
+    found, target = written(STRANGERS["chile"](tmp_path))
+    spec = found.column("Sueldo bruto").spec
+    assert spec["operation"]["round"] >= 1000
+    (exposure,) = [e for e in run(target).evaluation.published if e.column == "Sueldo bruto"]
+    assert exposure.few <= 0.2 * exposure.records
+
+
+def test_columns_that_another_one_tells_are_left_out(tmp_path: Path) -> None:
+    found, _ = written(STRANGERS["peru"](tmp_path))
+    left = {c.name: c.reason for c in found.columns if not c.kept}
+    assert {"DEPARTAMENTO", "PROVINCIA", "DISTRITO"} <= set(left)
+    assert "'UBIGEO' tells it" in left["DISTRITO"]
+
+
+def test_few_records_get_a_smaller_k(tmp_path: Path) -> None:
+    table = tmp_path / "few.csv"
+    table.write_text("age,sex\n" + "".join(f"{20 + i},{'mf'[i % 2]}\n" for i in range(12)), encoding="utf-8")
+    found, target = written(table)
+    assert found.models[0] == {"k-anonymity": {"k": 2}}
+    assert run(target).evaluation.smallest_class >= 2
+
+
+def test_the_table_is_not_changed_and_nothing_else_is_written(tmp_path: Path) -> None:
+    table = STRANGERS["student"](tmp_path)
+    before = table.read_bytes()
+    written(table)
+    assert table.read_bytes() == before
+    assert {p.name for p in tmp_path.iterdir()} == {table.name, table.with_suffix(".yaml").name}
+
+
+def test_a_suggestion_for_a_table_in_memory() -> None:
+    people = pa.table({"age": [str(20 + i % 50) for i in range(200)], "ill": ["a", "b", "c", "d"] * 50})
+    seen = inspect_table(people)
+    found = suggest(seen, Source.of(people))
+    assert found.column("age").spec["role"] == "quasi-identifier"
+    assert found.trials[0].loss is not None
