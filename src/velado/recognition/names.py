@@ -128,6 +128,8 @@ def topic_of(name: str) -> str | None:
         if numbered and not rest - PRIVATE - {"organization", "statistic"}:
             return "record id"  # loan_id, treatment_id: of one loan, one treatment
         said = rest
+    if "name" in said and said & {"birth", "household", "marital"}:
+        return "name"  # of a relative, or before a marriage
     if "birth" in said and said & {"place", "country"}:
         said.discard("birth")
     best = min(said, key=_rank)

@@ -76,7 +76,7 @@ WORDS = {
         "itin"
     ),
     "person": (
-        "patient paciente patients person persona pessoa customer customers client cliente user usuario member "
+        "doctor physician officer attorney judge patient paciente patients person persona pessoa customer customers client cliente user usuario member "
         "socio membro employee empleado empregado funcionario servidor respondent respondente encuestado "
         "entrevistado passenger pasajero passageiro student estudiante estudante alumno aluno beneficiario "
         "beneficiary subject participant participante voter defendant victim victima vitima inmate offender "

@@ -120,12 +120,8 @@ def personal_names(sample: Sample) -> Content | None:
 
 
 def _words_only(value: str) -> bool:
-    words = _tokens(value)
+    words = re.sub(r"\(.*?\)|[\"“”,]", " ", value).split()
     return 1 <= len(words) <= 9 and all(WORD.fullmatch(w) for w in words)
-
-
-def _tokens(value: str) -> list[str]:
-    return re.sub(r"\(.*?\)|\"|[“”]", " ", value).replace(",", " , ").replace(" , ", " ").split()
 
 
 def _is_name(value: str, known: Lexicon) -> bool:
@@ -138,7 +134,7 @@ def _is_name(value: str, known: Lexicon) -> bool:
         return False
     before, comma, after = folded.partition(",")
     parts = [
-        [w.strip(".") for w in re.split(r"[\s]+", part) if w.strip(".")]
+        [w.strip(".") for w in part.split() if w.strip(".")]
         for part in (after if comma else before, before if comma else "")
     ]
     given, family = ([w for w in part if w not in _TITLES] for part in parts)
