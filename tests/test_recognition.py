@@ -410,7 +410,7 @@ TOPICS = {
     "e-mail": "email e-mail correo doctor_email",
     "phone": "phone telefone Teléfono celular",
     "national id": "cpf nu_cpf RUT dni ssn rg passport cédula",
-    "name": "name first last nombre nome_beneficiario apellidos Paterno client_name Name/Alias fullname",
+    "name": "name first last nombre nome_beneficiario apellidos Paterno client_name Name/Alias fullname spouse_name birth_name guardian_name",
     "person id": "patient patient_id customerId userId PassengerId RespondentID mrn",
     "household id": "id_hogar HHID household_id familyId id_familia",
     "household": "famsize n_personas_hogar domicilio SibSp hijos qtd_pessoas_domicilio",
@@ -522,6 +522,7 @@ DISGUISED = {
     "id of a loan": ("loan_id", {str(n * 7): 1 for n in range(300)}),
     "number of an arrest": ("arrest_number", {str(n * 7): 1 for n in range(300)}),
     "homes": ("vivienda", {str(n): LOT.randrange(1, 5) for n in range(200)}),
+    "words at birth": ("birth_word", {f"zorb {n}k": 2 for n in range(100)}),
     "tax id": ("tax_id", {f"{n}-{n * 3 % 97}": 2 for n in range(300)}),
 }  # fmt: skip
 

@@ -13,11 +13,48 @@ from functools import cache
 from velado.recognition.vocabulary import ALONE, PHRASES, STEMS, WORDS
 
 PRECEDENCE = (
-    "weight", "e-mail", "phone", "network", "coordinate", "url", "account", "plate", "national id", "household id", "text",
-    "orientation", "religion", "politics", "health", "crime", "income",
-    "birth", "age", "sex", "postal", "address", "country", "race", "marital", "occupation", "education", "language", "physical", "household",
-    "date", "place", "score", "organization", "name", "person", "record", "id", "statistic", "kind", "number",
-)  # fmt: skip
+    "weight",
+    "e-mail",
+    "phone",
+    "network",
+    "coordinate",
+    "url",
+    "account",
+    "plate",
+    "national id",
+    "household id",
+    "text",
+    "orientation",
+    "religion",
+    "politics",
+    "health",
+    "crime",
+    "income",
+    "birth",
+    "age",
+    "sex",
+    "postal",
+    "address",
+    "country",
+    "race",
+    "marital",
+    "occupation",
+    "education",
+    "language",
+    "physical",
+    "household",
+    "date",
+    "place",
+    "score",
+    "organization",
+    "name",
+    "person",
+    "record",
+    "id",
+    "statistic",
+    "kind",
+    "number",
+)
 """Which topic a name has that says several; the first of these."""
 
 IDENTIFYING = frozenset(
@@ -38,8 +75,22 @@ IDENTIFYING = frozenset(
 )
 """Topics of columns that say who somebody is."""
 KNOWN = (
-    "sex", "age", "birth", "postal", "place", "race", "country", "marital", "education", "occupation", "date", "household", "language", "physical", "address",
-)  # fmt: skip
+    "sex",
+    "age",
+    "birth",
+    "postal",
+    "place",
+    "race",
+    "country",
+    "marital",
+    "education",
+    "occupation",
+    "date",
+    "household",
+    "language",
+    "physical",
+    "address",
+)
 """Topics that others know of a person, best known first."""
 PRIVATE = frozenset({"health", "income", "crime", "religion", "politics", "orientation", "score"})
 """Topics that people would not want known."""
@@ -128,6 +179,8 @@ def topic_of(name: str) -> str | None:
         if numbered and not rest - PRIVATE - {"organization", "statistic"}:
             return "record id"  # loan_id, treatment_id: of one loan, one treatment
         said = rest
+    if "name" in said and said & {"birth", "household", "marital"}:
+        return "name"  # of a relative, or before a marriage
     if "birth" in said and said & {"place", "country"}:
         said.discard("birth")
     best = min(said, key=_rank)

@@ -240,6 +240,8 @@ def _known(seen: Seen) -> tuple[str, str] | None:
         return None
     if topic == "date" and not _calendar(seen):
         return None
+    if topic in ("birth", "age") and not seen.numeric and not seen.categories:
+        return None
     exact = topic in ("birth", "age", "postal", "date")
     if not exact and seen.type == "number":
         return None

@@ -76,12 +76,13 @@ WORDS = {
         "itin"
     ),
     "person": (
-        "patient paciente patients person persona pessoa customer customers client cliente user usuario member "
-        "socio membro employee empleado empregado funcionario servidor respondent respondente encuestado "
-        "entrevistado passenger pasajero passageiro student estudiante estudante alumno aluno beneficiario "
-        "beneficiary subject participant participante voter defendant victim victima vitima inmate offender "
-        "borrower holder titular individuo mrn nhc prontuario legajo matricula badge driver conductor condutor "
-        "worker trabajador trabalhador asegurado segurado inscrito elector eleitor"
+        "doctor physician officer attorney judge patient paciente patients person persona pessoa customer "
+        "customers client cliente user usuario member socio membro employee empleado empregado funcionario "
+        "servidor respondent respondente encuestado entrevistado passenger pasajero passageiro student estudiante "
+        "estudante alumno aluno beneficiario beneficiary subject participant participante voter defendant victim "
+        "victima vitima inmate offender borrower holder titular individuo mrn nhc prontuario legajo matricula "
+        "badge driver conductor condutor worker trabajador trabalhador asegurado segurado inscrito elector "
+        "eleitor"
     ),
     "household id": ("idhogar hhid idfamilia idvivienda iddomicilio"),
     "record": (

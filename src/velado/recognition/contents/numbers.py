@@ -128,7 +128,30 @@ def _changed(value: str) -> str:
     return value[:at] + str((int(value[at]) + 3) % 10) + value[at + 1 :]
 
 
-REGIONS = ("US", "BR", "MX", "ES", "CO", "AR", "PE", "CL", "EC", "UY", "PT", "GB", "DE", "FR", "IT", "VE", "BO", "PY", "CR", "GT", "DO", "IN")  # fmt: skip
+REGIONS = (
+    "US",
+    "BR",
+    "MX",
+    "ES",
+    "CO",
+    "AR",
+    "PE",
+    "CL",
+    "EC",
+    "UY",
+    "PT",
+    "GB",
+    "DE",
+    "FR",
+    "IT",
+    "VE",
+    "BO",
+    "PY",
+    "CR",
+    "GT",
+    "DO",
+    "IN",
+)
 """Countries whose local ways of writing a number are tried."""
 CONTROLS = 5
 """So many times as many numbers by lot are checked, too."""

@@ -12,14 +12,33 @@ from velado.recognition.contents.sample import Content, Sample
 from velado.recognition.names import fold
 
 LOCALES = (
-    "en", "en_US", "en_GB", "es_ES", "es_MX", "es_CO", "es_CL", "es_AR", "pt_BR", "pt_PT", "de_DE", "fr_FR", "it_IT", "nl_NL", "pl_PL", "sv_SE", "en_IN",
-)  # fmt: skip
+    "en",
+    "en_US",
+    "en_GB",
+    "es_ES",
+    "es_MX",
+    "es_CO",
+    "es_CL",
+    "es_AR",
+    "pt_BR",
+    "pt_PT",
+    "de_DE",
+    "fr_FR",
+    "it_IT",
+    "nl_NL",
+    "pl_PL",
+    "sv_SE",
+    "en_IN",
+)
 """Whose lists of names are read."""
 WORDS = (("lorem", "en_US es_ES fr_FR de_DE it_IT", "word_list"), ("job", "en_US es_ES pt_BR", "jobs"))
 PLACES = (
-    ("address", "en es pt_BR", "countries"), ("address", "en_US es_ES es_MX", "states"), ("address", "es_CO", "municipalities departments"),
-    ("address", "es_CL", "communes provinces regions"), ("address", "pt_BR", "bairros estados"),
-)  # fmt: skip
+    ("address", "en es pt_BR", "countries"),
+    ("address", "en_US es_ES es_MX", "states"),
+    ("address", "es_CO", "municipalities departments"),
+    ("address", "es_CL", "communes provinces regions"),
+    ("address", "pt_BR", "bairros estados"),
+)
 """Lists of what are no names, though some of it looks so: ordinary words, occupations, places."""
 ORDINARY = (
     "baker cook carpenter farmer fisher miner potter weaver butcher barber painter plumber tailor waiter judge "
@@ -120,12 +139,8 @@ def personal_names(sample: Sample) -> Content | None:
 
 
 def _words_only(value: str) -> bool:
-    words = _tokens(value)
+    words = re.sub(r"\(.*?\)|[\"“”,]", " ", value).split()
     return 1 <= len(words) <= 9 and all(WORD.fullmatch(w) for w in words)
-
-
-def _tokens(value: str) -> list[str]:
-    return re.sub(r"\(.*?\)|\"|[“”]", " ", value).replace(",", " , ").replace(" , ", " ").split()
 
 
 def _is_name(value: str, known: Lexicon) -> bool:
@@ -138,7 +153,7 @@ def _is_name(value: str, known: Lexicon) -> bool:
         return False
     before, comma, after = folded.partition(",")
     parts = [
-        [w.strip(".") for w in re.split(r"[\s]+", part) if w.strip(".")]
+        [w.strip(".") for w in part.split() if w.strip(".")]
         for part in (after if comma else before, before if comma else "")
     ]
     given, family = ([w for w in part if w not in _TITLES] for part in parts)

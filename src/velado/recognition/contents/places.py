@@ -8,13 +8,15 @@ from velado.recognition.contents.sample import Content, Sample
 from velado.recognition.names import fold
 
 STREET = (
-    "st street str ave av avenue rd road dr drive ln lane blvd boulevard ct court pl place way ter terrace cir circle pkwy parkway hwy highway sq square trl "
-    "trail aly alley loop plz plaza row xing crescent close mews pike run"
-).replace(" ", "|")  # fmt: skip
+    "st street str ave av avenue rd road dr drive ln lane blvd boulevard ct court pl place way ter terrace cir "
+    "circle pkwy parkway hwy highway sq square trl trail aly alley loop plz plaza row xing crescent close mews "
+    "pike run"
+).replace(" ", "|")
 BEFORE = (
-    "calle c/ cl cll cra carrera kra kr cr avenida avda av ave jr jiron psje pasaje pje diagonal dg transversal tv mz manzana urb urbanizacion camino paseo plaza ruta km "
-    "rua r trav travessa alameda al praca estrada rodovia rod largo via viale corso piazza rue chemin impasse"
-).replace(" ", "|")  # fmt: skip
+    "calle c/ cl cll cra carrera kra kr cr avenida avda av ave jr jiron psje pasaje pje diagonal dg transversal "
+    "tv mz manzana urb urbanizacion camino paseo plaza ruta km rua r trav travessa alameda al praca estrada "
+    "rodovia rod largo via viale corso piazza rue chemin impasse"
+).replace(" ", "|")
 ADDRESSES = tuple(
     re.compile(p)
     for p in (

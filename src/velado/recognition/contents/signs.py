@@ -11,9 +11,11 @@ SIGNS = {
     "links": r"(https?://|www\.)\S+",
     "UUIDs": r"\{?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\}?",
     "MAC addresses": r"[0-9a-f]{2}([:-][0-9a-f]{2}){5}",
-    "IP addresses": r"((25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(25[0-5]|2[0-4]\d|1?\d?\d)|(?=.*:.*:)(?=.*[0-9a-f])[0-9a-f]{0,4}(:[0-9a-f]{0,4}){3,7}",
+    "IP addresses": r"((25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(25[0-5]|2[0-4]\d|1?\d?\d)"
+    r"|(?=.*:.*:)(?=.*[0-9a-f])[0-9a-f]{0,4}(:[0-9a-f]{0,4}){3,7}",
     # At least one letter and one digit: 32 digits may be an account.
-    "hashes": r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})",
+    "hashes": r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])"
+    r"([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})",
     "machine codes": r"(?=[0-9a-f]*[0-9])[0-9a-f]{16,}|(?=[\w+/-]*\d)(?=[\w+/-]*[a-z])(?=[\w+/-]*[A-Z])[\w+/-]{20,}={0,2}",
 }
 """By kind, the pattern of a whole value. Two signs of one value are not possible but for the last."""
