@@ -149,10 +149,8 @@ def _interval(axis: Axis, low: int, high: int) -> Text:
     assert scale is not None
     if np.isnan(axis.values[high]):
         return None if low == high else ROOT
-    if low == high and scale.rewritten:
-        return scale.text(axis.values[low])
     if low == high:
-        return leaves[int(axis.order[axis.ends[low] - 1])]
+        return scale.text(axis.values[low]) if scale.rewritten else leaves[int(axis.order[axis.ends[low] - 1])]
     if scale.kind == "order":
         return "{" + ", ".join(str(leaves[i]) for i in axis.order[axis.ends[low] - 1 : axis.ends[high]]) + "}"
     return scale.interval(axis.values[low], axis.values[high])
