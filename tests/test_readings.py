@@ -192,7 +192,7 @@ def test_several_formats_in_a_project(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("born\n" + "\n".join(texts) + "\n")
     (tmp_path / "p.yaml").write_text(
         "velado: 1\nname: t\nsource: {path: t.csv}\ncolumns:\n"
-        '  born: {role: quasi-identifier, type: date, format: ["%d/%m/%Y", "%Y-%m-%d"], hierarchy: {dates: [month, year, decade]}}\n'
+        '  born: {role: quasi-identifier, type: date, format: ["%d/%m/%Y", "%Y-%m-%d"]}\n'
         "models: [{k-anonymity: {k: 5}}]\nmethod: {mondrian: {}}\noutput: {path: out.csv}\n"
     )
     project = Project.load(tmp_path / "p.yaml")
