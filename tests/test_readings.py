@@ -192,7 +192,7 @@ def test_several_formats_in_a_project(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("born\n" + "\n".join(texts) + "\n")
     (tmp_path / "p.yaml").write_text(
         "velado: 1\nname: t\nsource: {path: t.csv}\ncolumns:\n"
-        '  born: {role: quasi-identifier, type: date, format: ["%d/%m/%Y", "%Y-%m-%d"], hierarchy: {dates: [month, year, decade]}}\n'
+        '  born: {role: quasi-identifier, type: date, format: ["%d/%m/%Y", "%Y-%m-%d"]}\n'
         "models: [{k-anonymity: {k: 5}}]\nmethod: {mondrian: {}}\noutput: {path: out.csv}\n"
     )
     project = Project.load(tmp_path / "p.yaml")
@@ -209,6 +209,24 @@ def test_several_formats_in_a_project(tmp_path: Path) -> None:
     assert held == 200
     again = evaluate(tmp_path / "t.csv", tmp_path / "out.csv", project=project)
     assert again.utility.loss == pytest.approx(release.evaluation.utility.loss)
+
+
+@pytest.mark.parametrize("represent", ["interval", "mode"])
+def test_single_days_are_written_like_all_labels(tmp_path: Path, represent: str) -> None:
+    """One day in two formats is one day, and is shown in the one way of the column."""
+    days = ["01/02/1963", "1963-02-01"] * 4 + ["05/06/1970"] * 3 + ["1971-01-01", "2/1/1971"] * 2
+    (tmp_path / "t.csv").write_text("\n".join(["born", *days]) + "\n")
+    column = Column("born", "quasi-identifier", type="date", format=["%d/%m/%Y", "%Y-%m-%d"])
+    method = Mondrian(represent=represent)
+    project = Project(tmp_path / "t.csv", (column,), (KAnonymity(5),), method, Output(tmp_path / "out.csv"))
+    release = run(project)
+    shown = sorted((tmp_path / "out.csv").read_text().split()[1:])
+    rest = "1970-06-05..1971-01-02" if represent == "interval" else "1970-06-05"
+    assert shown == ["1963-02-01"] * 8 + [rest] * 7
+    assert release.evaluation.released == 15
+    if represent == "interval":
+        again = evaluate(tmp_path / "t.csv", tmp_path / "out.csv", project=project)
+        assert again.utility.loss == pytest.approx(release.evaluation.utility.loss)
 
 
 @pytest.mark.parametrize("format", [[], ["%d/%m/%Y", 5], ["%d/%m/%Y", "%d/%m/%Y"], ["%d%d"], 5, {"a": 1}])

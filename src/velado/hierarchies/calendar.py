@@ -131,4 +131,6 @@ def dates(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
 def date_scale(days: Sequence[datetime], format: Formats) -> Scale:
     """Dates by their distance in days, times by fractions of days."""
     numbers = np.array([days_of(day) for day in days], dtype=float)
-    return Scale(numbers, "date", day_format(formats_of(format)))
+    formats = formats_of(format)
+    shown = day_format(formats)
+    return Scale(numbers, "date", shown, rewritten=bool(formats) and formats != (shown,))

@@ -61,9 +61,12 @@ class Cover:
         places = [{label: i for i, label in enumerate(names)} for names in hierarchy.labels]
         enough = _enough(hierarchy, records)
         common = [x for x, place in enumerate(places) if all(label in place for label in plain)]
+        # A day that is written anew may look like one of the ways in which the column writes it.
+        rewritten = hierarchy.scale is not None and hierarchy.scale.rewritten
         for level in common:
             chosen = [places[level][label] for label in plain]
-            if records is None or level == common[-1] or (enough[level][chosen] >= records[0]).all():
+            last = level == common[-1] and not rewritten
+            if records is None or last or (enough[level][chosen] >= records[0]).all():
                 whole = cls.at_level(hierarchy, level)
                 return cls(
                     hierarchy, tuple(plain), whole.leaves, whole.first[chosen], whole.last[chosen], whole.levels[chosen]
@@ -76,7 +79,7 @@ class Cover:
         for i, label in enumerate(plain):
             known = [x for x, place in enumerate(places) if label in place]
             fits = [x for x in known if records is None or enough[x][places[x][label]] >= records[0][i]]
-            if known:
+            if fits or (known and not rewritten):
                 level = fits[0] if fits else known[-1]
                 found = np.flatnonzero(hierarchy.maps[level] == places[level][label])
             else:

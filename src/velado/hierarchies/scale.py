@@ -23,12 +23,15 @@ class Scale:
     ``numbers`` are the leaves as numbers (days since year 1 for dates, the place in the list for ordered
     categories), NaN for a missing value. ``kind``: number, date or order; ``format`` is how labels write days, ``notation``
     how they write numbers. Times are fractions of days: where there are any, all are written as times, to the millisecond.
+    ``rewritten``: the column writes its dates in another way than labels do, or in several, so that single ones are
+    written anew.
     """
 
     numbers: np.ndarray
     kind: str = "number"
     format: str = ISO
     notation: Notation = POINT
+    rewritten: bool = False
 
     @cached_property
     def whole(self) -> bool:
@@ -58,10 +61,13 @@ class Scale:
         return shown.rstrip("0") if "." in shown else shown
 
     def limits(self, label: str) -> tuple[float, float] | None:
-        """The first and last day (or time) of a label ``day..day``; None for anything else: numbers say what they are."""
-        if self.kind != "date" or ".." not in label:
+        """The first and last day (or time) of a label ``day..day`` or ``day``; None for anything else.
+
+        Numbers say what they are.
+        """
+        if self.kind != "date" or (".." not in label and not self.rewritten):
             return None
-        parts = label.split("..", 1)
+        parts = label.split("..", 1) if ".." in label else [label, label]
         if self.whole:
             low, high = (read_date(part, self.format) for part in parts)
             return None if low is None or high is None else (low.toordinal(), high.toordinal())

@@ -164,7 +164,7 @@ def _interval(axis: Axis, low: int, high: int) -> Text:
         first, last = names[axis.steps[low]], names[axis.steps[high]]
         return first if low == high else f"{first}{UPTO}{last}"
     if low == high:
-        return leaves[int(axis.order[axis.ends[low] - 1])]
+        return scale.text(axis.values[low]) if scale.rewritten else leaves[int(axis.order[axis.ends[low] - 1])]
     if scale.kind == "order":
         return "{" + ", ".join(str(leaves[i]) for i in axis.order[axis.ends[low] - 1 : axis.ends[high]]) + "}"
     return scale.interval(axis.values[low], axis.values[high])
