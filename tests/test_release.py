@@ -140,7 +140,7 @@ def test_releases_satisfy_their_models_when_they_are_counted_again(rows, models,
     }
     trees = {name: h.rows() for name, h in hierarchies.items()}
     columns = [Column(name, "quasi-identifier", hierarchy=HIERARCHIES[name]) for name in quasi]
-    columns += [Column("ill", "sensitive"), Column("drug", "sensitive")]
+    columns += [Column(name, "sensitive", published="knowingly") for name in ("ill", "drug")]
     try:
         release = anonymize(
             pa.Table.from_pylist(rows), columns, [model_of(m) for m in models], Lattice(suppression=suppression)
@@ -171,7 +171,7 @@ def test_releases_satisfy_their_models_when_they_are_counted_again(rows, models,
 def test_a_release_needs_no_second_treatment(rows, k):
     models = [KAnonymity(k)]
     columns = [Column(name, "quasi-identifier", hierarchy=HIERARCHIES[name]) for name in ("age", "zip")]
-    columns += [Column("ill", "sensitive"), Column("drug", "insensitive")]
+    columns += [Column("ill", "sensitive", published="knowingly"), Column("drug", "insensitive", published="knowingly")]
     try:
         once = anonymize(pa.Table.from_pylist(rows), columns, models)
     except NoSolution:
@@ -238,9 +238,14 @@ def test_columns_may_be_described_in_any_order():
 def test_the_rest_is_dropped_kept_or_refused():
     some = COLUMNS[1:5]
     assert release_people(columns=some, rest="drop").table.column_names == [*QUASI, "ill"]
-    kept = release_people(columns=some, rest="insensitive").table
-    assert kept.column_names == PEOPLE.column_names
-    assert "Ana Abreu" in kept.column("name").to_pylist()
+    wards = PEOPLE.select([*QUASI, "ill"]).append_column("ward", pa.array(["east", "west"] * 4))
+    kept = release_people(data=wards, columns=some, rest="insensitive").table
+    assert kept.column_names == wards.column_names
+    assert set(kept.column("ward").to_pylist()) == {"east", "west"}
+    with pytest.raises(InputError) as caught:
+        release_people(columns=some, rest="insensitive")
+    assert (caught.value.code, caught.value.column) == ("identifier-in-disguise", "name")
+    assert "Ana Abreu" not in str(caught.value)
     with pytest.raises(InputError) as caught:
         release_people(columns=some)
     assert caught.value.code == "column-without-role"

@@ -37,7 +37,11 @@ from velado.tables import open_table
 from velado.tables.duckdb.table import DuckDBTable
 
 QI = ("a", "b")
-COLUMNS = [Column("a", "quasi-identifier"), Column("b", "quasi-identifier"), Column("s", "sensitive")]
+COLUMNS = [
+    Column("a", "quasi-identifier"),
+    Column("b", "quasi-identifier"),
+    Column("s", "sensitive", published="knowingly"),
+]
 
 
 def people(rows: int = 200, seed: int = 0) -> pa.Table:
