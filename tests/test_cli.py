@@ -34,7 +34,15 @@ FIELDS = [
     "manifest",
     "notes",
 ]
-RISK = ["highest", "average", "at_risk", "singled_out_before", "singled_out_after"]
+RISK = [
+    "highest",
+    "average",
+    "at_risk",
+    "singled_out_before",
+    "singled_out_after",
+    "smaller_than_k_before",
+    "smaller_than_k_after",
+]
 SEARCH = ["nodes", "evaluated", "proven_optimal", "gap", "seconds"]
 
 

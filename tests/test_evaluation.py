@@ -1306,7 +1306,10 @@ def test_the_json_of_the_command(write_project: Callable[..., Path], tmp_path: P
     found = json.loads(ended.out, parse_constant=lambda name: pytest.fail(f"{name} in the JSON"))
     assert list(found) == [*KEYS, "learning", "journalist", "individual", "uniqueness"]
     assert list(found["utility"]) == UTILITY
-    assert list(found["risk"]) == ["highest", "average", "at_risk", "singled_out_before", "singled_out_after"]
+    assert list(found["risk"]) == [
+        "highest", "average", "at_risk", "singled_out_before", "singled_out_after", "smaller_than_k_before",
+        "smaller_than_k_after",
+    ]  # fmt: skip
     columns = ["loss", "precision", "generalized_loss", "entropy", "values_before", "values_after"]
     assert all(list(c) == columns for c in found["columns"].values())
     assert list(found["columns"]) == ["sex", "postal_code", "cost"]

@@ -292,9 +292,8 @@ def test_a_project_file_gives_the_same_release(tmp_path: Path) -> None:
     models = (QAnonymity(5, 0.2, "median"), KAnonymity(3), FuzzyDiversity(2, "s"), FuzzyCloseness(0.9, "s", "ordered"))
     with open(tmp_path / "people.csv", "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([people().column_names, *zip(*people().to_pydict().values(), strict=True)])
-    project = Project(
-        tmp_path / "people.csv", tuple(COLUMNS), models, method, Output(tmp_path / "out.csv"), folder=tmp_path
-    )
+    columns = (*COLUMNS[:-1], Column("s", "sensitive", hierarchy={"order": sorted(set(people()["s"].to_pylist()))}))
+    project = Project(tmp_path / "people.csv", columns, models, method, Output(tmp_path / "out.csv"), folder=tmp_path)
     project.save(tmp_path / "project.yaml")
     loaded = Project.load(tmp_path / "project.yaml")
     assert (loaded.method, loaded.models, loaded.digest()) == (method, models, project.digest())
