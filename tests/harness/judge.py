@@ -438,7 +438,8 @@ class Case:
             raise Unreadable(f"thousands or decimals in '{column}'")
         if not full_domain and (spec.get("type") == "date" or (spec.get("hierarchy") or {}).get("order")):
             raise Unreadable(f"intervals of '{column}'")
-        if not full_domain and all(number(x) is not None for x in values if x is not None):
+        codes = any(re.match(r"[+-]?0[0-9]", v) for v in values if v is not None)
+        if not full_domain and not codes and all(number(x) is not None for x in values if x is not None):
             levels = [ranges(values, labels)]
         else:
             levels = meanings(spec.get("hierarchy"), values, labels, spec.get("format"), self.folder)
@@ -709,7 +710,10 @@ class Case:
                 achieved = achieved.get("alpha")
             if name == "entropy-diversity" and figure is not None:
                 figure = Fraction(measures.Decimal(float(figure)).exp())
-            if figure is not None and achieved is not None:
+            if name == "k-anonymity" and self.described.person is not None and self.people is None:
+                # Only rows could be counted, of which a person may have several.
+                self.verdict.require(achieved <= figure, f"{name} is said to reach {achieved} of {figure} rows")
+            elif figure is not None and achieved is not None:
                 close = abs(float(figure) - float(achieved)) <= 1e-9 * max(1, abs(float(figure)))
                 self.verdict.require(close, f"{name} is said to reach {achieved}, and reaches {float(figure)}")
 
