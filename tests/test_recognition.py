@@ -29,7 +29,7 @@ from velado import Inspection, inspect_table
 from velado.recognition.contents import content_of
 from velado.recognition.contents.sample import SAMPLED, Sample
 from velado.recognition.names import IDENTIFYING, KNOWN, PRECEDENCE, PRIVATE, topic_of, words_of
-from velado.recognition.roles import QUASI, SAID, Suggestion, role_of
+from velado.recognition.roles import QUASI, SAID, SuggestedRole, role_of
 from velado.recognition.types import reading_of
 from velado.recognition.units import unit_of
 from velado.recognition.vocabulary import PHRASES, WORDS
@@ -43,7 +43,7 @@ def kind(name: str, values: list[str], records: int = 1) -> str | None:
     return found.kind if found else None
 
 
-def suggested(name: str, amount: dict[str, int], rows: int | None = None) -> Suggestion:
+def suggested(name: str, amount: dict[str, int], rows: int | None = None) -> SuggestedRole:
     return role_of(name, reading_of(amount), amount, rows or sum(amount.values()))
 
 

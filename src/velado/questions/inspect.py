@@ -13,7 +13,7 @@ from velado.dates import Formats
 from velado.errors import InputError, Note
 from velado.hierarchies.build import build
 from velado.progress import Progress
-from velado.recognition.hierarchies import Suggestion, suggest_hierarchy
+from velado.recognition.hierarchies import SuggestedHierarchy, suggest_hierarchy
 from velado.recognition.roles import LESS_KNOWN, UNDECIDED, less_known, role_of
 from velado.recognition.types import reading_of
 from velado.recognition.units import unit_of
@@ -131,7 +131,7 @@ def _column(name: str, amount: dict[Text, int], rows: int) -> ColumnInspection:
     present = {v: n for v, n in values.items() if v not in reading.missing} or values
     suggested = role_of(name, reading, present if values else {}, rows)
     role = suggested.role
-    levels = suggest_hierarchy(name, reading, present) if role == "quasi-identifier" else Suggestion()
+    levels = suggest_hierarchy(name, reading, present) if role == "quasi-identifier" else SuggestedHierarchy()
     hierarchy = levels.spec
     # A note may show values.
     notes = (suggested.reason, levels.reason, reading.note if role != "identifier" else "")

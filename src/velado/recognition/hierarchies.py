@@ -56,17 +56,17 @@ FREQUENCIES = (0.002, 0.01, 0.05)
 
 
 @dataclass(frozen=True)
-class Suggestion:
+class SuggestedHierarchy:
     """A hierarchy as a project file writes it, None for value → *; and what should be said of it, if anything."""
 
     spec: Any = None
     reason: str = ""
 
 
-NOTHING = Suggestion()
+NOTHING = SuggestedHierarchy()
 
 
-def suggest_hierarchy(name: str, reading: Reading, amount: Mapping[str, int]) -> Suggestion:
+def suggest_hierarchy(name: str, reading: Reading, amount: Mapping[str, int]) -> SuggestedHierarchy:
     """A first hierarchy for a column.
 
     ``amount``: the values that are neither missing nor stand for it, with their numbers of records. No level of a
@@ -122,7 +122,7 @@ class _Column:
         return spec(kept) if kept else None
 
 
-def _of_dates(column: _Column) -> Suggestion:
+def _of_dates(column: _Column) -> SuggestedHierarchy:
     """Units that fit the span: weeks of some months, months and years of some years, decades of more."""
     moments = parse_dates(column.name, column.values, column.reading.format)
     days = (max(moments) - min(moments)).days
@@ -133,10 +133,10 @@ def _of_dates(column: _Column) -> Suggestion:
     else:
         units = ["month", "year", "five-years", "decade"]
     timed = any(m.hour or m.minute or m.second for m in moments)
-    return Suggestion(column.fitted([*(["day"] if timed else []), *units], lambda levels: {"dates": levels}))
+    return SuggestedHierarchy(column.fitted([*(["day"] if timed else []), *units], lambda levels: {"dates": levels}))
 
 
-def _of_integers(column: _Column) -> Suggestion:
+def _of_integers(column: _Column) -> SuggestedHierarchy:
     """Codes by their digits; counts, ages, years in intervals; few codes and flags not at all."""
     values = column.values
     digits = all(v.isdigit() for v in values)
@@ -146,27 +146,27 @@ def _of_integers(column: _Column) -> Suggestion:
     return NOTHING if len(values) < few else _of_numbers(column)
 
 
-def _of_codes(column: _Column) -> Suggestion:
+def _of_codes(column: _Column) -> SuggestedHierarchy:
     """Digits of codes, with the zeros that they lost."""
     lengths = {len(v) for v in column.values}
     longest = max(lengths)
     lost = longest - 1 in lengths or len(lengths) == 1
     if re.search("ubigeo", column.name, re.IGNORECASE) and longest <= 6:
-        return Suggestion(column.fitted([4, 2], lambda levels: {"prefix": {"lengths": levels, "fill": 6}}))
+        return SuggestedHierarchy(column.fitted([4, 2], lambda levels: {"prefix": {"lengths": levels, "fill": 6}}))
     if longest < 3 or (not (lost and longest - min(lengths) <= 1) and not POSTAL.search(column.name)):
         return NOTHING
     return _masked(column, {"fill": longest} if len(lengths) > 1 else {})
 
 
-def _masked(column: _Column, options: Mapping[str, Any]) -> Suggestion:
+def _masked(column: _Column, options: Mapping[str, Any]) -> SuggestedHierarchy:
     longest = max(map(len, column.values))
     hide = column.fitted(range(1, longest), lambda levels: {"mask": {"side": "right", "hide": levels, **options}})
     if hide is not None and not options and hide["mask"]["hide"] == list(range(1, longest)):
-        return Suggestion({"mask": "right"})
-    return Suggestion(hide)
+        return SuggestedHierarchy({"mask": "right"})
+    return SuggestedHierarchy(hide)
 
 
-def _of_numbers(column: _Column) -> Suggestion:
+def _of_numbers(column: _Column) -> SuggestedHierarchy:
     """Intervals of one width, or such that grow where few numbers are very large."""
     numbers = np.array(parse_all(column.name, column.values))
     records = np.array([column.amount[v] for v in column.values], dtype=float)
@@ -186,10 +186,10 @@ def _of_numbers(column: _Column) -> Suggestion:
         width = max(width, 2.0)
     factors = (1, 5, 10) if f"{width:.0e}".startswith("2") else (1, 2, 4)
     widths = [_tidy(width * factor) for factor in factors]
-    return Suggestion(column.fitted(widths, lambda levels: {"intervals": levels}))
+    return SuggestedHierarchy(column.fitted(widths, lambda levels: {"intervals": levels}))
 
 
-def _growing(column: _Column, numbers: np.ndarray) -> Suggestion:
+def _growing(column: _Column, numbers: np.ndarray) -> SuggestedHierarchy:
     """Limits 1, 2, 5, 10, 20, …, then powers of ten."""
     positive = numbers[numbers > 0]
     powers = range(math.floor(math.log10(positive[0])), math.ceil(math.log10(numbers[-1])) + 1)
@@ -197,7 +197,9 @@ def _growing(column: _Column, numbers: np.ndarray) -> Suggestion:
         return NOTHING
     held = [p for p in powers if numbers[0] < 10.0**p <= numbers[-1]]
     fine = [_tidy(m * 10.0**p) for p in powers for m in (1, 2, 5) if numbers[0] < m * 10.0**p <= numbers[-1]]
-    return Suggestion(column.fitted([fine, [_tidy(10.0**p) for p in held]], lambda cuts: {"intervals": {"cuts": cuts}}))
+    return SuggestedHierarchy(
+        column.fitted([fine, [_tidy(10.0**p) for p in held]], lambda cuts: {"intervals": {"cuts": cuts}})
+    )
 
 
 def _round_up(number: float) -> float:
@@ -211,7 +213,7 @@ def _tidy(number: float) -> int | float:
     return int(rounded) if rounded == int(rounded) else rounded
 
 
-def _of_texts(column: _Column) -> Suggestion:
+def _of_texts(column: _Column) -> SuggestedHierarchy:
     """The structure that the texts have: diagnoses, paths, known lists, codes of one length; else their frequency."""
     values = column.values
     if len(values) < 4:
@@ -223,13 +225,13 @@ def _of_texts(column: _Column) -> Suggestion:
     return _by_frequency(column) if len(values) >= FEW else NOTHING
 
 
-def _of_diagnoses(column: _Column) -> Suggestion:
+def _of_diagnoses(column: _Column) -> SuggestedHierarchy:
     if not all(map(ICD.fullmatch, column.values)):
         return NOTHING
-    return Suggestion(column.fitted([3, 1], lambda lengths: {"prefix": lengths}))
+    return SuggestedHierarchy(column.fitted([3, 1], lambda lengths: {"prefix": lengths}))
 
 
-def _of_paths(column: _Column) -> Suggestion:
+def _of_paths(column: _Column) -> SuggestedHierarchy:
     """All values with the same number of parts, and several that share what stands at one end."""
     values = column.values
     for separator in SEPARATORS:
@@ -247,7 +249,7 @@ def _of_paths(column: _Column) -> Suggestion:
         keep = list(range(max(depths), 0, -1))
         spec = column.fitted(keep, lambda levels: _path(separator, side, levels, keep), SHARED)  # noqa: B023
         if spec is not None:
-            return Suggestion(spec)
+            return SuggestedHierarchy(spec)
     return NOTHING
 
 
@@ -260,7 +262,7 @@ def _path(separator: str, specific: str, levels: list[int], every: list[int]) ->
     return {"path": options if len(options) > 1 else separator}
 
 
-def _of_known(column: _Column) -> Suggestion:
+def _of_known(column: _Column) -> SuggestedHierarchy:
     """Countries or states, if nearly all values are some."""
     if len(column.values) > MOST_NAMES:
         return NOTHING
@@ -286,10 +288,10 @@ def _of_known(column: _Column) -> Suggestion:
         chosen = {} if levels == every else {"levels": levels}
         return {"known": {"list": name, **chosen, **options} if chosen or options else name}
 
-    return Suggestion(column.fitted(every, spec))
+    return SuggestedHierarchy(column.fitted(every, spec))
 
 
-def _of_equal_length(column: _Column) -> Suggestion:
+def _of_equal_length(column: _Column) -> SuggestedHierarchy:
     """Codes of one length, character by character."""
     values = column.values
     lengths = {len(v) for v in values}
@@ -297,15 +299,15 @@ def _of_equal_length(column: _Column) -> Suggestion:
     return _masked(column, {}) if len(lengths) == 1 and 3 <= min(lengths) <= 10 and coded else NOTHING
 
 
-def _by_frequency(column: _Column) -> Suggestion:
+def _by_frequency(column: _Column) -> SuggestedHierarchy:
     """Rare values together."""
     records = sum(column.amount.values())
     least = sorted({max(int(_round_up(share * records)), 2) for share in FREQUENCIES})
     spec = column.fitted(least, lambda levels: {"frequency": levels})
-    return NOTHING if spec is None else Suggestion(spec, BY_FREQUENCY)
+    return NOTHING if spec is None else SuggestedHierarchy(spec, BY_FREQUENCY)
 
 
-KINDS: dict[str, Callable[[_Column], Suggestion]] = {
+KINDS: dict[str, Callable[[_Column], SuggestedHierarchy]] = {
     "date": _of_dates,
     "integer": _of_integers,
     "number": _of_numbers,

@@ -68,7 +68,7 @@ VALUES = {
 
 
 @dataclass(frozen=True)
-class Suggestion:
+class SuggestedRole:
     """A role and why; what name (``topic``) and values (``content``) say, where they say something."""
 
     role: str
@@ -173,11 +173,11 @@ NUMBER = re.compile(r"\d{6,}|\d{1,3}([., ']\d{3}){2,}")
 """A whole number of at least six digits, perhaps with signs of thousands."""
 
 
-def role_of(name: str, reading: Reading, present: Mapping[str, int], rows: int) -> Suggestion:
+def role_of(name: str, reading: Reading, present: Mapping[str, int], rows: int) -> SuggestedRole:
     """The role that suggests itself for a column of a table of so many rows, and why."""
     seen = Seen(name, reading.type, present, rows)
     role, reason = _constant(seen) or _who(seen) or _left_out(seen) or _private(seen) or _known(seen) or _rest(seen)
-    return Suggestion(role, reason, seen.topic, seen.content.kind if seen.content else None)
+    return SuggestedRole(role, reason, seen.topic, seen.content.kind if seen.content else None)
 
 
 def _constant(seen: Seen) -> tuple[str, str] | None:
