@@ -218,7 +218,10 @@ def test_decimal_commas(tmp_path):
     path = file_of(tmp_path, "weight;n\n3,5;1\n3,9;2\n4,0;3\n")
     release = anonymize(
         path,
-        [Column("weight", "quasi-identifier", hierarchy={"intervals": [1, 2]}), Column("n", "insensitive", published="knowingly")],
+        [
+            Column("weight", "quasi-identifier", hierarchy={"intervals": [1, 2]}),
+            Column("n", "insensitive", published="knowingly"),
+        ],
         [KAnonymity(2)],
         Fixed({"weight": 1}),
         output=Output(order="keep"),
@@ -482,7 +485,11 @@ def written(data, path, columns=None, **options):
 @pytest.mark.parametrize("suffix", FILES)
 def test_what_is_written_is_read_back(tmp_path, suffix, role):
     table = pa.table({"q": ["same"] * len(HARD), "cell": HARD})
-    path = written(table, tmp_path / f"out.{suffix}", [Column("q", "quasi-identifier"), Column("cell", role, published="knowingly")])
+    path = written(
+        table,
+        tmp_path / f"out.{suffix}",
+        [Column("q", "quasi-identifier"), Column("cell", role, published="knowingly")],
+    )
     assert rows_of(path) == counted(table)
 
 
@@ -505,7 +512,11 @@ def test_typed_cells_are_written(tmp_path, suffix, name):
 @pytest.mark.parametrize("suffix", FILES)
 def test_numbers_that_are_none_are_written(tmp_path, suffix):
     table = pa.table({"q": ["same"] * 3, "cell": [float("nan"), float("inf"), 1.5]})
-    path = written(table, tmp_path / f"out.{suffix}", [Column("q", "quasi-identifier"), Column("cell", "insensitive", published="knowingly")])
+    path = written(
+        table,
+        tmp_path / f"out.{suffix}",
+        [Column("q", "quasi-identifier"), Column("cell", "insensitive", published="knowingly")],
+    )
     assert rows_of(path, ["q"]) == Counter({("same",): 3})
 
 
@@ -523,7 +534,11 @@ def test_numbers_beside_what_a_sheet_cannot_hold(tmp_path, suffix):
 @pytest.mark.parametrize("suffix", FILES)
 def test_long_numbers_keep_their_digits(tmp_path, suffix):
     table = pa.table({"q": ["same"] * 2, "cell": [12345678901234567, 1]})
-    path = written(table, tmp_path / f"out.{suffix}", [Column("q", "quasi-identifier"), Column("cell", "insensitive", published="knowingly")])
+    path = written(
+        table,
+        tmp_path / f"out.{suffix}",
+        [Column("q", "quasi-identifier"), Column("cell", "insensitive", published="knowingly")],
+    )
     assert rows_of(path, ["cell"]) == Counter([("12345678901234567",), ("1",)])
 
 

@@ -204,7 +204,10 @@ INPUTS = {
 
 
 def dates_released(data: Any, method: Any, hierarchy: Any = None) -> pa.ChunkedArray:
-    columns = [Column("born", "quasi-identifier", type="date", hierarchy=hierarchy), Column("n", "insensitive", published="knowingly")]
+    columns = [
+        Column("born", "quasi-identifier", type="date", hierarchy=hierarchy),
+        Column("n", "insensitive", published="knowingly"),
+    ]
     return anonymize(data, columns, [KAnonymity(6)], method).table.column("born")
 
 

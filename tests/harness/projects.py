@@ -114,7 +114,9 @@ def random_case(seed: int, *, method: str | None = None, rows: int | None = None
             if name == "birth":
                 columns[name]["type"] = "date"
         elif name in sensitive:
-            columns[name] = {"role": "sensitive", "published": "knowingly"} | ({"hierarchy": TREE} if name == "ill" else {})
+            columns[name] = {"role": "sensitive", "published": "knowingly"} | (
+                {"hierarchy": TREE} if name == "ill" else {}
+            )
         else:
             columns[name] = {"role": "insensitive", "published": "knowingly"}
     models = [{"k-anonymity": {"k": rng.randint(2, 5)}}]
