@@ -1294,6 +1294,7 @@ def test_the_json_of_the_command(write_project: Callable[..., Path], tmp_path: P
     project = write_project(
         columns={
             "birth_date": {"role": "insensitive", "published": "knowingly"},
+            "diagnosis": {"role": "sensitive", "published": "knowingly"},
             "marital_status": {"role": "insensitive", "published": "knowingly"},
             "cost": {"role": "quasi-identifier", "hierarchy": {"intervals": [100, 1000]}},
         },
