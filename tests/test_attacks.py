@@ -259,7 +259,7 @@ def check_exposed(found: Attack, records: list[dict[str, str]], small: Small, wa
     shown = {tuple(str(e.labels[c]) for c in small.qi) for e in found.exposed}
     assert len(shown) == min(len(wanted), 10)
     assert shown <= wanted
-    for prevention in found.prevented_by:
+    for prevention in (p for p in found.prevented_by if p.model is not None):
         model = {"name": prevention.model, **prevention.parameters, "base": 2, "every": False, "enhanced": False}
         model.setdefault("distance", "equal")
         model_from(str(prevention.model), prevention.parameters)

@@ -87,6 +87,11 @@ def ran(data: Small, models: list[dict], limit: float, suppressed: str) -> tuple
         return None
 
 
+def without_k(risk: Any) -> Any:
+    """The risk as two tables alone tell it: they do not say which k was asked for."""
+    return replace(risk, smaller_than_k_before=None, smaller_than_k_after=None)
+
+
 def same_evaluation(found: Evaluation, expected: Evaluation, models: bool) -> None:
     ours, theirs = asdict(found), asdict(expected)
     for name in SHARED:
@@ -152,7 +157,7 @@ def test_evaluate_reads_what_a_project_wrote(
     same_evaluation(found, release.evaluation, models=True)
     quasi = ["birth_date", "sex", "postal_code"]
     without = velado.evaluate(tmp_path / "patients.csv", tmp_path / f"out.{suffix}", quasi, ["diagnosis"], queries=10)
-    assert (without.risk, without.suppressed) == (release.evaluation.risk, release.evaluation.suppressed)
+    assert (without.risk, without.suppressed) == (without_k(release.evaluation.risk), release.evaluation.suppressed)
     for name in ("loss", "generalized_loss", "entropy"):
         assert getattr(without.utility, name) == close(getattr(release.evaluation.utility, name)), name
 
@@ -590,7 +595,7 @@ def test_labels_of_built_hierarchies_are_read_back(seed: int, suppressed: str) -
         assert set(error.values) <= {"care", "rest"}
         return
     found = velado.evaluate(data, release.table, kinds, measures=[])
-    assert (found.suppressed, found.risk) == (expected.suppressed, expected.risk)
+    assert (found.suppressed, found.risk) == (expected.suppressed, without_k(expected.risk))
     for kind in kinds:
         if kind != "job":  # its hierarchy may have leaves that the data do not contain
             ours, theirs = found.columns[kind], expected.columns[kind]
