@@ -34,7 +34,9 @@ SMALL = 50
 ONE_SIDED = 0.9
 """Share of the records of one value above which classes with another one are hard to find."""
 MONDRIAN: Mapping[str, Any] = {"mondrian": {}}
+BY_RANGE: Mapping[str, Any] = {"mondrian": {"width": "range"}}
 LATTICE: Mapping[str, Any] = {"lattice": {"suppression": 0.05, "objective": "loss"}}
+METHODS = (MONDRIAN, BY_RANGE, LATTICE)
 MOST_FALLBACK = 6
 MOST_TRIES = 6
 REFUSED = "identifier-in-disguise"
@@ -65,8 +67,10 @@ class Trial:
 
     @property
     def name(self) -> str:
-        """The name of the method."""
-        return next(iter(self.method))
+        """The name of the method, and of what it does not do by default."""
+        ((name, options),) = self.method.items()
+        width = options.get("width")
+        return f"{name} by {width}" if width else name
 
 
 @dataclass(frozen=True)
@@ -130,15 +134,12 @@ def suggest(seen: Inspection, source: Source, progress: Progress | None = None) 
     suggestion = _described(seen, source, follow("inspect"))
     if seen.rows > MOST_ROWS:
         problem = f"not tried: more than {MOST_ROWS:,} rows"
-        return replace(suggestion, trials=(Trial(MONDRIAN, problem=problem), Trial(LATTICE, problem=problem)))
-    trying = follow("search")
-    suggestion, mondrian = _tried(suggestion, source, MONDRIAN, trying.part(0, 0.5))
-    nodes = math.prod(max(2, len(c.generalizations)) for c in seen.columns if _kept_quasi(suggestion, c))
-    if nodes > MOST_NODES:
-        lattice = Trial(LATTICE, problem=f"not tried: about 10^{math.floor(math.log10(nodes))} nodes")
-    else:
-        suggestion, lattice = _tried(suggestion, source, LATTICE, trying.part(0.5, 1.0))
-    trials = sorted((mondrian, lattice), key=lambda t: math.inf if t.loss is None else t.loss)
+        return replace(suggestion, trials=tuple(Trial(method, problem=problem) for method in METHODS))
+    trying, trials = follow("search"), []
+    for i, method in enumerate(METHODS):
+        suggestion, trial = _tried(suggestion, seen, source, method, trying.of(i, len(METHODS)))
+        trials.append(trial)
+    trials.sort(key=lambda t: math.inf if t.loss is None else t.loss)
     return replace(suggestion, trials=tuple(trials))
 
 
@@ -272,9 +273,12 @@ def _step(numbers: np.ndarray, records: np.ndarray, k: int, limit: float) -> int
 
 
 def _tried(
-    suggestion: Suggestion, source: Source, method: Mapping[str, Any], progress: Progress
+    suggestion: Suggestion, seen: Inspection, source: Source, method: Mapping[str, Any], progress: Progress
 ) -> tuple[Suggestion, Trial]:
     """Run a method in memory; what stands in the way of a release is left out, and the run begins again."""
+    nodes = math.prod(max(2, len(c.generalizations)) for c in seen.columns if _kept_quasi(suggestion, c))
+    if "lattice" in method and nodes > MOST_NODES:
+        return suggestion, Trial(method, problem=f"not tried: about 10^{math.floor(math.log10(nodes))} nodes")
     tries = MOST_TRIES + len(suggestion.columns) + len(suggestion.models)
     for i in range(tries):
         try:
