@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from velado import Column, DistinctDiversity, InputError, KAnonymity, Project, anonymize, run
+from velado import Column, DistinctDiversity, Fixed, InputError, KAnonymity, Project, anonymize, run
 from velado.evaluation.exposure import Exposure, association
 
 QUASI = {"age": {"role": "quasi-identifier", "hierarchy": {"intervals": [10, 20]}}, "sex": "quasi-identifier"}
@@ -118,8 +118,16 @@ def test_near_copies_are_named() -> None:
     copies = {e.column: e.copies for e in release.evaluation.published}
     assert copies == {"school_code": ("school",), "age_group": ("age",)}
     assert [(n.code, n.column) for n in release.notes][:2] == [("near-copy", "school_code"), ("near-copy", "age_group")]
-    # What holds among all records depends on those that were suppressed.
-    assert all(not e.copies for e in release.public_evaluation.published)
+
+
+@pytest.mark.parametrize("codes", [["1"] * 10, ["1", "2"] * 5, list("3456789xyz")])
+def test_copies_are_found_among_released_records_only(codes: list[str]) -> None:
+    table = pa.table({"school": ["a", "b"] * 40 + list("cdefghijkl"), "code": ["1", "2"] * 40 + codes})
+    columns = [Column("school", "quasi-identifier"), Column("code", "sensitive", published="knowingly")]
+    release = anonymize(table, columns, [KAnonymity(5)], Fixed({"school": 0}))
+    assert release.evaluation.suppressed == 10
+    assert release.evaluation.published[0].copies == ("school",)
+    assert [n.code for n in release.notes] == ["near-copy", "unprotected"]
 
 
 def test_a_date_of_birth_beside_an_age_category() -> None:

@@ -29,6 +29,7 @@ VISITS = {
     "day": ["2024-01-01", "2024-01-05", "2024-02-01", "2024-02-02", "2024-03-01", "2024-03-02"],
 }
 TOKEN = {"pseudonymize": {"key": "env:VELADO_KEY"}}
+SHOWN = {"role": "insensitive", "published": "knowingly"}
 SPEC = {
     "name": "clinic",
     "attributes": {
@@ -45,7 +46,7 @@ SPEC = {
         },
         "visits": {
             "source": "visits.csv",
-            "columns": {"patient": {"attribute": "person"}, "years": {"attribute": "age"}, "day": "insensitive"},
+            "columns": {"patient": {"attribute": "person"}, "years": {"attribute": "age"}, "day": SHOWN},
             "person": "rows",
             "output": {"path": "visits_out.csv", "order": "keep"},
         },

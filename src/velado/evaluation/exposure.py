@@ -6,7 +6,7 @@ A privacy model says nothing of them: an identifier that was called sensitive or
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -59,10 +59,6 @@ class Exposure:
     def refused(self) -> bool:
         """Whether it may not be published."""
         return bool(self.dangers) and not self.knowingly
-
-    def public(self) -> Exposure:
-        """What depends on released records only."""
-        return replace(self, copies=())
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""

@@ -133,7 +133,7 @@ def read_exposures(
         found = expose(written, pair.columns, columns, k, bool(pair.starred))
     if person is not None:
         found = of_people(found, table, pair, person, treatments(table, schema, folder))
-    return with_copies(found, table, pair.original.hierarchies, person)
+    return with_copies(found, table, pair.original.hierarchies, pair, person)
 
 
 def _check_numbers(queries: Any, seed: Any, fraction: Any) -> None:

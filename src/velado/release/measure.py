@@ -31,6 +31,6 @@ def measure(planned: Planned, verified: Verified, progress: Progress) -> Measure
 
 
 def with_published(measured: Measured, verified: Verified) -> Measured:
-    """With what was found of the published columns; whose copies they are was found among all records."""
-    released = tuple(e.public() for e in verified.exposures)
-    return Measured(replace(measured.public, published=released), replace(measured.whole, published=verified.exposures))
+    """With what was found of the published columns, among released records."""
+    found = verified.exposures
+    return Measured(replace(measured.public, published=found), replace(measured.whole, published=found))

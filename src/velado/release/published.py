@@ -96,7 +96,7 @@ def check_published(planned: Planned, verified: Verified, hierarchies: Sequence[
     exposures, table = verified.exposures, planned.table
     if planned.person is not None and verified.pair is not None:
         exposures = of_people(exposures, table, verified.pair, planned.person, planned.treatments)
-    exposures = with_copies(exposures, table, hierarchies, planned.person)
+    exposures = with_copies(exposures, table, hierarchies, verified.pair, planned.person)
     refuse(exposures, table.name)
     return replace(verified, exposures=exposures)
 
@@ -114,11 +114,7 @@ def of_people(
         labels = list(values) if became is None else became
         codes = np.unique([label or "" for label in labels], return_inverse=True)[1][counts.codes[-1]]
         present = np.array([label is not None for label in labels], dtype=bool)[counts.codes[-1]]
-        rows = np.array([counts.encoded(h.column, h.encode) for h in pair.original.hierarchies], dtype=np.int32)
-        together = np.concatenate([pair.original.codes.T.astype(np.int32), rows], axis=1)
-        _, row_of = distinct_rows(together, [len(h.leaves) for h in pair.original.hierarchies])
-        assert pair.class_of is not None
-        class_of = pair.class_of[row_of[pair.original.rows :]]
+        class_of = _classes(counts, pair)
         kept = present & (class_of >= 0)
         shown = pair.shown_as[class_of[kept]].astype(np.int64)
         alone = _people_groups(codes[kept], people[kept], value_size(e.k))
@@ -137,18 +133,22 @@ def _people_groups(groups: np.ndarray, people: np.ndarray, below: int) -> Groups
 
 
 def with_copies(
-    exposures: Sequence[Exposure], table: Table, hierarchies: Sequence[Hierarchy], person: str | None = None
+    exposures: Sequence[Exposure],
+    table: Table,
+    hierarchies: Sequence[Hierarchy],
+    pair: Pair | None,
+    person: str | None = None,
 ) -> tuple[Exposure, ...]:
     """The exposures with the quasi-identifiers that each column nearly copies: one tells the other, record by record.
 
-    A column with so many values that it is refused anyway is not compared.
+    Only released records are compared, which the ``pair`` tells; without one everybody is released. A column with so many
+    values that it is refused anyway is not compared.
     """
     compared = [e.column for e in exposures if "alone" not in e.dangers]
-    quasi = [h.column for h in hierarchies]
-    if not compared or table.rows() < LEAST:
+    if not compared or (pair is not None and pair.suppressed and pair.class_of is None):
         return tuple(exposures)
-    columns = [*quasi, *compared]
-    counts = sampled(table, columns, person)
+    columns = [*(h.column for h in hierarchies), *compared]
+    counts = sampled(table, columns, person, pair)
     if counts.counts.sum() < LEAST:
         return tuple(exposures)
     codes = dict(zip(columns, counts.codes, strict=True))
@@ -162,14 +162,31 @@ def with_copies(
     return tuple(replace(e, copies=tuple(found.get(e.column, ()))) for e in exposures)
 
 
-def sampled(table: Table, columns: Sequence[str], person: str | None = None) -> Counts:
+def sampled(table: Table, columns: Sequence[str], person: str | None = None, pair: Pair | None = None) -> Counts:
     """Enough of the table to see which columns go together; of people who have several rows, one row each."""
     if person is not None:
         counts, people = table.members(columns, person)
-        _, first = np.unique(people, return_index=True)
-        return replace(counts, codes=tuple(c[first] for c in counts.codes), counts=np.ones(len(first), dtype=np.int64))
-    lots = max(1, -(-table.distinct(columns) // SAMPLE))
-    return table.count(columns, (0, lots), columns)
+    else:
+        lots = max(1, -(-table.distinct(columns) // SAMPLE))
+        counts, people = table.count(columns, (0, lots), columns), None
+    chosen = np.arange(len(counts.counts))
+    if pair is not None and pair.suppressed:
+        chosen = chosen[_classes(counts, pair) >= 0]
+    records = counts.counts[chosen]
+    if people is not None:
+        _, first = np.unique(people[chosen], return_index=True)
+        chosen, records = chosen[first], np.ones(len(first), dtype=np.int64)
+    return replace(counts, codes=tuple(c[chosen] for c in counts.codes), counts=records)
+
+
+def _classes(counts: Counts, pair: Pair) -> np.ndarray:
+    """The class of each combination that was counted in the original, −1 if it is suppressed."""
+    original = pair.original
+    rows = np.array([counts.encoded(h.column, h.encode) for h in original.hierarchies], dtype=np.int32)
+    together = np.concatenate([original.codes.T.astype(np.int32), rows], axis=1)
+    _, row_of = distinct_rows(together, [len(h.leaves) for h in original.hierarchies])
+    assert pair.class_of is not None
+    return np.asarray(pair.class_of[row_of[original.rows :]])
 
 
 def order_of(hierarchy: Hierarchy, values: Sequence[str | None]) -> np.ndarray:

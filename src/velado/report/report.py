@@ -246,7 +246,7 @@ def _read(
             table, project.released(table), schema, project.models, pair, person, project.folder, session
         )
     about = About(project.name, manifest["input"]["name"], release.name, tuple(schema.values()), manifest)
-    return pair, about, tuple(e.public() for e in exposures)
+    return pair, about, exposures
 
 
 def _stale(message: str, file: Path) -> InputError:
