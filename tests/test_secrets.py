@@ -417,14 +417,13 @@ def test_nothing_of_a_first_line_that_is_data_is_printed(tmp_path, main, headerl
 
 
 def test_a_person_does_not_become_the_header_of_a_release(tmp_path, main, headerless):
-    """Whoever takes over what init suggests would publish the first person in the first line."""
+    """Whoever takes over what init suggests would publish the first person in the first line: nothing is suggested."""
     ended = main("init", headerless, "-o", "p.yaml")
-    assert ended.code == 0
-    assert ended.out.startswith("Note: the first line looks like data")
-    ended = main("run", "p.yaml", "--json")
-    assert (ended.code, ended.json["error"]["code"]) == (2, "no-header")
+    assert ended.code == 2
+    assert "the first line looks like data" in ended.err
+    assert "--no-header" in ended.err
     assert not named(ended.out, ended.err)
-    assert "names of the columns above" in ended.json["error"]["hint"]
+    assert not (tmp_path / "p.yaml").exists()
 
 
 def test_inspect_warns_first(main, headerless):
