@@ -285,7 +285,12 @@ def test_init_quotes_every_column_name(name: str, main: Command, tmp_path: Path)
     """A name that YAML would read as something else stays the name of the column."""
     (tmp_path / "table.csv").write_text(f"{name},zip\n" + "x,08001\ny,08002\n" * 9, encoding="utf-8")
     assert main("init", "table.csv").code == 0
-    assert [c.name for c in velado.Project.load(tmp_path / "table.yaml").columns] == [name, "zip"]
+    assert main("run", "table.yaml", "--json").code == 0
+    written = (tmp_path / "table.yaml").read_text(encoding="utf-8")
+    # Nothing says what the column is: its owner takes the sign of a comment away.
+    decided = re.sub(r"^  # (?!#|Left)", "  ", written, flags=re.MULTILINE)
+    (tmp_path / "table.yaml").write_text(decided, encoding="utf-8")
+    assert {c.name for c in velado.Project.load(tmp_path / "table.yaml").columns} == {name, "zip"}
     assert main("run", "table.yaml", "--json").code == 0
 
 

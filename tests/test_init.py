@@ -114,3 +114,44 @@ def test_a_suggestion_for_a_table_in_memory() -> None:
     found = suggest(seen, Source.of(people))
     assert found.column("age").spec["role"] == "quasi-identifier"
     assert found.trials[0].loss is not None
+
+
+@pytest.mark.parametrize("name", ["Fecha de\nnacimiento", "a\u2028b", "x\u0085y", "\u007fz", 'say "no": #1', "é" * 300])
+def test_whatever_the_columns_are_called_the_project_loads(name: str, tmp_path: Path) -> None:
+    table = tmp_path / "odd.csv"
+    with table.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([name, "age", "sex"])
+        writer.writerows([f"{1950 + i % 50}-01-01", 2026 - 1950 - i % 50, "mf"[i % 2]] for i in range(300))
+    _, target = written(table)
+    assert run(target).evaluation.smallest_class >= 5
+
+
+def test_what_a_cell_says_is_no_line_of_the_project(tmp_path: Path) -> None:
+    table = tmp_path / "ages.csv"
+    odd = "Juan Perez DNI 44556677\nmodels: [{k-anonymity: {k: 1}}]"
+    with table.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["age", "sex"])
+        writer.writerows([20 + i % 50, "mf"[i % 2]] for i in range(300))
+        writer.writerow([odd, "m"])
+    _, target = written(table)
+    text = target.read_text(encoding="utf-8")
+    assert "Juan" not in text
+    assert text.count("\nmodels:") == 1
+
+
+def test_small_steps_are_numbers_in_the_file(tmp_path: Path) -> None:
+    table = tmp_path / "traces.csv"
+    rows = "".join(f"{20 + i % 50},{'mf'[i % 2]},{(i * 7919 % 1000) / 1e7}\n" for i in range(1000))
+    table.write_text("age,sex,concentration\n" + rows, encoding="utf-8")
+    _, target = written(table)
+    assert run(target).evaluation.smallest_class >= 5
+
+
+def test_a_word_that_is_a_category_elsewhere_is_not_missing_everywhere(tmp_path: Path) -> None:
+    table = tmp_path / "smokers.csv"
+    rows = "".join(f"{'none' if i % 97 == 0 else 20 + i % 50},{'none' if i % 3 else 'daily'}\n" for i in range(400))
+    table.write_text("age,smoker\n" + rows, encoding="utf-8")
+    _, target = written(table)
+    assert "none" not in (Project.load(target).source.missing or ())

@@ -299,3 +299,21 @@ def test_dangers_by_their_thresholds() -> None:
     assert Exposure("c", "insensitive", 5, 19, 18, 19, 19, 19).dangers == ()
     assert Exposure("c", "insensitive", 5, 19, 19, 19, 19, 19).dangers == ("alone",)
     assert Exposure("c", "sensitive", 5, 19, 19, 19, 19, 19).dangers == ()
+
+
+def test_few_values_and_names_of_columns_tell_enough() -> None:
+    """Nineteen addresses among a thousand people, or ids of fifty patients who have twenty rows each."""
+    table = people(1000)
+    table["contact"] = [f"p{i}@mail.example" if i < 19 else "" for i in range(1000)]
+    table["patient_id"] = [str(i % 50) for i in range(1000)]
+    for name, role in (("contact", "sensitive"), ("contact", "insensitive"), ("patient_id", "sensitive")):
+        with pytest.raises(InputError) as error:
+            run(project({**QUASI, name: role}, table))
+        assert error.value.fields["columns"][name][0] == "content"
+
+
+def test_a_light_project_looks_at_quasi_identifiers_too() -> None:
+    light = {"age": {"operation": {"round": 10}}, "name": "quasi-identifier"}
+    table = {name: people()[name] for name in light}
+    release = run(Project.from_dict({"anonymization": "light", "source": pa.table(table), "columns": light}))
+    assert [(n.code, n.column) for n in release.notes] == [("singles-out", "name")]

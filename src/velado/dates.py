@@ -159,6 +159,15 @@ def year_first(formats: Sequence[str]) -> bool:
     return not formats or any(min(_place(f, "Yy"), _place(f, "dmbB")) == _place(f, "Yy") for f in formats)
 
 
+def month_first(format: str) -> bool:
+    """Whether a format has the month before the day.
+
+    >>> month_first("%m/%d/%Y"), month_first("%d/%m/%Y")
+    (True, False)
+    """
+    return _place(format, "mbB") < _place(format, "d")
+
+
 def day_format(formats: Sequence[str]) -> str:
     """How days are written in labels: in the column's only format, without its hours, if that is unmistakable; else ISO.
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from velado import InputError, inspect_table
+from velado import InputError, Project, inspect_table
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import plain, progress, say, show_notes
 from velado.project.template import project_text
@@ -34,4 +34,6 @@ def command(
     text = project_text(seen, found, source, target)
     with published([target]) as (place,):
         place.write_text(text, encoding="utf-8")
+        # Names of columns may hold what no project file can.
+        Project.load(place)
     say(f"Wrote {plain(target)}. Read it, correct the roles, then: velado run {plain(target)}")

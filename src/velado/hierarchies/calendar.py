@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from velado.dates import ISO, Formats, day_format, formats_of, read_in, year_first
+from velado.dates import ISO, Formats, day_format, formats_of, month_first, read_in, year_first
 from velado.errors import InputError, suggest
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
@@ -46,6 +46,10 @@ UNITS: dict[str, Callable[[date, bool], str]] = {
     "decade": lambda d, _: _years(d, 10),
     "century": lambda d, _: _years(d, 100),
 }
+
+
+DAYS = ("day", "week")
+"""Units whose labels show a day."""
 
 
 def parse_dates(column: str, values: Sequence[str], format: Formats) -> list[datetime]:
@@ -120,8 +124,10 @@ def dates(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
             )
     days = parse_dates(column, leaves.values, leaves.format)
     first = year_first(formats_of(leaves.format))
+    # Month before day would be read the other way round by half of the world.
+    iso = first or any(month_first(f) for f in formats_of(leaves.format))
     rows = [
-        [value, *(UNITS[u](day.date(), first) for u in units)]
+        [value, *(UNITS[u](day.date(), iso if u in DAYS else first) for u in units)]
         for day, value in sorted(zip(days, leaves.values, strict=True))
     ]
     hierarchy = Hierarchy.from_rows(column, rows or [["", *("" for _ in units)]])

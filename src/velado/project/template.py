@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from velado.project.document import ROWS
 from velado.tables import Source
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ def project_text(seen: Inspection, suggested: Suggestion, source: Source, target
     stem = source.path.stem
     suffix = source.path.suffix if source.path.suffix.lower() in (".parquet", ".xlsx", ".tsv") else ".csv"
     lines = [
-        f"# Velado project for {source.path.name}: {seen.rows:,} records. Check the roles: nobody knows the table as you do.",
+        _comment(
+            f"Velado project for {source.path.name}: {seen.rows:,} records. Check the roles: nobody knows the table as you do."
+        ),
         "velado: 1",
         f"name: {_value(stem)}",
         f"source: {_value(_source(seen, source, target))}",
@@ -40,10 +43,10 @@ def project_text(seen: Inspection, suggested: Suggestion, source: Source, target
         ]
     if suggested.unit is not None:
         key, unit = suggested.unit
-        lines += ["", *UNIT, f"{key}: {_value(unit)}"]
+        lines += ["", *(EVERY_ROW if unit == ROWS else UNIT), f"{key}: {_value(unit)}"]
     lines += ["", "# Every class of records that look alike must satisfy all of these.", "models:"]
     lines += [f"  - {_value(model)}" for model in suggested.models]
-    lines += [f"  # - {_value(model)}   # {why}" for model, why in suggested.without]
+    lines += [f"  # - {_value(model)}   {_comment(why)}" for model, why in suggested.without]
     lines += ["", *_methods(suggested), "", f"output: {_value({'path': f'{stem}_anonymous{suffix}'})}", ""]
     return "\n".join(lines)
 
@@ -51,6 +54,9 @@ def project_text(seen: Inspection, suggested: Suggestion, source: Source, target
 UNIT = (
     "# Identifiers repeat: k counts the different values of this column, not rows.",
     "# Write 'person: rows' if every row is a person.",
+)
+EVERY_ROW = (
+    "# Identifiers repeat, and every row is taken for a person. Name the column if some people have several rows.",
 )
 
 
@@ -62,7 +68,7 @@ def _source(seen: Inspection, source: Source, target: Path) -> dict[str, Any]:
         options["delimiter"] = seen.dialect["delimiter"]
         if seen.dialect["encoding"] not in ("utf-8", "utf-8-sig"):
             options["encoding"] = seen.dialect["encoding"]
-    markers = list(dict.fromkeys([*(source.missing or ()), *(m for c in seen.columns for m in c.markers)]))
+    markers = list(seen.markers(source))
     if markers:
         options["missing"] = markers
     options |= {k: v for k, v in source.options.items() if k in ("quote", "sheet", "header", "skip", "names")}
@@ -75,7 +81,7 @@ def _columns(columns: Sequence[SuggestedColumn]) -> list[str]:
     lines = []
     for c in columns:
         spec = c.spec if c.spec["role"] else {**c.spec, "role": "quasi-identifier"}
-        lines += [f"  # {c.reason}", f"  {_value(c.name)}: {' ' * (width - len(_value(c.name)))}{_value(spec)}"]
+        lines += [f"  {_comment(c.reason)}", f"  {_value(c.name)}: {' ' * (width - len(_value(c.name)))}{_value(spec)}"]
     return lines
 
 
@@ -83,7 +89,7 @@ def _methods(suggested: Suggestion) -> list[str]:
     """The method that lost least on the table, and the others as comments."""
     best, *others = suggested.trials
     tried = ", ".join(_lost(t) for t in suggested.trials)
-    return [f"# {tried}.", f"method: {_value(best.method)}", *(f"# method: {_value(t.method)}" for t in others)]
+    return [_comment(f"{tried}."), f"method: {_value(best.method)}", *(f"# method: {_value(t.method)}" for t in others)]
 
 
 def _lost(trial: Trial) -> str:
@@ -93,16 +99,30 @@ def _lost(trial: Trial) -> str:
     return f"{trial.name} loses {trial.loss:.1%} of the information{suppressed}"
 
 
+def _comment(text: str) -> str:
+    """A comment of one line, whatever names and messages are in it."""
+    return "# " + "".join(c if c.isprintable() else " " for c in text)
+
+
 def _value(value: Any) -> str:
     """Flow-style YAML; JSON strings are valid YAML wherever a plain word will not do."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_value(k)}: {_value(v)}" for k, v in value.items()) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_value(v) for v in value) + "]"
-    if isinstance(value, str) and not (
-        value and value.replace("-", "").replace("_", "").isalpha() and value.isascii() and value[0].isalpha()
-    ):
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, str) and value.lower() in ("yes", "no", "on", "off", "true", "false", "null", "y", "n"):
-        return json.dumps(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, str):
+        plain = value.replace("-", "").replace("_", "").isalpha() and value.isascii() and value[0].isalpha()
+        return value if plain and value.lower() not in READ_OTHERWISE else _quoted(value)
+    if isinstance(value, float) and "e" in repr(value) and "." not in repr(value):
+        # Without the point YAML takes it for a text.
+        return repr(value).replace("e", ".0e")
+    return str(value)
+
+
+READ_OTHERWISE = ("yes", "no", "on", "off", "true", "false", "null", "y", "n")
+"""Words that YAML takes for something else."""
+
+
+def _quoted(text: str) -> str:
+    """A text in quotes; what cannot be printed is escaped."""
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in json.dumps(text, ensure_ascii=False))

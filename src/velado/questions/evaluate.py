@@ -132,7 +132,7 @@ def read_exposures(
         columns = [c for c in passing(schema) if c.name in written.header]
         found = expose(written, pair.columns, columns, k, bool(pair.starred))
     if person is not None:
-        found = of_people(found, table, pair, person, treatments(table, schema, folder))
+        found = of_people(found, table, pair, person, treatments(table, Schema(columns), folder))
     return with_copies(found, table, pair.original.hierarchies, pair, person)
 
 
@@ -248,15 +248,17 @@ def matched(
 ) -> Pair:
     """The pair of two tables that were counted.
 
-    Released values that may stand for others do not say for which: then the ``method`` that made them is asked again, and
-    what it gives must be what was released.
+    Released values that may stand for others do not say for which, and labels that overlap not whose they are, which
+    counting people needs: then the ``method`` that made them is asked again, and what it gives must be what was released.
     """
     frequency, released, starred, name = both.original, both.release, both.starred, both.file
-    if method is not None and method.representative:
+    pair = None
+    if method is None or not method.representative:
+        pair = Pair.between(frequency, released, starred, name, progress)
+    if method is not None and (pair is None or (person is not None and pair.class_of is None)):
         frequency = with_shares(table, frequency, person)
         pair = _made_again(table, frequency, released, models, method, starred, name, progress)
-    else:
-        pair = Pair.between(frequency, released, starred, name, progress)
+    assert pair is not None
     return count_people(table, pair, person)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -14,16 +15,19 @@ from velado.errors import InputError, Note
 from velado.hierarchies.build import build
 from velado.progress import Progress
 from velado.recognition.hierarchies import SuggestedHierarchy, suggest_hierarchy
+from velado.recognition.markers import unmistakable_marker
 from velado.recognition.roles import LESS_KNOWN, UNDECIDED, less_known, role_of
 from velado.recognition.types import reading_of
 from velado.recognition.units import unit_of
-from velado.tables import Header, Session, Table, open_table
+from velado.tables import Header, Session, Source, Table, open_table
 from velado.tables.header import no_header
 from velado.twins import Twins
 from velado.values import Text
 
 SHOWN_TWINS = 5
 """At most so many groups of spelling twins are listed for a column."""
+CATEGORIES = 1000
+"""Columns of more different values hold no categories."""
 COMBINED = 12
 """At most so many columns are combined to pairs and triples."""
 
@@ -80,6 +84,10 @@ class Inspection:
     unit: tuple[str, str] | None = None
     notes: tuple[Note, ...] = ()
 
+    def markers(self, source: Source) -> tuple[str, ...]:
+        """What stands for missing values, as the source says and as the columns look."""
+        return tuple(dict.fromkeys([*(source.missing or ()), *(m for c in self.columns for m in c.markers)]))
+
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         shown = asdict(self)
@@ -98,11 +106,13 @@ def inspect_table(data: Any, progress: Progress | None = None) -> Inspection:
         rows = table.rows()
         if not rows:
             raise InputError("no-rows", "the table has a header but no rows", file=table.name)
-        columns = []
+        columns, words = [], Counter[str]()
         for name, amount in table.amounts(table.header):
             columns.append(_column(name, amount, rows))
+            if len(amount) <= CATEGORIES:
+                words.update(v for v in amount if v is not None and v not in columns[-1].markers)
             looking.at(len(columns), len(table.header))
-        columns = _best_known(columns)
+        columns = _best_known([_own_markers(c, words) for c in columns])
         dialect = {}
         if table.dialect is not None:
             d = table.dialect
@@ -145,6 +155,14 @@ def _column(name: str, amount: dict[Text, int], rows: int) -> ColumnInspection:
         suggested.topic, suggested.content, hierarchy, shown,
         TwinsFound(len(twins.groups), twins.spellings, () if role == "identifier" else twins.groups[:SHOWN_TWINS]),
     )  # fmt: skip
+
+
+def _own_markers(c: ColumnInspection, words: Counter[str]) -> ColumnInspection:
+    """Without the markers that are a category elsewhere: what a source calls missing is missing in all its columns."""
+    kept = tuple(m for m in c.markers if unmistakable_marker(m) or not words[m])
+    if kept == c.markers:
+        return c
+    return replace(c, markers=kept, reason=f"{c.reason}; what seems to stand for missing values is a value elsewhere")
 
 
 def _best_known(columns: Sequence[ColumnInspection]) -> list[ColumnInspection]:

@@ -130,7 +130,7 @@ def suggest(seen: Inspection, source: Source, progress: Progress | None = None) 
     that a run would refuse.
     """
     follow = (progress or Progress()).through(inspect=1, search=9)
-    source = replace(source, missing=markers(seen, source) or source.missing)
+    source = replace(source, missing=seen.markers(source) or source.missing)
     suggestion = _described(seen, source, follow("inspect"))
     if seen.rows > MOST_ROWS:
         problem = f"not tried: more than {MOST_ROWS:,} rows"
@@ -141,11 +141,6 @@ def suggest(seen: Inspection, source: Source, progress: Progress | None = None) 
         trials.append(trial)
     trials.sort(key=lambda t: math.inf if t.loss is None else t.loss)
     return replace(suggestion, trials=tuple(trials))
-
-
-def markers(seen: Inspection, source: Source) -> tuple[str, ...]:
-    """What stands for missing values, as the source says and as the columns look."""
-    return tuple(dict.fromkeys([*(source.missing or ()), *(m for c in seen.columns for m in c.markers)]))
 
 
 def _kept_quasi(suggestion: Suggestion, c: ColumnInspection) -> bool:
@@ -192,7 +187,7 @@ def _copies(table: Table, columns: Sequence[SuggestedColumn], rows: int, unit: s
     """
     quasi = [c for c in columns if c.kept and c.spec["role"] == "quasi-identifier"]
     quasi.sort(key=lambda c: not _structured(c))
-    if rows < LEAST or len(quasi) < 2:
+    if not LEAST <= rows <= MOST_ROWS or len(quasi) < 2:
         return {}
     names = [c.name for c in quasi]
     counts = sampled(table, names, unit)
@@ -260,7 +255,7 @@ def _rounded(column: SuggestedColumn, c: ColumnInspection, amount: Mapping[str, 
 def _step(numbers: np.ndarray, records: np.ndarray, k: int, limit: float) -> int | float | None:
     """The smallest of 1, 2, 5, 10, 20 … to which rounding leaves few records in groups smaller than k."""
     span = float(numbers.max() - numbers.min())
-    if not span > 0:
+    if not 0 < span < math.inf:
         return None
     for power in range(math.floor(math.log10(span)) - 6, math.floor(math.log10(span)) + 1):
         for digit in (1, 2, 5):
@@ -293,7 +288,8 @@ def _tried(
         except InputError as error:
             suggestion = _mended(suggestion, error)
         else:
-            e = release.evaluation
+            # As the run will tell it.
+            e = release.public_evaluation
             return suggestion, Trial(method, e.utility.loss, e.suppressed / max(e.rows, 1))
     raise InputError("no-suggestion", "no project for this table could be found that runs", file=source.name)
 

@@ -167,7 +167,7 @@ class Seen:
         return (self.distinct <= CATEGORIES and self.ratio <= 0.5) or (self.ratio <= 0.1 and self.distinct <= 1000)
 
 
-AMOUNT = re.compile(r"(?=.*[$€£%.,kKM])[-+(]?\s*([$€£R]{1,2}\$?)?\s*[-+]?\d[\d.,' ]*\s*[%$€£kKM]?\)?")
+AMOUNT = re.compile(r"(?=.{0,40}[$€£%.,kKM])[-+(]?\s?([$€£R]{1,2}\$?)?\s?[-+]?\d[\d.,' ]{0,40}[%$€£kKM]?\)?")
 """An amount that is a text: it has a sign of money, of thousands or of decimals; bare digits are a code."""
 NUMBER = re.compile(r"\d{6,}|\d{1,3}([., ']\d{3}){2,}")
 """A whole number of at least six digits, perhaps with signs of thousands."""
@@ -220,7 +220,7 @@ def _private(seen: Seen) -> tuple[str, str] | None:
     if (
         seen.type == "integer"
         and seen.ratio > 0.9
-        and NUMBERS & set(words_of(seen.name))
+        and (NUMBERS & set(words_of(seen.name)) or seen.topic != "money")
         and seen.distinct > CATEGORIES
     ):
         return "identifier", f"nearly every record has a number of its own: {seen.counted}"

@@ -178,6 +178,10 @@ def _likely(format: str) -> tuple[int, int]:
     return DAYS.index(day), ("", *TIMES).index(time)
 
 
+WORD = re.compile(r"[^\W\d]+( [^\W\d]+)?|[-?.#/]{1,4}")
+"""What may stand for a missing value: a word or two, or signs."""
+
+
 def _nearly(amount: Mapping[str, int]) -> str:
     """Why a column of which nearly all values are numbers or dates is none; empty if it is not so."""
     amount = dict(itertools.islice(amount.items(), MOST_LOOKED_AT))
@@ -185,10 +189,13 @@ def _nearly(amount: Mapping[str, int]) -> str:
         odd = [v for v in amount if not fits(v)]
         few = len(odd) <= max((1 - NEARLY) * len(amount), 1) and len(amount) > 2 * len(odd)
         if odd and few and sum(amount[v] for v in odd) <= (1 - NEARLY) * sum(amount.values()):
-            named = ", ".join(f"'{v}'" for v in sorted(odd, key=lambda v: (-amount[v], v))[:SHOWN])
-            more = f" and {len(odd) - SHOWN:,} more" if len(odd) > SHOWN else ""
+            # What stands once may be about one person.
+            shown = [v for v in sorted(odd, key=lambda v: (-amount[v], v)) if amount[v] > 1 and WORD.fullmatch(v)][
+                :SHOWN
+            ]
+            named = f" ({', '.join(map(repr, shown))})" if shown else ""
             return (
-                f"nearly all values are {kind}, but not {named}{more}: correct them, "
+                f"nearly all values are {kind}, but {len(odd):,} are not{named}: correct them, "
                 "or name them in 'source: {missing: [...]}' if they stand for missing values"
             )
     return ""

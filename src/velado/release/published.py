@@ -15,7 +15,8 @@ from velado.frequency.table import distinct_rows
 from velado.hierarchies import Hierarchy
 from velado.models import PrivacyModel, smallest_class
 from velado.operations import Treatment
-from velado.recognition.contents.content import content_of
+from velado.recognition.contents.content import content_of, sure_content_of
+from velado.recognition.names import IDENTIFYING, topic_of
 from velado.release.people import different
 from velado.release.plan import Planned
 from velado.schema import Column, Schema
@@ -36,12 +37,13 @@ FEW_VALUES = 10
 ROLES = ("sensitive", "insensitive", "")
 
 
-def passing(schema: Schema) -> list[Column]:
-    """The columns whose values are published, more or less as they are."""
+def passing(schema: Schema, light: bool = False) -> list[Column]:
+    """The columns whose values are published, more or less as they are; in a ``light`` release nothing is recoded."""
+    roles = (*ROLES, "quasi-identifier") if light else ROLES
     return [
         c
         for c in schema.values()
-        if c.role in ROLES and (c.operation is None or not (c.operation.hides or c.operation.per_record))
+        if c.role in roles and (c.operation is None or not (c.operation.hides or c.operation.per_record))
     ]
 
 
@@ -63,26 +65,26 @@ def expose(
     sizes = [value_size(below)] * len(columns) + [below] * len(columns)
     groups = table.groups(combinations, sizes, ROOT if starred else None, lots)
     return tuple(
-        Exposure.of(
-            c.name, c.role, below, alone, together, content=_content(table, c, alone), knowingly=bool(c.published)
-        )
+        Exposure.of(c.name, c.role, below, alone, together, content=_content(table, c), knowingly=bool(c.published))
         for c, alone, together in zip(columns, groups, groups[len(columns) :], strict=False)
     )
 
 
-def _content(table: Table, column: Column, groups: Groups) -> str | None:
-    """What the values of a column are, if that names people; not asked where the owner knows it, or there are few."""
-    if column.published or groups.records < LEAST:
+def _content(table: Table, column: Column) -> str | None:
+    """What the values of a column are, or what its name says, if that names people; not asked where the owner knows it."""
+    if column.published:
         return None
     lots = max(1, table.distinct([column.name]) // LOOKED_AT)
     counts = table.count([column.name], (0, lots), [column.name])
     values = [None if v is None else unguarded(v) for v in counts.dictionaries[0]]
-    amount = {
-        v: int(n) for v, n in zip([values[i] for i in counts.codes[0]], counts.counts, strict=True) if v is not None
-    }
-    if len(amount) < FEW_VALUES:
-        return None
-    found = content_of(column.name, amount)
+    amount = {values[i]: int(n) for i, n in zip(counts.codes[0], counts.counts, strict=True)}
+    present = {v: n for v, n in amount.items() if v not in (None, ROOT)}
+    if len(present) < FEW_VALUES or table.rows() < LEAST:
+        found = sure_content_of(column.name, present)
+        return None if found is None else found.kind
+    found = content_of(column.name, present)
+    if found is None and topic_of(column.name) in IDENTIFYING:
+        return "an id, by its name"
     return None if found is None else found.kind
 
 

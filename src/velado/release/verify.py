@@ -197,7 +197,7 @@ def verify_operations(planned: Planned, stage: Stage, slot: Slot) -> Verified:
                 raise failed(f"it holds {table.rows()} records instead of {planned.rows}")
             for treatment in planned.treatments:
                 _check_treated(table, treatment, complete=True, guarded=slot.sink.guarded)
-            shown = [c for c in passing(planned.fitted.schema) if c.name in planned.header]
+            shown = [c for c in passing(planned.fitted.schema, light=True) if c.name in planned.header]
             return Verified(exposures=expose(table, (), shown, group_size(())))
     except InputError as error:
         raise failed(f"it cannot be read back ({error.code})") from None

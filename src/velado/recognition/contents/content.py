@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from velado.recognition.contents.codes import plates, record_numbers
 from velado.recognition.contents.numbers import checked_numbers, phones
@@ -18,6 +18,10 @@ RECOGNISERS: tuple[Callable[[Sample], Content | None], ...] = (
 """The surest first; the first that recognises the values is believed."""
 
 
+SURE = (signs, checked_numbers)
+"""What needs no many values to be recognised."""
+
+
 def content_of(name: str, amount: Mapping[str, int]) -> Content | None:
     """What identifies people in the values of a column, or None.
 
@@ -27,7 +31,13 @@ def content_of(name: str, amount: Mapping[str, int]) -> Content | None:
     >>> content_of("contact", {"ana@mail.example": 1, "luis@mail.example": 1, "none": 5}).kind
     'e-mail addresses'
     """
-    sample = Sample.of(name, amount)
-    if not sample.values:
-        return None
-    return next((found for recognise in RECOGNISERS if (found := recognise(sample))), None)
+    return _first(RECOGNISERS, Sample.of(name, amount))
+
+
+def sure_content_of(name: str, amount: Mapping[str, int]) -> Content | None:
+    """The same of few values: only what signs or check digits tell."""
+    return _first(SURE, Sample.of(name, amount))
+
+
+def _first(recognisers: Sequence[Callable[[Sample], Content | None]], sample: Sample) -> Content | None:
+    return next((found for recognise in recognisers if sample.values and (found := recognise(sample))), None)

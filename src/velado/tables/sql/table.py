@@ -6,6 +6,7 @@ queries. Missing values are NULL, however the source writes them.
 
 from __future__ import annotations
 
+import itertools
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +28,8 @@ MOST_UNITS = 1 << 62
 WIDE = 400
 """Columns above which an engine plans a statement with an expression for each of them too long."""
 AT_ONCE = 100
+GROUPINGS = 16
+"""Groupings in one statement: an engine may do them all at the same time, each in its own memory."""
 ABSENT = ""
 """Stands for a missing value as a join key: the empty text is no value, so it is no other value's key."""
 
@@ -102,9 +105,10 @@ class SqlTable(Table):
     ) -> list[Groups]:
         """Per combination of columns, how small the groups of rows are that are alike in them."""
         found = np.zeros((len(combinations), 3), dtype=np.int64)
-        for lot in range(lots if combinations else 0):
-            asked = enumerate(zip(combinations, below, strict=True))
-            parts = [self._grouped(i, columns, n, besides, (lot, lots)) for i, (columns, n) in asked]
+        asked = list(enumerate(zip(combinations, below, strict=True)))
+        for lot, first in itertools.product(range(lots), range(0, len(asked), GROUPINGS)):
+            some = asked[first : first + GROUPINGS]
+            parts = [self._grouped(i, columns, n, besides, (lot, lots)) for i, (columns, n) in some]
             for i, *numbers in self.ask(" UNION ALL ".join(parts)):
                 found[i] += numbers
         return [Groups(*numbers) for numbers in found.tolist()]
