@@ -9,6 +9,7 @@ give the same results, bit by bit. Compiled code runs without the interpreter lo
 from __future__ import annotations
 
 import functools
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -32,38 +33,39 @@ _INSIDE: dict[str, Any] = {"no_cpython_wrapper": True, "_nrt": False}
 
 _making = threading.RLock()
 _at_work = threading.local()
-_loaded: list[Callable[[], None]] = []
+_waiting: list[Callable[[], None]] = []
 _spent = 0.0
 _patience = PATIENCE
 
 
-def wait_for_another(seconds: float = np.inf) -> None:
-    """Another process compiles: plain kernels serve for so long, whatever is small."""
+def set_patience(seconds: float) -> None:
+    """Spend at most so many seconds on plain kernels; with 0 everything is compiled."""
     global _patience
     _patience = seconds
 
 
 def when_loaded(action: Callable[[], None]) -> None:
-    """Call this as soon as the compiler is loaded: now, or before the first kernel is compiled."""
+    """Call this as soon as numba is loaded: now, or before the first kernel is compiled."""
     with _making:
-        if _loaded and _loaded[0] is _nothing:
+        if "numba.core.event" in sys.modules:
             action()
         else:
-            _loaded.append(action)
+            _waiting.append(action)
 
 
-def _nothing() -> None:
-    """Stands for everything that was waiting once the compiler is there."""
+def prepare() -> None:
+    """Load numba now, if there is compiled code."""
+    if compiled_before("judge"):
+        _numba()
 
 
-def _compiler() -> Any:
-    import numba
+def _numba() -> Any:
+    with _making:
+        import numba
 
-    if _loaded[:1] != [_nothing]:
-        waiting, _loaded[:] = _loaded[:], [_nothing]
-        for action in waiting:
-            action()
-    return numba
+        while _waiting:
+            _waiting.pop()()
+        return numba
 
 
 class Kernel:
@@ -98,7 +100,7 @@ class Kernel:
         return self.compiled._numba_type_
 
     def _made(self) -> Any:
-        numba = _compiler()
+        numba = _numba()
         settings: Any = numba.core.config
         before = settings.CACHE_DIR
         settings.CACHE_DIR = str(CACHE_FOLDER)

@@ -18,6 +18,7 @@ RANGE, STD, VALUES = 0, 1, 2
 MEDIAN, FIRST, BALANCED = 0, 1, 2
 ORDERED, TREE = 0, 1
 
+_ONE = np.int64(1)
 _EVERY = np.int64(np.iinfo(np.int64).max)
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -256,7 +257,7 @@ def _satisfies(rules, n, dense, minus, scratch):
 def _good(rules, histograms, rows, begin, end, n, scratch):
     """Whether the rows of a range satisfy all rules as one class."""
     for i in range(begin, end):
-        _add(histograms, rows[i], 1, scratch.dense)
+        _add(histograms, rows[i], _ONE, scratch.dense)
     good = _satisfies(rules, n, scratch.dense, scratch.none, scratch)
     for v in range(scratch.dense.shape[0]):
         scratch.dense[v] = 0
@@ -379,11 +380,11 @@ def _cut_anywhere(data, counts, rows, begin, end, j, rules, histograms, k, split
         above[v] = 0
         below[v] = 0
     for i in range(n if judged else 0):
-        _add(histograms, rows[order[i]], 1, whole)
+        _add(histograms, rows[order[i]], _ONE, whole)
         if i < up:
-            _add(histograms, rows[order[i]], 1, above)
+            _add(histograms, rows[order[i]], _ONE, above)
         if i < down:
-            _add(histograms, rows[order[i]], 1, below)
+            _add(histograms, rows[order[i]], _ONE, below)
     left = 0
     while left == 0:
         upward = n - up >= k and (down < k or 2 * up - n <= n - 2 * down)
@@ -402,14 +403,14 @@ def _cut_anywhere(data, counts, rows, begin, end, j, rules, histograms, k, split
             return -1
         elif upward:
             if judged:
-                _add(histograms, rows[order[up]], 1, above)
+                _add(histograms, rows[order[up]], _ONE, above)
             up += 1
         else:
             if judged:
-                _add(histograms, rows[order[down - 1]], -1, below)
+                _add(histograms, rows[order[down - 1]], -_ONE, below)
             down -= 1
     last = order[left - 1]
-    return _move(data, counts, rows, begin, end, j, data[last, j], rows[last])
+    return _move(data, counts, rows, begin, end, j, np.int64(data[last, j]), rows[last])
 
 
 @helper
@@ -441,9 +442,10 @@ def partition(data, counts, rows, columns, rules, histograms, k, split, relaxed,
     as there are so many.
     """
     m = data.shape[1]
-    judged = False
+    # No literal: for True and False, helpers would be compiled twice.
+    judged = np.bool_(False)
     for r in range(rules.kind.shape[0]):
-        judged |= rules.kind[r] != SIZE
+        judged = judged or rules.kind[r] != SIZE
     widest = np.int64(1)
     for j in range(m):
         widest = max(widest, columns.ranks[j])
