@@ -2,7 +2,7 @@
 
 A kernel's compiled code contains that of the kernels it calls, but numba only looks at the file of the kernel itself
 to see whether the cache is still good. Here the folder of the cache carries a digest of all kernels, so code of
-another version is never run. The folder is in ``NUMBA_CACHE_DIR`` if that is set, else beside the kernels, or, where
+another version is never run, and what is in it need not be compiled again. The folder is in ``NUMBA_CACHE_DIR`` if that is set, else beside the kernels, or, where
 that is read-only, in the user's cache directory.
 """
 
@@ -12,6 +12,7 @@ import hashlib
 import os
 import time
 from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
 
 ABANDONED = 600.0
@@ -21,8 +22,11 @@ ABANDONED = 600.0
 def _cache_folder() -> Path:
     kernels = Path(__file__).parent
     digest = hashlib.sha256()
+    numba = version("numba")
     for source in sorted(kernels.glob("*.py")):
         digest.update(source.read_bytes())
+        # numba compiles again for another time of the file, or another version of itself.
+        digest.update(f"{source.stat().st_mtime_ns} {numba}".encode())
     if os.environ.get("NUMBA_CACHE_DIR"):
         base = Path(os.environ["NUMBA_CACHE_DIR"]).absolute()
     elif os.access(kernels, os.W_OK):
