@@ -26,7 +26,7 @@ KERNELS = [
     x for m in (grouping, lattice, measures, mondrian) for x in vars(m).values() if isinstance(x, compiler.Kernel)
 ]
 LATTICES = st.builds(
-    Lattice, suppression=st.sampled_from([0.0, 0.1, 1.0]), objective=st.sampled_from(["loss", "discernibility", "class-size"])
+    Lattice, suppression=st.sampled_from([0.0, 0.1, 1.0]), objective=st.sampled_from(["loss", "discernibility", "average-class-size"])
 )  # fmt: skip
 CUTS = st.builds(
     Mondrian,
