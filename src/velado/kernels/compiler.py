@@ -118,7 +118,8 @@ class Kernel:
         return self._compiled is not None
 
     def __call__(self, *arguments: Any) -> Any:
-        if self._size is None or getattr(_at_work, "plainly", False) and not self.ready():
+        """Run whichever form is there, or pays."""
+        if self._size is None or (getattr(_at_work, "plainly", False) and not self.ready()):
             return self.plain(*arguments)
         if self.ready() or _spent >= _patience or self._size(*arguments) > LARGEST:
             return self.compiled(*arguments)

@@ -434,7 +434,11 @@ def _cut_tree(
     return parts
 
 
-@kernel(size=lambda data, counts, rows, columns, rules, histograms, k, split, relaxed, rule, begin, end, *_: (end - begin) * data.shape[1])
+@kernel(
+    size=lambda data, counts, rows, columns, rules, histograms, k, split, relaxed, rule, begin, end, *_: (
+        (end - begin) * data.shape[1]
+    )
+)
 def partition(data, counts, rows, columns, rules, histograms, k, split, relaxed, rule, begin, end, most, marks):
     """Cut the rows begin … end until nothing can be cut; ``marks`` gets True where a class begins.
 
@@ -509,7 +513,9 @@ def partition(data, counts, rows, columns, rules, histograms, k, split, relaxed,
                     )  # fmt: skip
                 else:
                     if relaxed and columns.kind[j] == ORDERED:
-                        middle = _cut_anywhere(data, counts, rows, a, b, j, rules, histograms, k, split, judged, scratch)
+                        middle = _cut_anywhere(
+                            data, counts, rows, a, b, j, rules, histograms, k, split, judged, scratch
+                        )
                     else:
                         middle = _cut_in_two(
                             data, counts, rows, a, b, n, j, lowest[j], highest[j], columns, rules, histograms, k, split,
