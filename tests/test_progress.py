@@ -147,7 +147,7 @@ def test_every_stage_has_words_in_three_languages_and_every_word_is_used() -> No
         for weights in re.findall(r"\.through\((.*?)\)\n", text):
             used |= set(re.findall(r"(\w+)=", weights))
         used |= set(re.findall(r'(?:\.part\([^"\n]+, |begin\(|Step\()"(\w+)"', text))
-        used |= set(re.findall(r'kernels_ready\(\) else "(\w+)"', text))
+        used |= set(re.findall(r'kernels_ready\(\S*\) else "(\w+)"', text))
         used |= set(re.findall(r'"(\w+)" if (?:kernels_ready|name ==)', text))
     used -= {"utility", "privacy", "aggregates", "ks", "queries", "learning", "risk", "fuzzy"}  # parts of an evaluation
     assert used == set(told)

@@ -65,7 +65,7 @@ def test_a_column_of_many_values_is_refused_whatever_its_role() -> None:
             assert error.column == name
             assert "fewer than 5 share" in error.message
             assert "published: knowingly" in error.hint
-            assert error.as_dict()["error"]["fields"]["columns"][name][0] == "alone"
+            assert "alone" in error.as_dict()["error"]["fields"]["columns"][name]
 
 
 def test_all_of_them_are_named_at_once_and_no_value_of_theirs() -> None:
@@ -222,7 +222,7 @@ def test_people_of_several_rows_are_counted_once() -> None:
     assert (ward.records, ward.singled_out, ward.few) == (100, 0, 0)
     with pytest.raises(InputError) as error:
         run(project({**columns, "token": "insensitive"}, table, person="who"))
-    assert error.value.fields["columns"]["token"][0] == "alone"
+    assert "alone" in error.value.fields["columns"]["token"]
 
 
 def test_nothing_is_written_when_a_column_is_refused(tmp_path: Path) -> None:

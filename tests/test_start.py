@@ -8,14 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numba
 import pytest
 
 import velado
 from velado.kernels import folder
-from velado.kernels.warm import nothing
-from velado.models import compile_rules
-from velado.tables import open_table
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = {
@@ -104,39 +100,3 @@ def test_the_documentation_says_where(page: str) -> None:
     assert "~/.cache" in text
     assert "beside the package" in text
     assert "velado/numba" not in text
-
-
-def test_the_second_process_compiles_what_a_search_looks_for(tmp_path: Path) -> None:
-    """Otherwise both would compile, and nobody would find what the other has done."""
-    (tmp_path / "people.csv").write_text(TABLE)
-    models = [
-        velado.KAnonymity(2),
-        velado.DistinctDiversity(2, column="diagnosis"),
-        velado.TCloseness(0.2, column="diagnosis"),
-    ]
-    columns = [velado.Column("sex", "quasi-identifier"), velado.Column("diagnosis", "sensitive")]
-    with open_table(tmp_path / "people.csv") as table:
-        from velado.frequency import Classes
-        from velado.release.count import count_table
-        from velado.schema import Schema
-
-        frequency = count_table(table, Schema(tuple(columns)))
-        classes = Classes.at_levels(frequency, [0])
-    judged = (
-        compile_rules(models, frequency.judged),
-        classes.sizes,
-        classes.start,
-        classes.values,
-        classes.value_counts,
-    )
-    assert [numba.typeof(x) for x in nothing()] == [numba.typeof(x) for x in judged]
-
-
-def test_the_second_process_ends_with_the_first(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "velado.kernels.warm"]
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    helper = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)
-    assert helper.stdin is not None
-    helper.stdin.close()
-    assert helper.wait(60) == 0
-    assert not list(tmp_path.rglob("*.nbi")), "it left before it had compiled anything"

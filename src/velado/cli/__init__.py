@@ -47,7 +47,7 @@ def main() -> None:
         # Also the panics of compiled libraries, which are no Exceptions.
         code = 0 if signals.received else fail(InternalError.of(error))
     finally:
-        warming.end()
+        warming.end(finished=not signals.received)
     if signals.received:
         code = signals.farewell()
         remove_mine()

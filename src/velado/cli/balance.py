@@ -39,7 +39,7 @@ def command(
     limits = {"ks": ks, "loss": loss, "precision": precision, "suppressed": suppressed, "query-error": query_error}
     conditions = {name: limit for name, limit in limits.items() if limit is not None}
     tried = grid(k=k, q=q, l=l, c=c, t=t, suppression=suppression, method=method)
-    warming.begin()
+    warming.begin("lattice")
     with progress(language) as report:
         drawing = report.part(0.8, 1.0)
         result = balance(project, conditions, tried or None, progress=report.part(0.0, 0.8))

@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 
 from velado import check
+from velado.cli import warming
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
     JSON,
@@ -54,6 +55,7 @@ def command(
     json: JSON = False,
 ) -> None:
     """Say which privacy models a table satisfies as it is, and to which degree."""
+    warming.begin()
     with progress() as report:
         result = check(
             read(table), names(qi), names(sensitive), l=l, trees=files(tree, "--tree"), person=person, twins=twins,

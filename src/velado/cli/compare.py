@@ -30,7 +30,7 @@ def command(
     json: JSON = False,
 ) -> None:
     """Try many settings on one reading of the table: loss, risk, suppressed records and class sizes of each."""
-    warming.begin()
+    warming.begin("lattice")
     with progress(language) as report:
         tried = grid(k=k, q=q, l=l, c=c, t=t, suppression=suppression, method=method)
         result = compare(project, tried, progress=report.part(0.0, 0.8))

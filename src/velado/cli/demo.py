@@ -27,9 +27,8 @@ def command(
     if not json:
         say("5,000 synthetic hospital patients: names and national ids are removed; birth date, sex, postal code,")
         say("city and marital status are generalized until every patient hides among others; the diagnosis stays.")
-        say("(The first run after installation compiles, which takes some seconds; later ones start at once.)")
         say()
-    warming.begin()
+    warming.begin("lattice")
     with progress() as report:
         release = run(project, report)
     assert isinstance(release, Release)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from velado import InputError, Project, inspect_table
+from velado.cli import warming
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import plain, progress, say, show_notes
 from velado.project.template import project_text
@@ -27,6 +28,7 @@ def command(
     if target.exists() and not force:
         raise InputError("file-exists", "the project file exists already", file=target, hint="Use --force or --output.")
     source = read(table)
+    warming.begin()
     with progress() as report:
         seen = inspect_table(source, report.part(0, 0.3))
         found = suggest(seen, source, report.part(0.3, 1))

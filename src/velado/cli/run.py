@@ -18,13 +18,14 @@ def command(
 ) -> None:
     """Run a project: find the best recoding, write the release, verify it."""
     described = Project.load(project)
-    silent = [name for name, p in (described.tables or {"": described}).items() if p.output.path is None]
+    tables = described.tables or {"": described}
+    silent = [name for name, p in tables.items() if p.output.path is None]
     if silent:
         what = f"table '{silent[0]}'" if silent[0] else "project"
         raise InputError(
             "no-output", f"the {what} says no output path", file=project, hint="output: {path: release.csv}"
         )
-    warming.begin()
+    warming.begin("lattice" if all(p.method.name == "lattice" for p in tables.values()) else "mondrian")
     with progress() as report:
         release = run(described, report)
     if json:

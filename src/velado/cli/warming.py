@@ -1,31 +1,50 @@
-"""The first search after installation compiles; a second process, which ends with this one, compiles half of it."""
+"""A command that finds no compiled kernels works without them; a second process compiles them for the next one."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from contextlib import suppress
 
+PATIENCE = 60.0
+"""Seconds that plain kernels serve while another process compiles."""
+SEARCHES = ("partition", "start_search", "climb_nodes", "sweep_nodes", "evaluate_node", "judge")
+
 _helpers: list[subprocess.Popen[bytes]] = []
 
 
-def begin() -> None:
-    """Let a second processor compile, if that has not been done on this machine."""
-    from velado.kernels.folder import compiled_before
+def begin(method: str = "mondrian") -> None:
+    """Let a second processor compile, first what a method needs, if that has not been done on this machine."""
+    from velado.kernels import compiler, folder
 
-    if _helpers or compiled_before("judge"):
+    if _helpers or folder.compiled_before(*SEARCHES):
         return
-    quiet = subprocess.DEVNULL
-    command = [sys.executable, "-m", "velado.kernels.warm"]
-    # Where no process may be started, this one compiles everything.
-    with suppress(OSError):
-        _helpers.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet))
+    if not folder.being_compiled():
+        quiet = subprocess.DEVNULL
+        command = [sys.executable, "-m", "velado.release.warm", "--with-parent", method]
+        # Nothing is imported from the folder in which a command happens to be given.
+        environment = {**os.environ, "PYTHONSAFEPATH": "1"}
+        # Where no process may be started, this one compiles when it has to.
+        try:
+            _helpers.append(
+                subprocess.Popen(
+                    command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, env=environment, start_new_session=True
+                )
+            )
+        except OSError:
+            return
+    compiler.set_patience(PATIENCE)
 
 
-def end() -> None:
-    """The process ends as soon as its standard input does; so it also ends when this one is killed."""
+def end(finished: bool) -> None:
+    """After a command that came to its end the other process goes on; else it ends, as when this one is killed."""
     while _helpers:
         helper = _helpers.pop()
         assert helper.stdin is not None
-        helper.stdin.close()
-        helper.wait()
+        with suppress(OSError):
+            if finished:
+                helper.stdin.write(b".")
+            helper.stdin.close()
+        if not finished:
+            helper.wait()

@@ -17,7 +17,7 @@ _WIDEST_KEY = np.int64(1) << np.int64(62)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
-@kernel
+@kernel(size=lambda keys, n, *_: n)
 def number_keys(keys, n, domain, table_keys, table_ids, ids):
     """Number equal keys 0, 1, … in order of first appearance; return how many there are.
 
@@ -67,7 +67,7 @@ def number_keys(keys, n, domain, table_keys, table_ids, ids):
     return found
 
 
-@kernel
+@kernel(size=lambda cells, rows, n, *_: n)
 def group(cells, rows, n, levels, maps, first, radix, digits, keys, table_keys, table_ids, ids):
     """Class number of each of the first n ``rows`` under the node ``levels``; return the number of classes.
 
@@ -96,11 +96,11 @@ def group(cells, rows, n, levels, maps, first, radix, digits, keys, table_keys, 
                 key += digits[flat[at + np.uint64(i)]]
             keys[r] = key
         found = number_keys(keys, n, domain, table_keys, table_ids, ids)
-        domain = found
+        domain = np.int64(found)
     return found
 
 
-@kernel
+@kernel(size=lambda rows, sizes, n, *_: n)
 def summarize(rows, sizes, n, ids, found, class_rows, class_sizes):
     """Size and first member (as representative) of each class."""
     for c in range(found):
@@ -129,7 +129,7 @@ def sort_ascending(values, n):
         gap //= 3
 
 
-@kernel
+@kernel(size=lambda ids, n, found, start, values, *_: n + len(values))
 def merge_histograms(
     ids, n, found, start, values, counts, domain, starts, order, dense, touched, out_start, out_values, out_counts
 ):
@@ -189,7 +189,7 @@ def merge_histograms(
     return used
 
 
-@kernel
+@kernel(size=lambda ids, n, found, table, out: n * table.shape[1])
 def add_rows(ids, n, found, table, out):
     """Add up dense histogram rows class by class."""
     for c in range(found):
@@ -201,7 +201,7 @@ def add_rows(ids, n, found, table, out):
             out[c, v] += table[r, v]
 
 
-@kernel
+@kernel(size=lambda table, *_: table.size)
 def compress(table, found, sizes, smallest, start, values, counts):
     """Sparse entries of dense histogram rows; none for classes below a size. Return how many."""
     used = 0

@@ -138,7 +138,7 @@ def _combine(kind, scale, shift, costs):
         else:
             total += loss
     if kind == GEOMETRIC:
-        return total ** (1.0 / costs.shape[0]) - 1.0
+        return total ** (1.0 / max(costs.shape[0], 1)) - 1.0
     return total
 
 
@@ -231,7 +231,7 @@ def _pop(heap, lower, integers):
     return top
 
 
-@kernel
+@kernel(size=lambda tables, objective, search, first, last: last - first)
 def start_search(tables, objective, search, first, last):
     """First bounds of the nodes first … last−1, nothing evaluated. The nodes are begun in ascending order."""
     costs = np.empty(tables.strides.shape[0])
@@ -474,7 +474,7 @@ def settle(tables, rules, objective, search, scratch, node, base_rows, at, found
     search.best[worker] = min(search.best[worker], value)
 
 
-@kernel
+@kernel(size=lambda tables, rules, objective, search, *_: search.base_rows[0])
 def evaluate_node(tables, rules, objective, search, scratch, node):
     """Evaluate one node, whatever its bound."""
     levels = np.zeros(tables.strides.shape[0], np.int64)
@@ -535,7 +535,7 @@ def _halfway(strides, depth, base_of, tried, node, levels):
     return halfway
 
 
-@kernel
+@kernel(size=lambda tables, rules, objective, search, scratch, quota: search.base_rows[0] * quota)
 def climb_nodes(tables, rules, objective, search, scratch, quota):
     """Evaluate up to ``quota`` nodes, or one if asked to stop; return True when the optimum is proven."""
     m = tables.strides.shape[0]
@@ -621,7 +621,7 @@ def _swept(sweep, strides, depth, position):
     return node
 
 
-@kernel
+@kernel(size=lambda tables, rules, objective, search, scratch, first, last: search.base_rows[0] * (last - first))
 def sweep_nodes(tables, rules, objective, search, scratch, first, last):
     """Evaluate the open nodes at the positions ``first`` … ``last`` − 1 of the sweep; False if asked to stop before.
 

@@ -8,6 +8,7 @@ class, searching and reporting the level achieved share one definition (``measur
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -55,7 +56,7 @@ class Rules(NamedTuple):
     tree: np.ndarray
 
 
-@kernel
+@helper
 def at_least(kind):
     """Whether larger figures of this kind mean more privacy."""
     return kind <= ENTROPY
@@ -74,11 +75,17 @@ def complies(kind, figure, threshold):
 
 
 @helper
+def _log(x):
+    """The C library's logarithm, of which numpy's own differs in the last bit."""
+    return math.log(x) if x > 0 else -np.inf
+
+
+@helper
 def _entropy(counts, a, b, n):
     total = 0.0
     for e in range(a, b):
         p = counts[e] / n
-        total -= p * np.log(p)
+        total -= p * _log(p)
     return total
 
 
@@ -158,7 +165,7 @@ def _hierarchical_distance(values, counts, a, b, n, first, expected, height, siz
 def _disclosure(values, counts, a, b, n, first, expected, scale, every):
     worst = 0.0
     for e in range(a, b):
-        worst = max(worst, abs(np.log(counts[e] / n / expected[values[e] - first])) * scale)
+        worst = max(worst, abs(_log(counts[e] / n / expected[values[e] - first])) * scale)
     if every:
         present = 0
         for v in range(expected.shape[0]):
@@ -175,7 +182,7 @@ def _likeness(values, counts, a, b, n, first, expected, enhanced):
     for e in range(a, b):
         q = expected[values[e] - first]
         gain = (counts[e] / n - q) / q
-        if enhanced and gain > -np.log(q) + TOLERANCE:
+        if enhanced and gain > -_log(q) + TOLERANCE:
             return np.inf
         worst = max(worst, gain)
     return worst
@@ -199,10 +206,10 @@ def _keepable_recursive(a, b, order, threshold, buffer):
         total = np.int64(0)
         for i in range(b - a - order + 1):
             total += min(buffer[i], top)
-        highest = np.int64(np.ceil(threshold * total * (1 + TOLERANCE))) - 1
+        highest = np.ceil(threshold * total * (1 + TOLERANCE)) - 1
         if highest >= top:
             break
-        top = max(highest, 0)
+        top = max(np.int64(highest), np.int64(0))
     kept = np.int64(0)
     for i in range(b - a):
         kept += min(buffer[i], top)
@@ -214,7 +221,8 @@ def _crossing(fixed, slope, kept):
     """A step of Newton's method: the m below ``kept`` at which fixed = slope·m, or ``kept`` if there is none."""
     if slope <= 0:
         return kept
-    return min(np.int64(np.floor(fixed / slope + 1e-6)), kept)
+    at = np.floor(fixed / slope + 1e-6)
+    return kept if at >= kept else np.int64(at)
 
 
 @helper
@@ -425,7 +433,7 @@ def judge_rule(rules, r, classes, sizes, start, values, counts, figures, satisfi
             keepable[c] = kept
 
 
-@kernel
+@kernel(size=lambda rules, sizes, start, values, counts: (len(sizes) + len(values)) * len(rules.kind))
 def judge(rules, sizes, start, values, counts):
     """Figure of every rule (rows) for every class (columns), and whether it satisfies the rule."""
     classes = sizes.shape[0]

@@ -10,14 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from velado.kernels.compiler import allocating_helper, helper, kernel
+from velado.kernels.compiler import helper, kernel
+from velado.kernels.grouping import sort_ascending
 from velado.kernels.measures import SIZE, judge_rule
 
 RANGE, STD, VALUES = 0, 1, 2
 MEDIAN, FIRST, BALANCED = 0, 1, 2
 ORDERED, TREE = 0, 1
 
-_EVERY = np.iinfo(np.int64).max
+_ONE = np.int64(1)
+_EVERY = np.int64(np.iinfo(np.int64).max)
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
@@ -48,6 +50,27 @@ class Histograms(NamedTuple):
     values: np.ndarray
     counts: np.ndarray
     domain: int
+
+
+class Scratch(NamedTuple):
+    """Buffers of one call: histograms (``none`` is always zero), a class as `judge_rule` sees it, the order of a part."""
+
+    dense: np.ndarray
+    none: np.ndarray
+    values: np.ndarray
+    counts: np.ndarray
+    sizes: np.ndarray
+    start: np.ndarray
+    figures: np.ndarray
+    satisfied: np.ndarray
+    keepable: np.ndarray
+    buffer: np.ndarray
+    reals: np.ndarray
+    order: np.ndarray
+    spare: np.ndarray
+    whole: np.ndarray
+    above: np.ndarray
+    below: np.ndarray
 
 
 @helper
@@ -82,7 +105,7 @@ def _times(high, low, factor):
     return top, middle, last
 
 
-@kernel
+@helper
 def _wider(columns, rule, n, a, b, low, high, total, squares):
     """Whether column a of a part is wider than column b.
 
@@ -116,7 +139,7 @@ def _by_deviation(columns, n, j, width, total, squares):
     return width / np.sqrt(max(squares[j] / n - mean * mean, 1e-300)) * columns.weight[j]
 
 
-@allocating_helper
+@helper
 def _ranked(data, counts, begin, end, j, lowest, highest, room, ranks, records):
     """The different ranks of a part in a column, ascending, and the records of each; how many there are."""
     width = highest - lowest + 1
@@ -131,14 +154,18 @@ def _ranked(data, counts, begin, end, j, lowest, highest, room, ranks, records):
                 room[r] = 0
                 found += 1
         return found
-    order = np.argsort(data[begin:end, j])
-    for o in order:
-        rank = data[begin + o, j]
-        if found == 0 or ranks[found - 1] != rank:
-            ranks[found] = rank
-            records[found] = 0
+    for i in range(begin, end):
+        r = data[i, j] - lowest
+        if room[r] == 0:
+            ranks[found] = r
             found += 1
-        records[found - 1] += counts[begin + o]
+        room[r] += counts[i]
+    sort_ascending(ranks, found)
+    for f in range(found):
+        r = ranks[f]
+        records[f] = room[r]
+        room[r] = 0
+        ranks[f] = lowest + r
     return found
 
 
@@ -177,7 +204,7 @@ def _measure(
 
 
 @helper
-def _move(data, counts, rows, begin, end, j, cut, last=_EVERY):
+def _move(data, counts, rows, begin, end, j, cut, last):
     """Rows with a rank up to the cut first, of those on the cut only the ones up to number ``last``; where the others begin."""
     m = data.shape[1]
     left, right = begin, end - 1
@@ -202,46 +229,39 @@ def _add(histograms, row, times, dense):
 
 
 @helper
-def _good(rules, histograms, rows, begin, end, n, dense):
-    """Whether the rows of a range satisfy all rules as one class."""
-    for i in range(begin, end):
-        _add(histograms, rows[i], 1, dense)
-    good = _satisfies(rules, n, dense)
-    dense[:] = 0
-    return good
-
-
-@allocating_helper
-def _satisfies(rules, n, dense):
-    """Whether a class of n records with this histogram satisfies all rules."""
+def _satisfies(rules, n, dense, minus, scratch):
+    """Whether a class of n records, with the difference of two histograms, satisfies all rules."""
     used = 0
     for v in range(dense.shape[0]):
-        if dense[v] > 0:
+        count = dense[v] - minus[v]
+        if count > 0:
+            scratch.values[used] = v
+            scratch.counts[used] = count
             used += 1
-    values = np.empty(used, np.int32)
-    counts = np.empty(used, np.int64)
-    used = 0
-    for v in range(dense.shape[0]):
-        if dense[v] > 0:
-            values[used] = v
-            counts[used] = dense[v]
-            used += 1
-    sizes = np.full(1, n)
-    start = np.zeros(2, np.int64)
-    start[1] = used
-    figures = np.empty(1)
-    satisfied = np.ones(1, np.bool_)
-    keepable = np.ones(1, np.int64)
+    scratch.sizes[0] = n
+    scratch.start[1] = used
+    scratch.satisfied[0] = True
     for r in range(rules.kind.shape[0]):
         if rules.kind[r] != SIZE:
-            keepable[0] = 1
+            scratch.keepable[0] = 1
             judge_rule(
-                rules, r, np.int64(1), sizes, start, values, counts, figures, satisfied, keepable, np.bool_(False),
-                np.empty(rules.width[r], np.int64), np.empty((3, rules.width[r] + 1)),
+                rules, r, np.int64(1), scratch.sizes, scratch.start, scratch.values, scratch.counts, scratch.figures,
+                scratch.satisfied, scratch.keepable, np.bool_(False), scratch.buffer, scratch.reals,
             )  # fmt: skip
-            if not satisfied[0]:
+            if not scratch.satisfied[0]:
                 return False
     return True
+
+
+@helper
+def _good(rules, histograms, rows, begin, end, n, scratch):
+    """Whether the rows of a range satisfy all rules as one class."""
+    for i in range(begin, end):
+        _add(histograms, rows[i], _ONE, scratch.dense)
+    good = _satisfies(rules, n, scratch.dense, scratch.none, scratch)
+    for v in range(scratch.dense.shape[0]):
+        scratch.dense[v] = 0
+    return good
 
 
 @helper
@@ -272,20 +292,8 @@ def _by_group(columns, j, lowest, highest, found, ranks, records):
 
 
 @helper
-def _both_good(data, counts, rows, begin, end, n, j, cut, left, rules, histograms, judged, dense):
-    """Move the rows up to a cut to the front; where the others begin if both sides satisfy the rules, else −1."""
-    middle = _move(data, counts, rows, begin, end, j, cut)
-    if judged and not (
-        _good(rules, histograms, rows, begin, middle, left, dense)
-        and _good(rules, histograms, rows, middle, end, n - left, dense)
-    ):
-        return -1
-    return middle
-
-
-@helper
 def _cut_in_two(
-    data, counts, rows, begin, end, n, j, lowest, highest, columns, rules, histograms, k, split, judged, room, ranks, records, dense
+    data, counts, rows, begin, end, n, j, lowest, highest, columns, rules, histograms, k, split, judged, room, ranks, records, scratch
 ):  # fmt: skip
     """Cut a part at one value; where the second part begins, or −1.
 
@@ -302,20 +310,7 @@ def _cut_in_two(
     if split != FIRST:
         while 2 * records[first] < n:
             first += 1
-    if split != BALANCED:
-        for f in range(first, found - 1):
-            if n - records[f] < k:
-                return -1
-            if records[f] >= k:
-                middle = _both_good(
-                    data, counts, rows, begin, end, n, j, ranks[f], records[f], rules, histograms, judged, dense
-                )
-                if middle >= 0:
-                    return middle
-            if split == MEDIAN:
-                return -1
-        return -1
-    before, after = first - 1, first
+    before, after = first - 1 if split == BALANCED else -1, first
     while before >= 0 or after < found - 1:
         if before < 0 or (after < found - 1 and 2 * records[after] - n <= n - 2 * records[before]):
             f = after
@@ -323,87 +318,105 @@ def _cut_in_two(
         else:
             f = before
             before -= 1
-        # The smaller side only gets smaller from here on.
-        if min(records[f], n - records[f]) < k:
+        left = records[f]
+        # The side that is too small only gets smaller from here on.
+        if n - left < k or (left < k and split != FIRST):
             return -1
-        middle = _both_good(
-            data, counts, rows, begin, end, n, j, ranks[f], records[f], rules, histograms, judged, dense
-        )
-        if middle >= 0:
-            return middle
+        if left >= k:
+            middle = _move(data, counts, rows, begin, end, j, ranks[f], _EVERY)
+            good = True
+            for side in range(2 if judged else 0):
+                a, b, size = (begin, middle, left) if side == 0 else (middle, end, n - left)
+                good = good and _good(rules, histograms, rows, a, b, size, scratch)
+            if good:
+                return middle
+        if split == MEDIAN:
+            return -1
     return -1
 
 
-@allocating_helper
-def _cut_anywhere(data, counts, rows, begin, end, j, rules, histograms, k, split, judged):
+@helper
+def _sort_rows(data, rows, j, order, spare, n):
+    """Sort row places by the rank in a column, equal ranks by the row's number (merging); the sorted ones are in ``order``."""
+    length = 1
+    while length < n:
+        for begin in range(0, n, 2 * length):
+            middle, end = min(begin + length, n), min(begin + 2 * length, n)
+            a, b = begin, middle
+            for place in range(begin, end):
+                first = b >= end
+                if a < middle and b < end:
+                    x, y = order[a], order[b]
+                    first = data[x, j] < data[y, j] or (data[x, j] == data[y, j] and rows[x] < rows[y])
+                if first:
+                    spare[place] = order[a]
+                    a += 1
+                else:
+                    spare[place] = order[b]
+                    b += 1
+        for i in range(n):
+            order[i] = spare[i]
+        length *= 2
+
+
+@helper
+def _cut_anywhere(data, counts, rows, begin, end, j, rules, histograms, k, split, judged, scratch):
     """Cut a part of single records between any two of them, equal values in the order of their numbers (relaxed).
 
     MEDIAN: one half | the other. FIRST and BALANCED: the first cut, or the one nearest to the middle, that leaves both
     sides satisfying. Where the second part begins, or −1.
     """
     n = end - begin
-    order = np.empty(n, np.int64)
-    by_number = np.argsort(rows[begin:end])
-    by_value = np.argsort(data[begin:end, j][by_number], kind="mergesort")
+    order = scratch.order
     for i in range(n):
-        order[i] = begin + by_number[by_value[i]]
+        order[i] = begin + i
+    _sort_rows(data, rows, j, order, scratch.spare, n)
     half = (n + 1) // 2
     up = k if split == FIRST else half
     down = half - 1 if split == BALANCED else 0
-    whole = np.zeros(max(histograms.domain, 1), np.int64)
-    above, below = np.zeros_like(whole), np.zeros_like(whole)
-    if judged:
-        for i in range(n):
-            _add(histograms, rows[order[i]], 1, whole)
-            if i < up:
-                _add(histograms, rows[order[i]], 1, above)
-            if i < down:
-                _add(histograms, rows[order[i]], 1, below)
+    whole, above, below = scratch.whole, scratch.above, scratch.below
+    for v in range(whole.shape[0]):
+        whole[v] = 0
+        above[v] = 0
+        below[v] = 0
+    for i in range(n if judged else 0):
+        _add(histograms, rows[order[i]], _ONE, whole)
+        if i < up:
+            _add(histograms, rows[order[i]], _ONE, above)
+        if i < down:
+            _add(histograms, rows[order[i]], _ONE, below)
     left = 0
     while left == 0:
         upward = n - up >= k and (down < k or 2 * up - n <= n - 2 * down)
         if not upward and down < k:
             return -1
         place, dense = (up, above) if upward else (down, below)
-        if place >= k and (
-            not judged or (_satisfies(rules, place, dense) and _satisfies(rules, n - place, whole - dense))
-        ):
+        good = place >= k
+        for side in range(2 if judged else 0):
+            if good and side == 0:
+                good = _satisfies(rules, place, dense, scratch.none, scratch)
+            elif good:
+                good = _satisfies(rules, n - place, whole, dense, scratch)
+        if good:
             left = place
         elif split == MEDIAN:
             return -1
         elif upward:
             if judged:
-                _add(histograms, rows[order[up]], 1, above)
+                _add(histograms, rows[order[up]], _ONE, above)
             up += 1
         else:
             if judged:
-                _add(histograms, rows[order[down - 1]], -1, below)
+                _add(histograms, rows[order[down - 1]], -_ONE, below)
             down -= 1
     last = order[left - 1]
-    return _move(data, counts, rows, begin, end, j, data[last, j], rows[last])
+    return _move(data, counts, rows, begin, end, j, np.int64(data[last, j]), rows[last])
 
 
 @helper
 def _cut_tree(
-    data,
-    counts,
-    rows,
-    begin,
-    end,
-    j,
-    lowest,
-    highest,
-    columns,
-    rules,
-    histograms,
-    k,
-    judged,
-    room,
-    ranks,
-    records,
-    dense,
-    edges,
-):
+    data, counts, rows, begin, end, j, lowest, highest, columns, rules, histograms, k, judged, room, ranks, records, scratch, edges
+):  # fmt: skip
     """Cut a part into the groups below the lowest one that holds it; ``edges`` are where they begin; how many, or 0."""
     found = _ranked(data, counts, begin, end, j, lowest, highest, room, ranks, records)
     parts = _by_group(columns, j, lowest, highest, found, ranks, records)
@@ -413,15 +426,19 @@ def _cut_tree(
         edges[p] = ranks[p]
     first = begin
     for p in range(parts):
-        last = end if p + 1 == parts else _move(data, counts, rows, first, end, j, edges[p])
-        if judged and not _good(rules, histograms, rows, first, last, records[p], dense):
+        last = end if p + 1 == parts else _move(data, counts, rows, first, end, j, edges[p], _EVERY)
+        if judged and not _good(rules, histograms, rows, first, last, records[p], scratch):
             return 0
         edges[p] = first
         first = last
     return parts
 
 
-@kernel
+@kernel(
+    size=lambda data, counts, rows, columns, rules, histograms, k, split, relaxed, rule, begin, end, *_: (
+        (end - begin) * data.shape[1]
+    )
+)
 def partition(data, counts, rows, columns, rules, histograms, k, split, relaxed, rule, begin, end, most, marks):
     """Cut the rows begin … end until nothing can be cut; ``marks`` gets True where a class begins.
 
@@ -429,9 +446,10 @@ def partition(data, counts, rows, columns, rules, histograms, k, split, relaxed,
     as there are so many.
     """
     m = data.shape[1]
-    judged = False
+    # No literal: for True and False, helpers would be compiled twice.
+    judged = np.bool_(False)
     for r in range(rules.kind.shape[0]):
-        judged |= rules.kind[r] != SIZE
+        judged = judged or rules.kind[r] != SIZE
     widest = np.int64(1)
     for j in range(m):
         widest = max(widest, columns.ranks[j])
@@ -439,7 +457,17 @@ def partition(data, counts, rows, columns, rules, histograms, k, split, relaxed,
     ranks = np.empty(widest, np.int64)
     records = np.empty(widest, np.int64)
     edges = np.empty(widest + 1, np.int64)
-    dense = np.zeros(max(histograms.domain, 1), np.int64)
+    widest_rule = np.int64(0)
+    for r in range(rules.kind.shape[0]):
+        widest_rule = max(widest_rule, rules.width[r])
+    domain = max(histograms.domain, 1)
+    single = end - begin if relaxed else 0
+    scratch = Scratch(
+        np.zeros(domain, np.int64), np.zeros(domain, np.int64), np.empty(domain, np.int32), np.empty(domain, np.int64),
+        np.empty(1, np.int64), np.zeros(2, np.int64), np.empty(1), np.ones(1, np.bool_), np.empty(1, np.int64),
+        np.empty(widest_rule, np.int64), np.empty((3, widest_rule + 1)), np.empty(single, np.int64),
+        np.empty(single, np.int64), np.empty(domain, np.int64), np.empty(domain, np.int64), np.empty(domain, np.int64),
+    )  # fmt: skip
     lowest, highest = np.empty(m, np.int64), np.empty(m, np.int64)
     low, high = np.empty(m, np.int64), np.empty(m, np.int64)
     total, squares = np.empty(m, np.int64), np.empty(m, np.int64)
@@ -468,7 +496,8 @@ def partition(data, counts, rows, columns, rules, histograms, k, split, relaxed,
             _measure(
                 data, counts, a, b, columns, rule, lowest, highest, low, high, total, squares, room, ranks, records
             )  # fmt: skip
-            tried[:] = False
+            for x in range(m):
+                tried[x] = False
             for _ in range(m):
                 j = np.int64(-1)
                 for x in range(m):
@@ -480,15 +509,17 @@ def partition(data, counts, rows, columns, rules, histograms, k, split, relaxed,
                 if columns.kind[j] == TREE and split != BALANCED:
                     parts = _cut_tree(
                         data, counts, rows, a, b, j, lowest[j], highest[j], columns, rules, histograms, k, judged,
-                        room, ranks, records, dense, edges,
+                        room, ranks, records, scratch, edges,
                     )  # fmt: skip
                 else:
                     if relaxed and columns.kind[j] == ORDERED:
-                        middle = _cut_anywhere(data, counts, rows, a, b, j, rules, histograms, k, split, judged)
+                        middle = _cut_anywhere(
+                            data, counts, rows, a, b, j, rules, histograms, k, split, judged, scratch
+                        )
                     else:
                         middle = _cut_in_two(
                             data, counts, rows, a, b, n, j, lowest[j], highest[j], columns, rules, histograms, k, split,
-                            judged, room, ranks, records, dense,
+                            judged, room, ranks, records, scratch,
                         )  # fmt: skip
                     if middle >= 0:
                         edges[0], edges[1] = a, middle
@@ -500,7 +531,8 @@ def partition(data, counts, rows, columns, rules, histograms, k, split, relaxed,
             continue
         if height + parts > stack.shape[0]:
             more = np.empty((2 * (height + parts), 2), np.int64)
-            more[:height] = stack[:height]
+            for s in range(height):
+                more[s, 0], more[s, 1] = stack[s, 0], stack[s, 1]
             stack = more
         edges[parts] = b
         # The smaller of two parts goes on top: the stack stays low.

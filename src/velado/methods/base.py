@@ -20,12 +20,16 @@ from velado.parameters import Parameter, check
 from velado.progress import Progress
 from velado.values import Text
 
+FIRST_NODES = 16
+"""Nodes that a search evaluates at least, if its kernels are not compiled."""
 
-def kernels_ready() -> bool:
-    """Whether the kernels of searches are compiled and on disk already."""
+
+def kernels_ready(rows: int) -> bool:
+    """Whether so many rows can be searched without waiting for the compiler."""
+    from velado.kernels.compiler import LARGEST
     from velado.kernels.folder import compiled_before
 
-    return compiled_before("climb_nodes", "partition")
+    return rows * FIRST_NODES <= LARGEST or compiled_before("climb_nodes", "partition")
 
 
 @dataclass(frozen=True)

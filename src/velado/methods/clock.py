@@ -7,6 +7,8 @@ import threading
 import time
 from typing import Any
 
+from velado.kernels import compiler
+
 
 class Clock:
     """Seconds since it was started, without those in which kernels were compiled or loaded.
@@ -18,8 +20,7 @@ class Clock:
     """
 
     def __init__(self) -> None:
-        import velado.kernels.measures  # noqa: F401
-
+        compiler.prepare()
         self._compiling = _listener()
         self._compiled = self._compiling.seconds
         self._began = time.perf_counter()
@@ -62,12 +63,16 @@ _listening = False
 
 
 def _listener() -> _Compiling:
-    """The one listener; where numba is not loaded, nothing is compiled and it stays at 0."""
+    """The one listener, told by numba; where numba is not loaded, nothing is compiled and it stays at 0."""
     global _listening
-    events = sys.modules.get("numba.core.event")
     with _begun:
-        if events is not None and not _listening:
-            events.Listener.register(_Compiling)
-            events.register("numba:compiler_lock", _COMPILING)
+        if not _listening:
+            compiler.when_loaded(_listen)
             _listening = True
     return _COMPILING
+
+
+def _listen() -> None:
+    events = sys.modules["numba.core.event"]
+    events.Listener.register(_Compiling)
+    events.register("numba:compiler_lock", _COMPILING)

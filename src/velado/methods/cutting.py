@@ -25,6 +25,8 @@ PARTS = 64
 """Open parts at most that a call of the kernel leaves behind."""
 WORK = 40_000_000
 """Cells at most that a call of the kernel looks at, if need be by making fewer cuts: a fraction of a second."""
+PLAIN_WORK = 400_000
+"""The same where the kernel is not compiled."""
 HALVINGS = 32
 """Times that a part is halved, at most, before nothing can be cut."""
 BREATH = 0.1
@@ -128,7 +130,8 @@ class Cutter:
             cells = (end - begin) * data.shape[1]
             # Halves are cut again as often as they can be halved; the first cut that will do may take away a few rows only.
             deep = end - begin if self.split == "distribution" else HALVINGS
-            most = 0 if cells * deep <= WORK else min(max(WORK // cells, 2), PARTS)
+            work = WORK if kernel.partition.ready() else PLAIN_WORK
+            most = 0 if cells * deep <= work else min(max(work // cells, 2), PARTS)
             parts = kernel.partition(
                 data, counts, rows, columns, rules, histograms, k, split, self.relaxed, width, begin, end, most, marks
             )  # fmt: skip

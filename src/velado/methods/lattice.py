@@ -17,6 +17,7 @@ from velado.errors import InputError
 from velado.frequency import FrequencyTable
 from velado.frequency.classes import LevelTables, table_capacity
 from velado.methods.base import (
+    FIRST_NODES,
     Found,
     Method,
     Search,
@@ -165,7 +166,7 @@ class Space:
             if timer is not None:
                 timer.cancel()
         if proven is None:
-            proven = self._sweep(deadline, progress)
+            proven = self.sweep(deadline, progress)
         evaluated = int(np.count_nonzero(~np.isnan(self.state.value)))
         return proven, evaluated, self._lower_bound()
 
@@ -175,7 +176,8 @@ class Space:
 
     def _climb(self, deadline: float | None, progress: Progress) -> bool | None:
         """Whether the optimum is proven; None if climbing closes so few nodes that a sweep is cheaper."""
-        quota, still_open = FIRST_QUOTA, self.nodes
+        ready = self.kernel.climb_nodes.ready
+        quota, still_open = FIRST_QUOTA if ready() else FIRST_NODES, self.nodes
         while True:
             began = time.perf_counter()
             done = self.kernel.climb_nodes(self.tables, self.rules, self.objective, self.state, self.scratch, quota)
@@ -188,10 +190,12 @@ class Space:
                 return None
             progress.at(int(np.count_nonzero(self.state.closed)), self.nodes)
             # Come back often enough for progress and the deadline, not so often that it costs.
-            wanted = 0.05 if deadline is None else min(0.05, max(deadline - now, 0.001))
+            wanted = 0.05 if ready() else 0.5
+            if deadline is not None:
+                wanted = min(wanted, max(deadline - now, 0.001))
             quota = max(1, min(4 * quota, int(quota * wanted / max(now - began, 1e-6))))
 
-    def _sweep(self, deadline: float | None, progress: Progress) -> bool:
+    def sweep(self, deadline: float | None, progress: Progress) -> bool:
         """Evaluate the open nodes range by range, one thread per core; whether all were done in time.
 
         Coarse ranges come first: what they must suppress closes finer nodes before their turn. A thread

@@ -11,7 +11,7 @@ from velado.release.count import Counted
 
 def search(counted: Counted, progress: Progress) -> Found:
     """What the project's method finds; `NoSolution` if there is nothing."""
-    if not kernels_ready():
+    if not kernels_ready(counted.frequency.rows):
         progress.part(0, 0, "compile").at(0)
     project = counted.project
     found = project.method.search(counted.frequency, project.models, progress)

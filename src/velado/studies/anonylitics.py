@@ -75,7 +75,7 @@ class Cut:
         cls, frequency: FrequencyTable, k: int, split: str, width: str = "std", progress: Progress | None = None
     ) -> Cut:
         """Cut with the study's representative: the mode if it is unique, else the median without decimals."""
-        searching = (progress or Progress()).part(0.0, 1.0, None if kernels_ready() else "compile")
+        searching = (progress or Progress()).part(0.0, 1.0, None if kernels_ready(frequency.rows) else "compile")
         found = Mondrian(split, "mode", width).search(frequency, [KAnonymity(k)], searching)
         return cls(Pair.of(found.classes, found.kept, found.covers, found.labels))
 

@@ -145,7 +145,7 @@ def study(data: Path, folder: Path, progress: Progress | None = None, **_: Any) 
     studying = begin("study")
     for i, row in enumerate(rows):
         name = row["configuration"]
-        searching = studying.of(i, len(rows), None if kernels_ready() else "compile")
+        searching = studying.of(i, len(rows), None if kernels_ready(frequency.rows) else "compile")
         found = Lattice(suppression=1.0, objective="loss").search(frequency, models_of[name], searching)
         seconds += found.search.seconds
         assert found.levels is not None

@@ -1,0 +1,86 @@
+"""Compile all kernels: ``python -m velado.release.warm``.
+
+A command that finds nothing compiled works without, and starts this as a second process (``--with-parent``), of low
+priority. It ends when everything is compiled; at once where another one is at work already, or if the command that started it
+is interrupted (then its end of standard input closes before a byte has come).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from contextlib import suppress
+
+from velado.kernels import folder
+from velado.kernels.compiler import set_patience
+
+NICENESS = 10
+
+
+def main(arguments: list[str]) -> None:
+    """Search a table of a few rows in every way; a kernel is compiled when it is first called."""
+    with_parent = "--with-parent" in arguments
+    folder.CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
+    if with_parent:
+        # The folder in which the command was given is not kept busy.
+        os.chdir(folder.CACHE_FOLDER)
+        with suppress(AttributeError, OSError):
+            os.nice(NICENESS)
+    while not folder.begin_compiling():
+        if with_parent:
+            return
+        time.sleep(1)
+    if with_parent:
+        threading.Thread(target=_leave_with_parent, daemon=True).start()
+    try:
+        compile_all("lattice" in arguments)
+    finally:
+        folder.end_compiling()
+
+
+def _leave_with_parent() -> None:
+    # Not through Python's buffers, whose lock the end of the process would wait for.
+    if not os.read(sys.stdin.fileno(), 1):
+        folder.end_compiling()
+        os._exit(0)
+
+
+def compile_all(lattice_first: bool = False) -> None:
+    """Compile what nobody has compiled, or load it."""
+    import pyarrow as pa
+
+    from velado.frequency import Classes
+    from velado.methods import Mondrian
+    from velado.methods.lattice import Space
+    from velado.models import DistinctDiversity, KAnonymity, judge_classes
+    from velado.progress import Progress
+    from velado.release.count import count_table
+    from velado.schema import Column, Schema
+    from velado.tables import open_table
+
+    set_patience(0)
+    columns = {"a": ["1", "1", "2", "2"], "b": ["x", "y", "x", "y"], "s": ["u", "v", "u", "v"]}
+    roles = {"a": "quasi-identifier", "b": "quasi-identifier", "s": "sensitive"}
+    schema = Schema(tuple(Column(name, role) for name, role in roles.items()))
+    models = (KAnonymity(2), DistinctDiversity(2, column="s"))
+    with open_table(pa.table(columns)) as table:
+        frequency = count_table(table, schema)
+
+    def search_lattice() -> None:
+        space = Space(frequency, models)
+        space.run(None, Progress())
+        space.sweep(None, Progress())
+        space.evaluate(space.nodes - 1)
+
+    def cut() -> None:
+        Mondrian().search(frequency, models)
+
+    for search in (search_lattice, cut) if lattice_first else (cut, search_lattice):
+        search()
+    judge_classes(models, frequency.judged, Classes.at_levels(frequency, [0, 0]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
