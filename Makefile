@@ -27,7 +27,9 @@ lint: $(STAMP)
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 
+# Kernels are compiled once, not by every worker of the tests.
 test: lint
+	$(BIN)/python -m velado.release.warm
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # The harness of tests/harness with many more cases.
