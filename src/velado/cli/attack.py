@@ -200,6 +200,8 @@ def _gist(a: Attack) -> str:
     for name in ("few_alone", "exposed_records", "exposed_people", "smallest_combined", "singled_out", "in_order"):
         if a.succeeded and name in a.figures:
             return f"{FIGURES[name]} {_figure(name, a.figures[name])}"
+    if a.name == "lookup":
+        return f"fails; {_figure('singled_out_alone', a.figures['singled_out_alone'])} records alone with their value"
     if "highest_confidence" in a.figures:
         return f"fails; surest guess {a.figures['highest_confidence']:.1%}"
     return "succeeds" if a.succeeded else "fails"

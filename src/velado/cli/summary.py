@@ -73,12 +73,13 @@ def show(release: Release) -> None:
         title="Risk and cost", title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=False
     )
     cost.add_row(
-        f"{'people' if e.people else 'records'} singled out by their quasi-identifiers",
+        "quasi-identifiers that one person has alone" if e.people else "records singled out by their quasi-identifiers",
         f"{r.singled_out_before:,} before, {r.singled_out_after:,} after" + released,
     )
     if r.smaller_than_k_before is not None:
         cost.add_row(
-            "… in groups smaller than k", f"{r.smaller_than_k_before:,} before, {r.smaller_than_k_after:,} after"
+            "people in groups smaller than k, once per group" if e.people else "… in groups smaller than k",
+            f"{r.smaller_than_k_before:,} before, {r.smaller_than_k_after:,} after",
         )
     cost.add_row("highest risk of being re-identified", f"{r.highest:.2%}  (average {r.average:.2%})")
     cost.add_row("information lost (0 = none, 1 = all)", f"{u.loss:.4f}")

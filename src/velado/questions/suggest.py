@@ -29,6 +29,7 @@ MOST_NODES = 1_000_000
 """A larger lattice is not searched on trial."""
 BUDGET = 20.0
 """Seconds for which it is."""
+SMALLEST = 4
 SMALL = 50
 """Among fewer records a k of 5 leaves nothing to see."""
 ONE_SIDED = 0.9
@@ -130,8 +131,18 @@ def suggest(seen: Inspection, source: Source, progress: Progress | None = None) 
     that a run would refuse.
     """
     follow = (progress or Progress()).through(inspect=1, search=9)
+    if seen.rows < SMALLEST:
+        raise InputError(
+            "no-suggestion", f"a table of {seen.rows} record(s) hides nobody", file=source.name,
+            hint="Publish nothing of it, or describe it yourself in a project file.",
+        )  # fmt: skip
     source = replace(source, missing=seen.markers(source) or source.missing)
     suggestion = _described(seen, source, follow("inspect"))
+    if not any(c.kept and c.spec["role"] == "quasi-identifier" for c in suggestion.columns):
+        raise InputError(
+            "no-suggestion", "no column could be what others know of a person: there is nothing to generalize",
+            file=source.name, hint="Describe the table yourself in a project file.",
+        )  # fmt: skip
     if seen.rows > MOST_ROWS:
         problem = f"not tried: more than {MOST_ROWS:,} rows"
         return replace(suggestion, trials=tuple(Trial(method, problem=problem) for method in METHODS))
