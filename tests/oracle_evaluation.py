@@ -150,16 +150,21 @@ def generalized_losses(r: Released) -> list[float]:
 def entropies(r: Released) -> tuple[list[float], float] | None:
     """The entropy loss of every column, and of all cells; None unless it is known which records were suppressed."""
     places = r.class_of()
-    if places is None:
-        return None
     members = {key: rows[0] for key, rows in r.classes().items()}
+    if places is not None:
+        shown = [None if place is None else members[place] for place in places]
+    elif r.suppressed:
+        return None
+    else:
+        # Whose row is which makes no difference to the sum.
+        shown = list(r.rows)
     lost, full = [], []
     for j in range(len(r.columns)):
         column = [record[j] for record in r.original]
         here = whole = 0.0
-        for value, place in zip(column, places, strict=True):
+        for value, row in zip(column, shown, strict=True):
             same = column.count(value)
-            label = anything() if place is None else members[place][j]
+            label = anything() if row is None else row[j]
             here -= math.log2(same / sum(label.holds(x) for x in column))
             whole -= math.log2(same / r.n)
         lost.append(here)

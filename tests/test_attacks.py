@@ -680,7 +680,7 @@ def test_an_empty_release_gives_nothing_to_attack() -> None:
 
 
 def test_a_release_alone_gives_nothing_to_try() -> None:
-    assert code(SMALL, ["age"]).code == "attack-needs"
+    assert code(SMALL.select(["age"]), ["age"]).code == "attack-needs"
     assert code(None, ["age"]).code == "no-table"
 
 
@@ -817,7 +817,7 @@ def test_a_project_gives_original_release_and_roles(write_project: Any, main: Co
     assert main("run", "project.yaml").code == 0
     found = main("attack", "--project", "project.yaml", "--json").json["attacks"]
     by_name = {a["name"]: a for a in found}
-    assert set(by_name) == {"homogeneity", "background", "skewness", "order"}
+    assert set(by_name) == {"lookup", "homogeneity", "background", "skewness", "order"}
     assert by_name["order"]["succeeded"]
     assert by_name["order"]["figures"]["in_order"] == 1
     error = main("attack", "out.csv", "--project", "project.yaml", "--qi", "sex").err

@@ -151,7 +151,8 @@ def test_small_steps_are_numbers_in_the_file(tmp_path: Path) -> None:
 
 def test_a_word_that_is_a_category_elsewhere_is_not_missing_everywhere(tmp_path: Path) -> None:
     table = tmp_path / "smokers.csv"
-    rows = "".join(f"{'none' if i % 97 == 0 else 20 + i % 50},{'none' if i % 3 else 'daily'}\n" for i in range(400))
-    table.write_text("age,smoker\n" + rows, encoding="utf-8")
+    ages = ["none" if i % 97 == 0 else str(20 + i % 50) for i in range(400)]
+    rows = "".join(f"{age},{'mf'[i % 2]},{'none' if i % 3 else 'daily'}\n" for i, age in enumerate(ages))
+    table.write_text("age,sex,smoker\n" + rows, encoding="utf-8")
     _, target = written(table)
     assert "none" not in (Project.load(target).source.missing or ())

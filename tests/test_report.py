@@ -94,7 +94,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, patients: pa.Table) -> Path
 def subject(folder: Path) -> Subject:
     project = Project.load(folder / "project.yaml")
     manifest, private, release = reports.manifests_of(project)
-    whole, about = reports._read(project, manifest, private, release)
+    whole, about, _ = reports._read(project, manifest, private, release)
     pair = public(whole)
     _, verdicts = judge_classes(project.models, pair.released.frequency.sensitive, pair.released)
     return Subject(pair, evaluate(pair, project.models, verdicts, Wanted(MEASURES)), about, EN)

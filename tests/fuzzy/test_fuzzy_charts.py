@@ -255,7 +255,7 @@ def contents(project: Path) -> dict[str, str]:
     """All that the report says, in every language."""
     loaded = Project.load(project)
     manifest, private, release = reports.manifests_of(loaded)
-    pair, about = reports._read(loaded, manifest, private, release)
+    pair, about, _ = reports._read(loaded, manifest, private, release)
     evaluation = evaluate(pair, loaded.models, judge(pair, loaded.models), Wanted(("privacy",)))
     told = {}
     for code in LANGUAGES:
