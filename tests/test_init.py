@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from harness.watching import times
 from strangers import EXPECTED, STRANGERS
 from velado import Project, Source, inspect_table, run
 from velado.project.template import project_text
@@ -24,7 +25,7 @@ def written(table: Path) -> tuple[Suggestion, Path]:
     return found, target
 
 
-@pytest.mark.parametrize("name", STRANGERS)
+@pytest.mark.parametrize("name", list(STRANGERS)[:: times(2, 1)])
 def test_a_strangers_table_is_safe_and_useful_at_once(name: str, tmp_path: Path) -> None:
     table = STRANGERS[name](tmp_path)
     found, target = written(table)

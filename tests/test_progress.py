@@ -146,7 +146,7 @@ def test_every_stage_has_words_in_three_languages_and_every_word_is_used() -> No
         text = path.read_text(encoding="utf-8")
         for weights in re.findall(r"\.through\((.*?)\)\n", text):
             used |= set(re.findall(r"(\w+)=", weights))
-        used |= set(re.findall(r'(?:\.part\([^"\n]+, |begin\(|Step\()"(\w+)"', text))
+        used |= set(re.findall(r'(?:\.part\([^"\n]+, |(?<!warming\.)begin\(|Step\()"(\w+)"', text))
         used |= set(re.findall(r'kernels_ready\(\S*\) else "(\w+)"', text))
         used |= set(re.findall(r'"(\w+)" if (?:kernels_ready|name ==)', text))
     used -= {"utility", "privacy", "aggregates", "ks", "queries", "learning", "risk", "fuzzy"}  # parts of an evaluation

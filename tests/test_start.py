@@ -42,7 +42,7 @@ PROJECT = "source: people.csv\ncolumns:\n  age: {role: quasi-identifier, hierarc
         ("rum", set()),
         ("inspect people.csv", READING),
         ("inspect missing.csv", READING),
-        ("init people.csv", READING | {"yaml"}),
+        ("init people.csv", READING | {"yaml", "numba", "scipy", "pandas"}),
         ("hierarchy project.yaml age", READING | {"yaml"}),
         ("run missing.yaml", {"numpy", "yaml"}),
     ],

@@ -62,4 +62,4 @@ def test_tables_7_and_8(tmp_path: Path) -> None:
     ks = {c.figure: c.obtained for c in result.compared if c.configuration == "table 8"}
     for n in ucm.TABLE_8:
         assert ks[f"{n} people: k, optimum"] >= ks[f"{n} people: k, best-fit"] >= ks[f"{n} people: k, heuristic"] - 1e-9
-    assert {p.name for p in tmp_path.iterdir()} == {"comparison.csv", "comparison.xlsx"}
+    assert {p.name for p in tmp_path.iterdir()} == {"comparison.csv", "comparison.xlsx", "velado-files.json"}

@@ -405,7 +405,8 @@ def test_init_writes_them_and_run_reads_them(tmp_path: Path, main: Command) -> N
     assert "header: false, skip: 2" in (tmp_path / "people.yaml").read_text()
     project = Project.load(tmp_path / "people.yaml")
     assert (project.source.header, project.source.skip, project.source.names) == (False, 2, NAMES[0])
-    assert {c.name for c in project.columns} == {f"column_{i}" for i in range(1, 5)}
+    written = (tmp_path / "people.yaml").read_text()
+    assert all(f'"column_{i}": ' in written for i in range(1, 5))
 
 
 def test_a_release_has_its_names_whatever_the_original_has(tmp_path: Path, main: Command) -> None:

@@ -113,6 +113,8 @@ def _value(value: Any) -> str:
     if isinstance(value, str):
         plain = value.replace("-", "").replace("_", "").isalpha() and value.isascii() and value[0].isalpha()
         return value if plain and value.lower() not in READ_OTHERWISE else _quoted(value)
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, float) and "e" in repr(value) and "." not in repr(value):
         # Without the point YAML takes it for a text.
         return repr(value).replace("e", ".0e")

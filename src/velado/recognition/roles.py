@@ -220,7 +220,7 @@ def _private(seen: Seen) -> tuple[str, str] | None:
     if (
         seen.type == "integer"
         and seen.ratio > 0.9
-        and (NUMBERS & set(words_of(seen.name)) or seen.topic != "money")
+        and (NUMBERS & set(words_of(seen.name)) or seen.topic in ("politics", "religion", "orientation", "crime"))
         and seen.distinct > CATEGORIES
     ):
         return "identifier", f"nearly every record has a number of its own: {seen.counted}"

@@ -195,7 +195,7 @@ def _nearly(amount: Mapping[str, int]) -> str:
             ]
             named = f" ({', '.join(map(repr, shown))})" if shown else ""
             return (
-                f"nearly all values are {kind}, but {len(odd):,} are not{named}: correct them, "
+                f"nearly all values are {kind}, but {len(odd):,} value(s) not{named}: correct them, "
                 "or name them in 'source: {missing: [...]}' if they stand for missing values"
             )
     return ""
