@@ -202,13 +202,17 @@ def _copies(table: Table, columns: Sequence[SuggestedColumn], rows: int, unit: s
         return {}
     names = [c.name for c in quasi]
     counts = sampled(table, names, unit)
-    orders = {}
+    orders: dict[str, np.ndarray] = {}
+    found: dict[str, str] = {}
     for c, dictionary in zip(quasi, counts.dictionaries, strict=True):
         values = [v for v in dictionary if v is not None]
-        hierarchy = build(c.name, c.spec.get("hierarchy"), dict.fromkeys(values, 1), format=c.spec.get("format"))
-        orders[c.name] = order_of(hierarchy, dictionary)
+        try:
+            hierarchy = build(c.name, c.spec.get("hierarchy"), dict.fromkeys(values, 1), format=c.spec.get("format"))
+        except InputError as error:
+            found[c.name] = f"left out: {error.message}"
+        else:
+            orders[c.name] = order_of(hierarchy, dictionary)
     codes = dict(zip(names, counts.codes, strict=True))
-    found: dict[str, str] = {}
     for c in quasi:
         if c.name in found or not _structured(c):
             continue
