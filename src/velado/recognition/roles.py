@@ -273,7 +273,7 @@ def _rest(seen: Seen) -> tuple[str, str]:
     return UNDECIDED, f"few numbers ({seen.distinct:,}): a code, a count or an answer; decide yourself"
 
 
-class Suggested(Protocol):
+class Inspected(Protocol):
     """What is asked of an inspected column."""
 
     @property
@@ -283,12 +283,14 @@ class Suggested(Protocol):
     @property
     def topic(self) -> str | None: ...  # noqa: D102
     @property
+    def content(self) -> str | None: ...  # noqa: D102
+    @property
     def distinct(self) -> int: ...  # noqa: D102
     @property
     def missing(self) -> int: ...  # noqa: D102
 
 
-def less_known(columns: Iterable[Suggested]) -> frozenset[str]:
+def less_known(columns: Iterable[Inspected]) -> frozenset[str]:
     """The quasi-identifiers beyond ``QUASI``: a search over all of them would generalize everything to ``*``.
 
     Of every topic the column with most values comes first, then the second of every topic, and so on; topics in the

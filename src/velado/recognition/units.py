@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Protocol
+
+from velado.recognition.roles import Inspected
 
 PERSONAL = ("person id", "national id")
 """Topics of columns that name one person each."""
 
 
-class Identifying(Protocol):
-    """What is asked of an inspected column."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def role(self) -> str: ...  # noqa: D102
-    @property
-    def topic(self) -> str | None: ...  # noqa: D102
-    @property
-    def content(self) -> str | None: ...  # noqa: D102
-    @property
-    def distinct(self) -> int: ...  # noqa: D102
-    @property
-    def missing(self) -> int: ...  # noqa: D102
-
-
-def unit_of(columns: Iterable[Identifying], rows: int) -> tuple[str, str] | None:
+def unit_of(columns: Iterable[Inspected], rows: int) -> tuple[str, str] | None:
     """``("household", column)`` or ``("person", column)`` where an identifier stands in several rows.
 
     A household covers the people in it. People are looked for where nothing else names every row; full names only
