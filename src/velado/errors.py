@@ -14,14 +14,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
+from velado.sentences import Sentence, into, joined
+
 MOST_VALUES = 5
 HIDDEN = "***"
 WORDS = "password|passwd|passphrase|passwort|contraseña|senha|pwd|secret"
 PASSWORDS = (
     # scheme://user:password@host; a path has made one slash of two. A password may hold nearly anything, so all of it goes.
     (re.compile(r"(?<![a-z0-9+.-])([a-z][a-z0-9+.-]+:/+)[^\n]*@", re.IGNORECASE), rf"\1{HIDDEN}@"),
-    # user:password@host; one letter and a colon are a drive.
-    (re.compile(r"(?<![^\s:@/\\'\"])[^\s:@/\\'\"]{2,}:[^\s'\"]*@"), f"{HIDDEN}@"),
+    # user:password@host; one letter and a colon are a drive, and what is hidden already stays as it is.
+    (re.compile(r"(?<![^\s:@/\\'\"])[^\s:@/\\'\"]{2,}:(?!/+\*{3}@)[^\s'\"]*@"), f"{HIDDEN}@"),
     (
         re.compile(rf"((?:{WORDS})['\"]?\s*[=:]\s*)(?:'[^'\n]*'|\"[^\"\n]*\"|[^&;,'\"\n)}}\]]+)", re.IGNORECASE),
         rf"\1{HIDDEN}",
@@ -35,7 +37,7 @@ MOST_SHOWN = 60
 
 class VeladoError(Exception):
     """Something that the user can mend. ``code`` is stable and machine-readable; ``fields`` are names and numbers of the
-    message, apart from its words.
+    message, apart from its words. ``message`` and ``hint`` are `Sentence`s, or texts that need no places.
     """
 
     exit_code: ClassVar[int] = 2
@@ -52,35 +54,45 @@ class VeladoError(Exception):
         fields: Mapping[str, Any] | None = None,
     ) -> None:
         self.code = code
-        self.message = _cut(message, MOST_MESSAGE)
-        self.hint = _cut(hint, MOST_MESSAGE)
+        self.message: str = Sentence(message)
+        self.hint: str = Sentence(hint)
         self.file = None if file is None else str(file)
         self.column = column
         self.values = [redacted(_cut(str(v), MOST_SHOWN)) for v in islice(values, MOST_VALUES)]
-        self.fields = dict(fields or {})
+        self.fields = {**_scalars(self.message), **(fields or {})}
         super().__init__(str(self))
 
     def __setattr__(self, name: str, value: Any) -> None:
         # Also what is added later, such as the file, shows no password.
-        super().__setattr__(name, redacted(value) if isinstance(value, str) else value)
+        super().__setattr__(name, _safe(value) if isinstance(value, str) else value)
 
     def __str__(self) -> str:
-        where = ", ".join(
-            text
-            for text in (self.file, f"column '{self.column}'" if self.column is not None else None)
-            if text is not None
-        )
-        text = f"{where}: {self.message}" if where else self.message
+        return self.text()
+
+    def text(self, language: str = "en") -> str:
+        """Where it went wrong, what, the values, and the way out, in a language.
+
+        >>> InputError("no-column", "there is no such column", file="a.csv", column="age").text("es")
+        "a.csv, columna 'age': no existe esa columna"
+        """
+        place = None if self.column is None else Sentence("column '{column}'", column=self.column).into(language)
+        where = ", ".join(text for text in (self.file, place) if text is not None)
+        message, hint = self._told(self.message, language), self._told(self.hint, language)
+        text = f"{where}: {message}" if where else message
         if self.values:
             text += " (" + ", ".join(repr(v) for v in self.values) + ")"
-        return f"{text}\n{self.hint}" if self.hint else text
+        return f"{text}\n{hint}" if hint else text
 
-    def as_dict(self) -> dict[str, Any]:
-        """The error as one JSON-ready object."""
+    @staticmethod
+    def _told(text: str, language: str) -> str:
+        return _safe(into(text, language))
+
+    def as_dict(self, language: str = "en") -> dict[str, Any]:
+        """The error as one JSON-ready object; sentences in a language, all else the same in each."""
         fields = {
             "code": self.code,
-            "message": self.message,
-            "hint": self.hint,
+            "message": self._told(self.message, language),
+            "hint": self._told(self.hint, language),
             "file": self.file,
             "column": self.column,
             "values": self.values,
@@ -108,7 +120,7 @@ class InternalError(VeladoError):
     def of(error: BaseException) -> InternalError:
         """What is told of an unexpected exception: its kind and its place. Its text may hold values of the data."""
         return InternalError(
-            "internal-error", f"internal error: {type(error).__name__} at {_place(error)}",
+            "internal-error", Sentence("internal error: {kind} at {place}", kind=type(error).__name__, place=_place(error)),
             hint="This is a fault of Velado, not of your data: please report this line and the version. "
             "It repeats nothing of the table.",
         )  # fmt: skip
@@ -146,7 +158,8 @@ def unwritable(error: OSError, path: str | Path) -> InputError:
     """Why something could not be written, in our words."""
     if error.errno in FULL:
         return disk_full(path)
-    return InputError("unwritable-output", f"cannot write: {error.strerror or error}", file=path)
+    why = error.strerror or str(error)
+    return InputError("unwritable-output", Sentence("cannot write: {why}", why=why), file=path)
 
 
 def disk_full(path: str | Path | None = None) -> InputError:
@@ -156,9 +169,9 @@ def disk_full(path: str | Path | None = None) -> InputError:
     )
 
 
-def missing_package(code: str, needs: str, extra: str) -> InputError:
-    """A package that not every installation has is not there; ``needs`` says what needs it."""
-    return InputError(code, f"{needs} one more package", hint=f"pip install 'velado[{extra}]'")
+def missing_package(code: str, message: str, extra: str) -> InputError:
+    """A package that not every installation has is not there; the message says what needs it."""
+    return InputError(code, message, hint=Sentence("pip install 'velado[{extra}]'", extra=extra))
 
 
 @dataclass(frozen=True)
@@ -170,11 +183,19 @@ class Note:
     column: str | None = None
 
     def __str__(self) -> str:
-        return self.message if self.column is None else f"column '{self.column}': {self.message}"
+        return self.text()
 
-    def as_dict(self) -> dict[str, Any]:
+    def text(self, language: str = "en") -> str:
+        """The note in a language."""
+        message = Sentence(self.message).into(language)
+        if self.column is None:
+            return message
+        return Sentence("column '{column}'", column=self.column).into(language) + ": " + message
+
+    def as_dict(self, language: str = "en") -> dict[str, Any]:
         """JSON-ready."""
-        return {"code": self.code, "message": self.message, **({"column": self.column} if self.column else {})}
+        told = {"code": self.code, "message": Sentence(self.message).into(language)}
+        return {**told, **({"column": self.column} if self.column else {})}
 
 
 def redacted(text: str) -> str:
@@ -199,17 +220,34 @@ def shown(value: Any) -> str:
     return _cut(repr(value), MOST_SHOWN)
 
 
+def _safe(text: str) -> str:
+    """A text without passwords and of bearable length; a sentence stays one where nothing had to go."""
+    safe = redacted(_cut(text, MOST_MESSAGE))
+    return text if safe == text else safe
+
+
+def _scalars(message: str) -> dict[str, Any]:
+    """The names and numbers of a message."""
+    places = message.places if isinstance(message, Sentence) else {}
+    kinds = (str, int, float)
+    return {
+        name: redacted(_cut(str(v), MOST_SHOWN)) if isinstance(v, str) else v
+        for name, v in places.items()
+        if isinstance(v, kinds) and not isinstance(v, Sentence)
+    }
+
+
 def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most] + "…"
 
 
-def suggest(wrong: object, known: Iterable[object]) -> str:
+def suggest(wrong: object, known: Iterable[object]) -> Sentence:
     """A hint with the nearest known names."""
     import difflib
 
     names = [str(k) for k in known]
     near = difflib.get_close_matches(str(wrong)[:MOST_SHOWN], names, n=3, cutoff=0.5)
     if near:
-        return "Did you mean " + " or ".join(f"'{n}'" for n in near) + "?"
+        return Sentence("Did you mean {names}?", names=joined(Sentence(" or "), [f"'{n}'" for n in near]))
     listed = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
-    return f"Known: {listed}" if names else ""
+    return Sentence("Known: {names}", names=listed) if names else Sentence("")

@@ -64,7 +64,7 @@ class Twins:
         """Find them.
 
         >>> Twins.among(["flu", "HIV", "hiv", "1.0", "1", None, "N/A", "007", "7"]).groups
-        (('HIV', 'hiv'), ('1', '1.0'), (None, 'N/A'))
+        (('1', '1.0'), ('HIV', 'hiv'), (None, 'N/A'))
         """
         different = sorted(set(values), key=lambda v: (v is not None, v or ""))
         texts = {v: None if v is None else folded(v) for v in different}

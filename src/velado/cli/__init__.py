@@ -9,7 +9,8 @@ import typer
 
 from velado import __version__
 from velado.cli import signals, warming, watchman
-from velado.cli.commands import Commands
+from velado.cli.commands import LANGUAGE, Commands
+from velado.cli.language import choose
 from velado.cli.terminal import fail, print_json, silence, unheard
 from velado.errors import InputError, InternalError, VeladoError, redacted
 from velado.tables.publication.private import remove_mine
@@ -27,6 +28,7 @@ app = typer.Typer(
 @app.callback()
 def _options(
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    language: LANGUAGE = None,
 ) -> None:
     if version:
         print(__version__)
@@ -64,6 +66,7 @@ def _flushed(code: int) -> int:
 
 def _run() -> int:
     try:
+        choose()
         result = app(standalone_mode=False)
         return result if isinstance(result, int) else 0
     except VeladoError as error:

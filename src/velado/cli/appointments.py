@@ -24,10 +24,10 @@ from velado import (
 )
 from velado.appointments.planning import MOST_RANKED
 from velado.cli import signals
+from velado.cli.language import current
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
     JSON,
-    LANGUAGE,
     names,
     out,
     plain,
@@ -37,7 +37,6 @@ from velado.cli.terminal import (
     table,
 )
 from velado.i18n import Language
-from velado.i18n import language as language_of
 
 app = typer.Typer(help="Give out appointments that keep people anonymous.", no_args_is_help=True)
 
@@ -132,14 +131,13 @@ def assign(
     trials: TRIALS = None,
     seed: SEED = 0,
     show: SHOW = 0,
-    language: LANGUAGE = "en",
     read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Give everybody an appointment, as anonymously as the method can, and verify what was written."""
-    words = language_of(language)
+    words = current()
     given = _given(seconds=seconds, level=level, workers=workers, trials=trials)
-    with progress(language) as report:
+    with progress() as report:
         planning = assign_appointments(
             read(people), read(slots), names(qi), {method: given}, seed=seed, output=output, progress=report,
             **_conditions(read, k, capacity, slot, id, household, fixed, admissible, match),
@@ -177,20 +175,19 @@ def compare(
     trials: TRIALS = None,
     seed: SEED = 0,
     chart: Annotated[Path | None, typer.Option(help="Draw the vectors: SVG or PNG.")] = None,
-    language: LANGUAGE = "en",
     read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Plan the same appointments with several methods; nothing is given out."""
-    words = language_of(language)
-    with progress(language) as report:
+    words = current()
+    with progress() as report:
         planning = compare_planners(
             read(people), read(slots), names(qi), names(methods) or None, seed=seed, progress=report,
             options=_given(seconds=seconds, level=level, workers=workers, trials=trials),
             **_conditions(read, k, capacity, slot, id, household, fixed, admissible, match),
         )  # fmt: skip
         if chart is not None:
-            save_vectors(planning, chart, language)
+            save_vectors(planning, chart, current().code)
     if json:
         print_json(planning.as_dict())
         return
@@ -208,13 +205,12 @@ def k_of(
     qi: QI,
     appointment: Annotated[str | None, typer.Option(help="Columns of the appointment, separated by commas.")] = None,
     show: SHOW = 0,
-    language: LANGUAGE = "en",
     read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Say the anonymity vector and the k of tables; of several, also mean, smallest and largest k."""
-    words = language_of(language)
-    with progress(language) as report:
+    words = current()
+    with progress() as report:
         found = [
             anonymity_groups(read(t), names(qi), names(appointment), report.of(i, len(tables)))
             for i, t in enumerate(tables)

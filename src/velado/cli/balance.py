@@ -11,7 +11,8 @@ from velado import CONDITIONS, balance, save_comparison
 from velado.cli import warming
 from velado.cli.compare import show
 from velado.cli.grid import METHOD, SUPPRESSION, C, K, L, Q, T, grid
-from velado.cli.terminal import FORCE, JSON, LANGUAGE, plain, print_json, progress, say
+from velado.cli.language import current
+from velado.cli.terminal import FORCE, JSON, plain, print_json, progress, say
 
 
 def command(
@@ -32,7 +33,6 @@ def command(
         Path | None, typer.Option("--output", "-o", help="Folder for the evidence: table (CSV, XLSX) and charts (PNG).")
     ] = None,
     force: FORCE = False,
-    language: LANGUAGE = "en",
     json: JSON = False,
 ) -> None:
     """Find the strongest setting that still keeps the utility asked for; default k = 2 to 20."""
@@ -40,12 +40,12 @@ def command(
     conditions = {name: limit for name, limit in limits.items() if limit is not None}
     tried = grid(k=k, q=q, l=l, c=c, t=t, suppression=suppression, method=method)
     warming.begin("lattice")
-    with progress(language) as report:
+    with progress() as report:
         drawing = report.part(0.8, 1.0)
         result = balance(project, conditions, tried or None, progress=report.part(0.0, 0.8))
         files = []
         if output is not None:
-            files = save_comparison(result.comparison, output, language, force=force, progress=drawing)
+            files = save_comparison(result.comparison, output, current().code, force=force, progress=drawing)
     if json:
         print_json({**result.as_dict(), "files": [str(f) for f in files]})
         return

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -46,6 +47,15 @@ COMMANDS = {
 """Module and first sentence of every command, in the order of the help."""
 
 
+LANGUAGE = Annotated[
+    str | None,
+    typer.Option(
+        help="Language of everything that is said and drawn; else that of VELADO_LANGUAGE, or of the system.",
+        metavar="en|es|pt",
+    ),
+]
+
+
 class _Later(TyperCommand):
     """A command that so far only has its name and what the list of commands shows of it."""
 
@@ -71,8 +81,25 @@ def load(name: str) -> Any:
     if hasattr(module, "app"):
         command: Any = typer.main.get_group(module.app)
     else:
-        alone = typer.Typer(add_completion=False)
-        alone.command(name)(module.command)
-        command = typer.main.get_command(alone)
+        command = _alone(name, module.command)
     command.name = name
+    return _in_all_languages(command)
+
+
+def _alone(name: str, function: Callable[..., Any]) -> Any:
+    alone = typer.Typer(add_completion=False)
+    alone.command(name)(function)
+    return typer.main.get_command(alone)
+
+
+def _language(language: LANGUAGE = None) -> None: ...
+
+
+def _in_all_languages(command: Any) -> Any:
+    """The command with --language, which `velado.cli.language` has read already; a group has it in each of its commands."""
+    option = _alone("language", _language).params[0]
+    option.expose_value = False
+    command.params.append(option)
+    for part in getattr(command, "commands", {}).values():
+        _in_all_languages(part)
     return command

@@ -10,7 +10,8 @@ import typer
 from velado import Comparison, compare, save_comparison
 from velado.cli import warming
 from velado.cli.grid import METHOD, SUPPRESSION, C, K, L, Q, T, grid
-from velado.cli.terminal import FORCE, JSON, LANGUAGE, plain, print_json, progress, say, table
+from velado.cli.language import current
+from velado.cli.terminal import FORCE, JSON, plain, print_json, progress, say, table
 
 
 def command(
@@ -26,18 +27,17 @@ def command(
         Path | None, typer.Option("--output", "-o", help="Folder for the table (CSV, XLSX) and charts (PNG).")
     ] = None,
     force: FORCE = False,
-    language: LANGUAGE = "en",
     json: JSON = False,
 ) -> None:
     """Try many settings on one reading of the table: loss, risk, suppressed records and class sizes of each."""
     warming.begin("lattice")
-    with progress(language) as report:
+    with progress() as report:
         tried = grid(k=k, q=q, l=l, c=c, t=t, suppression=suppression, method=method)
         result = compare(project, tried, progress=report.part(0.0, 0.8))
         drawing = report.part(0.8, 1.0)
         files = []
         if output is not None:
-            files = save_comparison(result, output, language, force=force, progress=drawing)
+            files = save_comparison(result, output, current().code, force=force, progress=drawing)
     if json:
         print_json({**result.as_dict(), "files": [str(f) for f in files]})
         return

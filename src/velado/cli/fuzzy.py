@@ -22,6 +22,7 @@ from velado import (
     save_fuzzy_charts,
 )
 from velado.cli import fuzzy_summary
+from velado.cli.language import current
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
     JSON,
@@ -70,7 +71,6 @@ def command(
     ] = "mean",
     suppression: Annotated[float, typer.Option(help="Share of the records that may be suppressed.")] = 0.0,
     seed: Annotated[int, typer.Option(help="Seed of the starts.")] = 0,
-    language: Annotated[str, typer.Option(help="Language of names and charts: en, es or pt.")] = "en",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the release; nothing else.")] = None,
     chart: Annotated[
         Path | None, typer.Option(help="File (PNG, SVG, PDF) for the sets, or folder for all charts.")
@@ -94,12 +94,12 @@ def command(
         outliers=outliers,
         degrees=degrees,
         suppression=suppression,
-        language=language,
+        language=current().code,
         seed=seed,
     )
     source, quasi, secret = read(table), names(qi), names(sensitive)
     release: Release | None = None
-    with progress(language) as report:
+    with progress() as report:
         if output is None or chart is not None:
             result = fuzzify(source, quasi, secret, method=method, models=models, progress=report.part(0.0, 0.4))
         # Before the release: none is left behind by charts that cannot be drawn or written.
@@ -108,7 +108,7 @@ def command(
         files = (
             []
             if chart is None
-            else save_fuzzy_charts(result, chart, language=language, beside=beside, progress=drawing)
+            else save_fuzzy_charts(result, chart, language=current().code, beside=beside, progress=drawing)
         )
         if output is not None:
             columns = [Column(c, "quasi-identifier") for c in quasi] + [Column(c, "sensitive") for c in secret]

@@ -9,7 +9,8 @@ import typer
 
 from velado import attack, write_report
 from velado.cli.grid import SUPPRESSION, K, L, T, grid
-from velado.cli.terminal import JSON, LANGUAGE, names, plain, print_json, progress, say
+from velado.cli.language import current
+from velado.cli.terminal import JSON, names, plain, print_json, progress, say
 
 
 def command(
@@ -18,7 +19,6 @@ def command(
         Path | None,
         typer.Option("--output", "-o", help="Folder, or file such as report.html; beside the release if not given."),
     ] = None,
-    language: LANGUAGE = "en",
     format: Annotated[
         str, typer.Option("--format", help="Formats to write, separated by commas: html, pdf, xlsx.")
     ] = "html,pdf,xlsx",
@@ -31,18 +31,18 @@ def command(
 ) -> None:
     """Write the report of a release as HTML, PDF and XLSX; values of k, ℓ, t add a comparison with other settings."""
     tried = grid(k=k, l=l, t=t, suppression=suppression)
-    with progress(language) as shown:
+    with progress() as shown:
         files = write_report(
             project,
             output,
-            language=language,
+            language=current().code,
             formats=names(format),
             grid=tried or None,
             attacks=attack(project=project) if attacks else (),
             progress=shown,
         )
     if json:
-        print_json({"project": str(project), "language": language, "files": [str(f) for f in files]})
+        print_json({"project": str(project), "language": current().code, "files": [str(f) for f in files]})
         return
     for file in files:
         say(f"Report: {plain(file)}")

@@ -17,9 +17,10 @@ from rich.table import Table
 
 from velado import InputError, VeladoError
 from velado.cli import signals
+from velado.cli.language import current
 from velado.errors import FULL, Note, disk_full
-from velado.i18n import language
 from velado.progress import Progress, Step
+from velado.sentences import Sentence, into, localized
 
 if TYPE_CHECKING:
     from velado import LightRelease, Release
@@ -29,7 +30,6 @@ TWINS = Annotated[
 ]
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")]
 FORCE = Annotated[bool, typer.Option("--force", help="Replace files in the folder that Velado did not write.")]
-LANGUAGE = Annotated[str, typer.Option(help="Language of charts and reports: en, es or pt.")]
 PIPE_WIDTH = 200
 PERSON = Annotated[
     str | None, typer.Option(help="Column whose equal values are one person's rows: k and risk then count people.")
@@ -76,9 +76,22 @@ def unheard(error: BaseException) -> int | None:
 out = Terminal(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
-def say(text: str = "") -> None:
-    """Print a line that may be longer than the terminal is wide."""
-    out.print(text, soft_wrap=True)
+def say(sentence: str = "", /, **places: Any) -> None:
+    """Print a line in the user's language; it may be longer than the terminal is wide.
+
+    The sentence may have markup, as in ``say("[bold]{name}[/]: {rows:,} records", name=…, rows=…)``; what fills its places
+    has none.
+    """
+    out.print(told(sentence, **places), soft_wrap=True)
+
+
+def told(sentence: str, /, **places: Any) -> str:
+    """A sentence with markup in the user's language; brackets in its places mean brackets."""
+    code = current().code
+    shown = {
+        name: value if isinstance(value, (int, float)) else plain(into(value, code)) for name, value in places.items()
+    }
+    return Sentence(sentence, **shown).into(code)
 
 
 def plain(text: object) -> str:
@@ -107,18 +120,18 @@ def table(title: str, lines: Iterable[Sequence[Any]], header: Sequence[str] = ()
     cells = [[plain(figure(cell)) for cell in line] for line in lines]
     shown = Table(box=None, pad_edge=False, show_header=bool(header))
     for i in range(max((len(line) for line in cells), default=len(header))):
-        shown.add_column(header[i] if i < len(header) else "", justify="left" if i == 0 else "right")
+        shown.add_column(told(header[i]) if i < len(header) else "", justify="left" if i == 0 else "right")
     for line in cells:
         shown.add_row(*line)
     say()
-    say(f"[bold]{title}[/]")
+    say(f"[bold]{told(title)}[/]")
     out.print(shown)
 
 
 def show_notes(notes: Iterable[Note]) -> None:
     """Print what a user should know beside the result."""
     for note in notes:
-        say(f"[bold yellow]Note:[/] {plain(note)}")
+        say("[bold yellow]Note:[/] {note}", note=note.text(current().code))
 
 
 def show_files(release: Release | LightRelease) -> None:
@@ -142,19 +155,20 @@ def print_json(data: dict[str, Any]) -> None:
 
 def fail(error: VeladoError) -> int:
     """Show an error and return its exit code."""
+    code = current().code
     if "--json" in sys.argv:
-        print_json(error.as_dict())
+        print_json(error.as_dict(code))
     console = Terminal(stderr=True, highlight=False, soft_wrap=True)
-    message, _, hint = str(error).partition("\n")
-    console.print(f"[bold red]Error:[/] {plain(message)}")
+    message, _, hint = error.text(code).partition("\n")
+    console.print(told("[bold red]Error:[/] {message}", message=message))
     if hint:
         console.print(plain(hint), style="dim")
     return error.exit_code
 
 
 @contextmanager
-def progress(code: str = "en") -> Iterator[Progress]:
-    """The progress of a command; it draws one bar on standard error, in a language, and only on a terminal."""
+def progress() -> Iterator[Progress]:
+    """The progress of a command; it draws one bar on standard error, in the user's language, and only on a terminal."""
     console = Terminal(stderr=True)
     if not console.is_terminal:
         yield Progress(lambda step: signals.check())
@@ -162,7 +176,7 @@ def progress(code: str = "en") -> Iterator[Progress]:
     from rich.progress import BarColumn, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    words = language(code)
+    words = current()
     bar = Bar(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -173,24 +187,24 @@ def progress(code: str = "en") -> Iterator[Progress]:
         transient=True,
     )
     with bar:
-        task = bar.add_task(plain(Step("start", 0.0).text(code)), total=1.0)
+        task = bar.add_task(plain(Step("start", 0.0).text(words.code)), total=1.0)
 
         def draw(step: Step) -> None:
             signals.check()
             counted = "" if step.total is None else f" {words.integer(step.done or 0)} / {words.integer(step.total)}"
-            bar.update(task, description=plain(step.text(code) + counted), completed=step.share)
+            bar.update(task, description=plain(step.text(words.code) + counted), completed=step.share)
 
         yield Progress(draw)
 
 
 def figure(value: Any) -> str:
-    """A number for people."""
-    if value is None:
+    """A number for people, or a text, in the user's language."""
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "–"
-    if isinstance(value, float) and not math.isfinite(value):
-        return "–"
+    code = current().code
     if isinstance(value, float):
-        return f"{value:,.4f}".rstrip("0").rstrip(".") if abs(value) < 1e6 else f"{value:,.0f}"
+        text = f"{value:,.4f}".rstrip("0").rstrip(".") if abs(value) < 1e6 else f"{value:,.0f}"
+        return localized(text, code)
     if isinstance(value, int):
-        return f"{value:,}"
-    return str(value)
+        return localized(f"{value:,}", code)
+    return into(value, code)

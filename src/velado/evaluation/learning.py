@@ -65,7 +65,7 @@ def _classifiers(seed: int) -> dict[str, Callable[[], Any]]:
         from sklearn.ensemble import RandomForestClassifier
         from sklearn.linear_model import LogisticRegression
     except ImportError:
-        raise missing_package("no-learning", "learning utility needs", "learning") from None
+        raise missing_package("no-learning", "learning utility needs one more package", "learning") from None
     return {
         "logistic regression": lambda: LogisticRegression(max_iter=200, tol=1e-3, random_state=seed),
         "random forest": lambda: RandomForestClassifier(100, min_samples_leaf=2, random_state=seed, n_jobs=-1),

@@ -9,12 +9,9 @@ from importlib.resources import files
 from typing import Any
 
 from velado.errors import InputError, suggest
+from velado.sentences import MARKS, PERCENT, Sentence
 
 LANGUAGES = ("en", "es", "pt")
-NARROW = "\N{NARROW NO-BREAK SPACE}"
-MARKS = {"en": (".", ","), "es": (",", "."), "pt": (",", ".")}
-"""Decimal mark and thousands mark."""
-PERCENT = {"en": "%", "es": NARROW + "%", "pt": "%"}
 
 
 @cache
@@ -37,7 +34,9 @@ def language(code: str | Language) -> Language:
     if isinstance(code, Language):
         return code
     if code not in LANGUAGES:
-        raise InputError("unknown-language", f"there is no language '{code}'", hint=suggest(code, LANGUAGES))
+        raise InputError(
+            "unknown-language", Sentence("there is no language '{code}'", code=code), hint=suggest(code, LANGUAGES)
+        )
     return Language(code)
 
 

@@ -19,6 +19,7 @@ from velado.models import PrivacyModel, check_crisp, model_from
 from velado.project.output import OUTPUT_KEYS, Output, output_from
 from velado.project.yaml_file import read_yaml
 from velado.schema import REST, Column
+from velado.sentences import Sentence
 from velado.tables import Source, Table
 from velado.tables.files import path_of
 from velado.twins import TWINS
@@ -195,7 +196,7 @@ class Project:
             try:
                 tables[str(table)] = cls._of_table({**inherited, **own}, folder, file, f"{name}/{table}", attributes)
             except InputError as error:
-                error.message = f"table '{table}': {error.message}"
+                error.message = Sentence("table '{table}': {message}", table=str(table), message=error.message)
                 error.args = (str(error),)
                 raise
         joinable = data.get("joinable") or ()

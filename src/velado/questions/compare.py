@@ -57,7 +57,7 @@ def compare(
     >>> age = Column("age", "quasi-identifier", hierarchy={"intervals": [10, 100]})
     >>> comparison = compare(Project(people, (age,), (KAnonymity(2),)), {"k": [2, 3]})
     >>> [(s.parameters, s.levels, s.evaluation.suppressed) for s in comparison.settings]
-    [({'k': 2}, {'age': 1}, 0), ({'k': 3}, {'age': 2}, 0)]
+    [({'k': 2}, {'age': 1}, 0), ({'k': 3}, {'age': 1}, 2)]
     """
     project = Project.of(project)
     variants = _variants(project, grid)

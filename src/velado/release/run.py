@@ -45,6 +45,7 @@ def anonymize(
     Without ``output`` the released rows are in ``release.table`` (Arrow), verified all the same.
 
     >>> import pyarrow as pa
+    >>> from velado.models import KAnonymity
     >>> people = pa.table({"age": ["31", "38", "52", "57"], "ill": ["a", "b", "a", "b"]})
     >>> columns = [Column("age", "quasi-identifier", hierarchy={"intervals": [10, 100]}), Column("ill", "sensitive")]
     >>> anonymize(people, columns, [KAnonymity(2)]).levels

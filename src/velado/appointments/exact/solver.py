@@ -25,7 +25,7 @@ def cp_sat() -> ModuleType:
     try:
         from ortools.sat.python import cp_model
     except ImportError:
-        raise missing_package("no-solver", "exact appointments need", "appointments") from None
+        raise missing_package("no-solver", "exact appointments need one more package", "appointments") from None
     return cp_model
 
 

@@ -106,7 +106,7 @@ def converter() -> Any:
 
 
 def _no_charts() -> InputError:
-    return missing_package("no-charts", "charts need", "report")
+    return missing_package("no-charts", "charts need one more package", "report")
 
 
 class Studio:

@@ -36,5 +36,5 @@ def _jinja() -> Any:
     try:
         import jinja2
     except ImportError:
-        raise missing_package("no-report", "HTML reports need", "report") from None
+        raise missing_package("no-report", "HTML reports need one more package", "report") from None
     return jinja2

@@ -78,5 +78,5 @@ def _typst() -> Any:
     try:
         import typst
     except ImportError:
-        raise missing_package("no-report", "PDF reports need", "report") from None
+        raise missing_package("no-report", "PDF reports need one more package", "report") from None
     return typst
