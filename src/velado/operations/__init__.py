@@ -17,6 +17,7 @@ from velado.operations.substitution import Substitute
 from velado.operations.suppression import Drop, Suppress
 from velado.operations.treatment import Treatment
 from velado.parameters import build
+from velado.sentences import Sentence
 
 OPERATIONS: dict[str, type[Operation]] = {
     o.name: o
@@ -52,7 +53,7 @@ def operation_from(spec: Any) -> Operation:
         arguments = {kind.main: arguments}
     if any(str(key).lower() in SECRETS for key in arguments or ()):
         raise key_in_project()
-    return build(kind, arguments, f"the operation {name}")
+    return build(kind, arguments, Sentence("the operation {name}", name=name))
 
 
 __all__ = [

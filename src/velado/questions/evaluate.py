@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from velado.errors import InputError, NoSolution, suggest
+from velado.errors import InputError, NoSolution, shown, suggest
 from velado.evaluation import MEASURES, Evaluation, Outcome, Pair, Wanted, check_numeric, judge
 from velado.evaluation import evaluate as evaluate_pair
 from velado.evaluation.exposure import Exposure
@@ -35,6 +35,7 @@ from velado.release.read_back import (
 )
 from velado.release.treatments import treatments
 from velado.schema import Column, Schema
+from velado.sentences import Sentence
 from velado.tables import Counts, Session, Source, Table, open_table, unknown_column
 from velado.values import ROOT
 
@@ -145,7 +146,10 @@ def _check_numbers(queries: Any, seed: Any, fraction: Any) -> None:
     ):
         problem = parameter.problem(value)
         if problem:
-            raise InputError("bad-parameter", f"{name} {problem}, got {value!r}")
+            message = Sentence(
+                "{parameter} {problem}, got {value}", parameter=name, problem=problem, value=shown(value)
+            )
+            raise InputError("bad-parameter", message)
 
 
 def described(
