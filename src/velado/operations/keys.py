@@ -17,6 +17,7 @@ from typing import Any
 
 from velado.errors import InputError, unwritable
 from velado.operations.base import Given, OnValues, Operation
+from velado.sentences import Sentence
 
 BYTES = 32
 MOST_BYTES = 4096
@@ -68,7 +69,7 @@ def read_key(place: str, folder: Path | None = None) -> bytes:
         why = (isinstance(error, OSError) and error.strerror) or "not a path"
         raise InputError(
             "no-key",
-            f"cannot read the key that 'file:' names: {why}",
+            Sentence("cannot read the key that 'file:' names: {why}", why=why),
             file=path if os.path.lexists(path) else None,
             hint=NO_KEY,
         ) from None
@@ -87,13 +88,13 @@ def _check_private(status: os.stat_result, path: Path) -> None:
 def _parsed(text: str, what: str, file: Path | None = None) -> bytes:
     if not DIGITS.fullmatch(text.strip()):
         raise InputError(
-            "bad-key", f"{what} does not hold a key: {2 * BYTES} hexadecimal digits", file=file,
+            "bad-key", Sentence("{what} does not hold a key: {digits} hexadecimal digits", what=what, digits=2 * BYTES), file=file,
             hint="Passwords are too weak to serve as keys; 'velado key FILE' makes a key.",
         )  # fmt: skip
     key = bytes.fromhex(text.strip())
     if not any(key):
         raise InputError(
-            "weak-key", f"{what} holds a key of zeros, which anybody would try first", file=file,
+            "weak-key", Sentence("{what} holds a key of zeros, which anybody would try first", what=what), file=file,
             hint="'velado key FILE' makes a random key.",
         )  # fmt: skip
     return key
@@ -133,7 +134,7 @@ def create_key(path: str | Path) -> Path:
         ) from None  # fmt: skip
     except (OSError, ValueError) as error:
         why = (isinstance(error, OSError) and error.strerror) or "not a path"
-        raise InputError("unwritable-output", f"cannot write the key there: {why}") from None
+        raise InputError("unwritable-output", Sentence("cannot write the key there: {why}", why=why)) from None
     try:
         with os.fdopen(file, "w", encoding="ascii") as out:
             out.write(secrets.token_hex(BYTES) + "\n")

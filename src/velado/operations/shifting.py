@@ -18,6 +18,7 @@ from velado.operations.base import Given
 from velado.operations.keys import KeyedOnValues, derived, read_key
 from velado.operations.treatment import Replacing, Treatment
 from velado.parameters import ColumnName, KeyPlace, Span
+from velado.sentences import Sentence
 from velado.tables import ColumnType, Counts, Table
 from velado.values import Text
 
@@ -79,14 +80,14 @@ class Shift(KeyedOnValues):
         if self.by not in table.header:
             hint = table.header.near(self.by, (given.column, self.by))
             raise InputError(
-                "unknown-column", f"dates are shifted by '{self.by}', and the table has no such column",
+                "unknown-column", Sentence("dates are shifted by '{by}', and the table has no such column", by=self.by),
                 column=given.column, hint=hint,
             )  # fmt: skip
         pairs = table.count([given.column, self.by])
         values, others = ([d[c] for c in codes] for d, codes in zip(pairs.dictionaries, pairs.codes, strict=True))
         if any(o is None and v is not None for v, o in zip(values, others, strict=True)):
             raise InputError(
-                "missing-values", f"dates are shifted by '{self.by}', which has missing values", column=given.column,
+                "missing-values", Sentence("dates are shifted by '{by}', which has missing values", by=self.by), column=given.column,
                 hint="Clean that column, or shift by another.",
             )  # fmt: skip
         there = [i for i, v in enumerate(values) if v is not None]

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from velado.errors import InputError
 from velado.operations.base import Given, OnValues
 from velado.parameters import Substitutes, Word
+from velado.sentences import Sentence
 from velado.tables.files import contents, not_found, path_of
 
 
@@ -65,7 +66,7 @@ class Substitute(OnValues):
         gaps = [] if self.default is not None else [v for v in values if v not in table]
         if gaps:
             raise InputError(
-                "no-substitute", f"{len(gaps):,} value(s) have no substitute", column=given.column,
+                "no-substitute", Sentence("{count:,} value(s) have no substitute", count=len(gaps)), column=given.column,
                 values=given.shown(gaps), hint="Add them to the table, or say what they become with 'default'.",
             )  # fmt: skip
         return [table.get(v, self.default or "") for v in values]
@@ -94,7 +95,7 @@ class Substitute(OnValues):
         twice = [value for value, substitute in rows if table.setdefault(value, substitute) != substitute]
         if twice:
             raise InputError(
-                "bad-substitutes", f"{len(twice):,} value(s) have several substitutes", file=path, column=given.column,
+                "bad-substitutes", Sentence("{count:,} value(s) have several substitutes", count=len(twice)), file=path, column=given.column,
                 values=given.shown(twice),
             )  # fmt: skip
         return table

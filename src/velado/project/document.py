@@ -114,7 +114,7 @@ class Project:
         except (TypeError, ValueError, KeyError, AttributeError, RecursionError, OverflowError) as error:
             # The last net: every part is checked where it is read, but nobody knows all that people write.
             raise InputError(
-                "bad-project", f"a part of the project has the wrong shape ({type(error).__name__})", file=path,
+                "bad-project", Sentence("a part of the project has the wrong shape ({kind})", kind=type(error).__name__), file=path,
                 hint="Compare it with the reference of the project file.",
             ) from None  # fmt: skip
 
@@ -124,13 +124,20 @@ class Project:
         _mapping(data, "a project", KEYS)
         if data.get("velado", VERSION) != VERSION or isinstance(data.get("velado"), bool):
             raise InputError(
-                "bad-version", f"this Velado reads project files of version {VERSION}, not {data['velado']!r}"
+                "bad-version",
+                Sentence(
+                    "this Velado reads project files of version {version}, not {given}",
+                    version=VERSION,
+                    given=repr(data["velado"]),
+                ),
             )
         if "tables" in data:
             return cls._of_tables(data, Path(folder), file)
         for key in ("attributes", "joinable"):
             if key in data:
-                raise InputError("bad-project", f"'{key}' is for projects of several tables", hint="See 'tables'.")
+                raise InputError(
+                    "bad-project", Sentence("'{key}' is for projects of several tables", key=key), hint="See 'tables'."
+                )
         return cls._of_table(data, Path(folder), file, _name(data), {})
 
     @classmethod
@@ -142,24 +149,28 @@ class Project:
         for key in ("source", "columns", *(() if light else ("models",))):
             if not data.get(key):
                 hint = "Or write 'anonymization: light' to apply operations only." if key == "models" else ""
-                raise InputError("missing-key", f"the project has no '{key}'", hint=hint)
+                raise InputError("missing-key", Sentence("the project has no '{key}'", key=key), hint=hint)
         for key in ("models", "method"):
             if light and key in data:
                 raise InputError(
-                    "light-project", f"'anonymization: light' checks no model, and there is '{key}'",
-                    hint=f"Leave out '{key}', or leave out 'anonymization: light'.",
+                    "light-project", Sentence("'anonymization: light' checks no model, and there is '{key}'", key=key),
+                    hint=Sentence("Leave out '{key}', or leave out 'anonymization: light'.", key=key),
                 )  # fmt: skip
         if data.get("rest") not in (None, *REST):
-            raise InputError("bad-rest", f"'rest' must be drop or insensitive, got {data['rest']!r}")
+            raise InputError(
+                "bad-rest", Sentence("'rest' must be drop or insensitive, got {given}", given=repr(data["rest"]))
+            )
         source = data["source"]
         if isinstance(source, (str, Mapping)):
             source = Source.of(source, folder)
         elif isinstance(source, PLAIN):
-            raise InputError("bad-project", f"'source' is a path or a mapping with a path, got {shown(source)}")
+            raise InputError(
+                "bad-project", Sentence("'source' is a path or a mapping with a path, got {given}", given=shown(source))
+            )
         columns = _mapping(data["columns"], "columns").items()
         twins = data.get("twins", "fold")
         if twins not in TWINS:
-            raise InputError("bad-twins", f"'twins' must be fold or distinct, got {twins!r}")
+            raise InputError("bad-twins", Sentence("'twins' must be fold or distinct, got {given}", given=repr(twins)))
         return cls(
             source=source,
             columns=tuple(_column(column, spec, light, attributes, twins) for column, spec in columns),
@@ -180,7 +191,9 @@ class Project:
         """Every table takes what it does not say itself from the top of the file."""
         for key in ("source", "columns", "rest", *UNITS, "output"):
             if key in data:
-                raise InputError("bad-project", f"'{key}' stands in each table where there are 'tables'")
+                raise InputError(
+                    "bad-project", Sentence("'{key}' stands in each table where there are 'tables'", key=key)
+                )
         name = _name(data)
         attributes = _mapping(data.get("attributes") or {}, "attributes")
         for attribute, spec in attributes.items():
@@ -190,7 +203,7 @@ class Project:
         for table, spec in _mapping(data["tables"], "tables").items():
             own = _mapping(spec, f"the table '{table}'", TABLE_KEYS)
             if str(table) in tables:
-                raise InputError("bad-project", f"the table '{table}' is described twice")
+                raise InputError("bad-project", Sentence("the table '{table}' is described twice", table=table))
             light = own.get("anonymization") == "light"
             inherited = {k: v for k, v in shared.items() if not light or k == "twins"}
             try:
@@ -311,29 +324,37 @@ class Project:
 def _name(data: Mapping[str, Any]) -> str:
     name = data.get("name", "release")
     if isinstance(name, bool) or not isinstance(name, (str, int, float)):
-        raise InputError("bad-project", f"'name' must be a text, got {shown(name)}")
+        raise InputError("bad-project", Sentence("'name' must be a text, got {given}", given=shown(name)))
     return str(name)
 
 
 def _mapping(data: Any, what: str, known: Sequence[str] | None = None) -> Mapping[str, Any]:
     if not isinstance(data, Mapping):
-        raise InputError("bad-project", f"{what} must be a mapping, got {type(data).__name__}")
+        raise InputError(
+            "bad-project", Sentence("{what} must be a mapping, got {kind}", what=what, kind=type(data).__name__)
+        )
     for key in data:
         if known is not None and key not in known:
-            raise InputError("unknown-key", f"{what} has no key '{key}'", hint=suggest(str(key), known))
+            raise InputError(
+                "unknown-key", Sentence("{what} has no key '{key}'", what=what, key=key), hint=suggest(str(key), known)
+            )
     return data
 
 
 def _check_anonymization(word: Any) -> None:
     if word not in ANONYMIZATIONS:
-        raise InputError("bad-anonymization", f"'anonymization' must be models or light, got {word!r}")
+        raise InputError(
+            "bad-anonymization", Sentence("'anonymization' must be models or light, got {given}", given=repr(word))
+        )
 
 
 def _check_units(person: Any, household: Any) -> None:
     for key, column in zip(UNITS, (person, household), strict=True):
         if column is not None and (not isinstance(column, str) or not column):
             raise InputError(
-                "bad-project", f"'{key}' is the name of a column, got {column!r}", hint=f"{key}: patient_id"
+                "bad-project",
+                Sentence("'{key}' is the name of a column, got {given}", key=key, given=repr(column)),
+                hint=Sentence("{key}: patient_id", key=key),
             )
     if person is not None and household is not None:
         raise InputError("bad-project", "say either 'person' or 'household': k counts one of them")
@@ -347,7 +368,9 @@ def _list(data: Any, what: str) -> Sequence[Any]:
     if isinstance(data, Mapping):
         return [{k: v} for k, v in data.items()]
     if not isinstance(data, Sequence) or isinstance(data, str):
-        raise InputError("bad-project", f"{what} must be a list, got {type(data).__name__}")
+        raise InputError(
+            "bad-project", Sentence("{what} must be a list, got {kind}", what=what, kind=type(data).__name__)
+        )
     return data
 
 
@@ -356,11 +379,19 @@ def _one(spec: Any, what: str, make: Any) -> Any:
         return make(spec, None)
     if not isinstance(spec, Mapping) or len(spec) != 1:
         raise InputError(
-            "bad-project", f"each of {what} is a mapping with one name, such as {{k-anonymity: {{k: 5}}}}; got {spec!r}"
+            "bad-project",
+            Sentence(
+                "each of {what} is a mapping with one name, such as {{k-anonymity: {{k: 5}}}}; got {given}",
+                what=what,
+                given=repr(spec),
+            ),
         )
     ((name, arguments),) = spec.items()
     if arguments is not None and not isinstance(arguments, Mapping):
-        raise InputError("bad-project", f"the parameters of {name} must be a mapping, got {arguments!r}")
+        raise InputError(
+            "bad-project",
+            Sentence("the parameters of {name} must be a mapping, got {given}", name=name, given=repr(arguments)),
+        )
     return make(str(name), arguments)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError
+from velado.sentences import Sentence
 from velado.tables import ORDERS, Sink, delimiter_of
 from velado.tables.files import path_of
 from velado.tables.source import FORMATS, check_path
@@ -54,16 +55,24 @@ class Output:
             if value not in known:
                 raise InputError(
                     "bad-output",
-                    f"output: {what} must be one of {', '.join(str(k).lower() for k in known)}, got {value!r}",
+                    Sentence(
+                        "output: {what} must be one of {known}, got {given}",
+                        what=what,
+                        known=", ".join(str(k).lower() for k in known),
+                        given=repr(value),
+                    ),
                 )
         delimiter = self.delimiter
         if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n'):
-            raise InputError("bad-output", f"output: delimiter must be one character and no quote, got {delimiter!r}")
+            raise InputError(
+                "bad-output",
+                Sentence("output: delimiter must be one character and no quote, got {given}", given=repr(delimiter)),
+            )
         if self.path is not None and self.path.is_dir():
             raise InputError("unwritable-output", "the output path is a directory", file=self.path)
         if self.path is not None and self.path.suffix.lower() not in FORMATS:
             raise InputError(
-                "unknown-format", f"output: unknown suffix '{self.path.suffix}'", file=self.path,
+                "unknown-format", Sentence("output: unknown suffix '{suffix}'", suffix=self.path.suffix), file=self.path,
                 hint="Choose one of: " + " ".join(FORMATS),
             )  # fmt: skip
 

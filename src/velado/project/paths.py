@@ -7,6 +7,7 @@ from pathlib import Path
 
 from velado.errors import InputError
 from velado.project.document import Project
+from velado.sentences import Sentence
 from velado.tables import Source
 
 
@@ -23,7 +24,7 @@ def check_paths(projects: Mapping[str, Project]) -> None:
             if path.resolve() in taken:
                 raise InputError(
                     "output-is-input",
-                    f"the {what} would replace {taken[path.resolve()]}",
+                    Sentence("the {what} would replace {taken}", what=what, taken=taken[path.resolve()]),
                     file=path,
                     hint="Choose another path.",
                 )

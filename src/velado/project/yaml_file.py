@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from velado.errors import InputError
+from velado.sentences import Sentence
 from velado.tables.files import contents, not_found
 
 LARGEST = 10_000_000
@@ -33,7 +34,9 @@ def read_yaml(path: Path) -> Any:
     except UnicodeDecodeError:
         raise InputError("unreadable-file", "the project file is not UTF-8", file=path) from None
     except OSError as error:
-        raise InputError("unreadable-file", f"cannot read the project file: {error.strerror}", file=path) from None
+        raise InputError(
+            "unreadable-file", Sentence("cannot read the project file: {why}", why=error.strerror), file=path
+        ) from None
     try:
         _check_size(text)
         return yaml.load(text, Loader=_Careful)
@@ -41,7 +44,11 @@ def read_yaml(path: Path) -> Any:
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "not valid YAML"
-        raise InputError("bad-yaml", f"the project file is not valid YAML{where}: {problem}", file=path) from None
+        raise InputError(
+            "bad-yaml",
+            Sentence("the project file is not valid YAML{where}: {problem}", where=where, problem=problem),
+            file=path,
+        ) from None
 
 
 def _check_size(text: str) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from velado.errors import InputError
 from velado.progress import Progress
+from velado.sentences import Sentence
 from velado.tables.counts import Counts, Groups
 from velado.tables.files import digest_of
 from velado.tables.formats.csv import Dialect
@@ -340,6 +341,6 @@ class Engine(ABC):
         """Raise `engine-cannot` for what the engine does not declare."""
         if capability not in self.capabilities:
             raise InputError(
-                "engine-cannot", f"the engine {self.name} cannot {capability.value}",
+                "engine-cannot", Sentence("the engine {name} cannot {capability}", name=self.name, capability=capability.value),
                 hint="Export the table to Parquet, or leave that out.",
             )  # fmt: skip

@@ -11,6 +11,7 @@ from typing import Any
 
 from velado.errors import InputError, shown
 from velado.progress import Progress
+from velado.sentences import Sentence
 
 PIECE = 1 << 24
 NEAR, MOST_ENTRIES = 0.75, 10_000
@@ -22,7 +23,9 @@ LARGEST_TEXT = 256_000_000
 def path_of(text: Any, what: str, folder: Path | None = None) -> Path:
     """The path that a text names, relative to a folder; an error unless a file could have it."""
     if not isinstance(text, (str, Path)) or not str(text).strip() or "\0" in str(text):
-        raise InputError("bad-path", f"{what} must be the path of a file, got {shown(text)}")
+        raise InputError(
+            "bad-path", Sentence("{what} must be the path of a file, got {given}", what=what, given=shown(text))
+        )
     path = (folder or Path()) / text
     try:
         os.stat(path)
@@ -30,7 +33,9 @@ def path_of(text: Any, what: str, folder: Path | None = None) -> Path:
         pass
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no path"
-        raise InputError("bad-path", f"{what} cannot be {shown(str(text))}: {reason}") from None
+        raise InputError(
+            "bad-path", Sentence("{what} cannot be {given}: {reason}", what=what, given=shown(str(text)), reason=reason)
+        ) from None
     return path
 
 
@@ -48,7 +53,13 @@ def not_found(
         where, near = f"because there is no folder {folder}", ""
     relative = "" if project is None else "Paths in a project file are relative to its folder."
     hints = " ".join(text for text in (near, relative, hint) if text)
-    return InputError("missing-file", f"{what} not found {where}", file=path, column=column, hint=hints)
+    return InputError(
+        "missing-file",
+        Sentence("{what} not found {where}", what=what, where=where),
+        file=path,
+        column=column,
+        hint=hints,
+    )
 
 
 def _called_alike(name: str, folder: Path) -> str:
@@ -96,7 +107,7 @@ def contents(path: Path, most: int = LARGEST_TEXT) -> bytes:
     with open(path, "rb") as stream:
         data = stream.read(most + 1)
     if len(data) > most:
-        raise InputError("too-large", f"the file is larger than {most:,} bytes", file=path)
+        raise InputError("too-large", Sentence("the file is larger than {most:,} bytes", most=most), file=path)
     return data
 
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from velado.errors import InputError, suggest
+from velado.sentences import Sentence
 from velado.tables.formats.names import HEADERLESS, like_value
 
 ROWS, CELLS = 1000, 200_000
@@ -94,9 +95,9 @@ def no_header(header: Header, file: str | None = None) -> InputError:
     places = ", ".join(map(str, header.doubtful))
     return InputError(
         "no-header", "the first line looks like data, not like names of columns", file=file,
-        hint=f"{HEADERLESS} The columns are then called column_1, column_2, … Or put a line with the "
+        hint=Sentence("{headerless} The columns are then called column_1, column_2, … Or put a line with the "
         "names of the columns above the data. If it is such a line, rename the columns "
-        f"whose names are numbers, addresses or values of their own column: {places}.",
+        "whose names are numbers, addresses or values of their own column: {places}.", headerless=HEADERLESS, places=places),
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError
+from velado.sentences import Sentence
 from velado.tables.sql.dialect import SqlDialect
 
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
@@ -99,6 +100,6 @@ def unsupported(kind: str, name: str, file: Path | str) -> InputError:
     """The error for a column whose cells are lists, structures or bytes."""
     shown = kind.partition("(")[0].partition("<")[0] if "[" not in kind else "list"
     return InputError(
-        "unsupported-type", f"cells of the type {shown} cannot be anonymized", column=name, file=file,
+        "unsupported-type", Sentence("cells of the type {shown} cannot be anonymized", shown=shown), column=name, file=file,
         hint="Take the column out of the file, or write it as text or numbers, one value per cell.",
     )  # fmt: skip

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from velado.errors import InputError
+from velado.sentences import Sentence
 from velado.tables.formats.names import HEADERLESS, names_below, names_of, numbers, title_lines, too_few_lines, trimmed
 
 SAMPLE, ROWS = 1 << 20, 1000
@@ -53,13 +54,19 @@ def sniff(
     for mark, name in PACKED.items():
         if data.startswith(mark):
             raise InputError(
-                "unreadable-file", f"this is a {name} file, not a text table", file=path,
+                "unreadable-file", Sentence("this is a {name} file, not a text table", name=name), file=path,
                 hint="Unpack it, or give the file the suffix of its format.",
             )  # fmt: skip
     if quote is not None and len(quote) != 1:
-        raise InputError("bad-quote", f"the quote must be one character, got {quote!r}", file=path)
+        raise InputError(
+            "bad-quote", Sentence("the quote must be one character, got {given}", given=repr(quote)), file=path
+        )
     if delimiter is not None and len(delimiter) != 1:
-        raise InputError("bad-delimiter", f"the delimiter must be one character, got {delimiter!r}", file=path)
+        raise InputError(
+            "bad-delimiter",
+            Sentence("the delimiter must be one character, got {given}", given=repr(delimiter)),
+            file=path,
+        )
     whole = len(data) < SAMPLE
     encoding = _encoding(path, data, whole, encoding)
     try:
@@ -74,7 +81,7 @@ def sniff(
         raise too_few_lines(path, skip, "line")
     if not whole and begin == len(lines) - 1:
         raise InputError(
-            "unreadable-file", f"line {begin + 1} does not end within the first {SAMPLE:,} bytes", file=path,
+            "unreadable-file", Sentence("line {line} does not end within the first {most:,} bytes", line=begin + 1, most=SAMPLE), file=path,
             hint="The first line must hold the column names.",
         )  # fmt: skip
     sample = "".join((lines if whole else lines[:-1])[begin : begin + ROWS])
@@ -87,7 +94,7 @@ def sniff(
         first = next(_rows(io.StringIO(sample, newline=""), dialect))
     except csv.Error as error:
         raise InputError(
-            "unreadable-file", f"the header cannot be read: {error}", file=path,
+            "unreadable-file", Sentence("the header cannot be read: {why}", why=error), file=path,
             hint="Lines must end in a line feed; name the delimiter and the quote character if they are unusual.",
         ) from None  # fmt: skip
     if header:
@@ -147,7 +154,9 @@ def _encoding(path: Path, data: bytes, whole: bool, given: str | None) -> str:
                 raise LookupError
             name = found.name
         except (LookupError, ValueError):
-            raise InputError("wrong-encoding", f"unknown encoding {given!r}", file=path) from None
+            raise InputError(
+                "wrong-encoding", Sentence("unknown encoding {given}", given=repr(given)), file=path
+            ) from None
         try:
             data.decode(name) if whole else codecs.getincrementaldecoder(name)().decode(data)
         except UnicodeError as error:
@@ -178,7 +187,7 @@ def wrong_encoding(path: Path | str, encoding: str, position: int | None = None)
     """The error for a file that is not in the encoding assumed."""
     where = f" (byte {position})" if position is not None else ""
     return InputError(
-        "wrong-encoding", f"the file is not {encoding}{where}", file=path,
+        "wrong-encoding", Sentence("the file is not {encoding}{where}", encoding=encoding, where=where), file=path,
         hint="Name the encoding, for example source: {encoding: latin-1} or --encoding latin-1.",
     )  # fmt: skip
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from velado.errors import InputError, unwritable
 from velado.progress import Progress
+from velado.sentences import Sentence
 from velado.tables.files import PIECE
 from velado.tables.formats.csv import Dialect, wrong_encoding
 
@@ -83,7 +84,7 @@ def _line_ends(path: Path, dialect: Dialect, progress: Progress) -> tuple[str, b
             if end and end != first:
                 if "\r" in (end, first):
                     raise InputError(
-                        "mixed-line-ends", f"line {number} ends in {SHOWN[end]}, the lines before it in {SHOWN[first]}",
+                        "mixed-line-ends", Sentence("line {number} ends in {end}, the lines before it in {first}", number=number, end=SHOWN[end], first=SHOWN[first]),
                         file=path, hint="Write all lines with the same end, or put quotes around a value that holds one.",
                     )  # fmt: skip
                 mixed = True

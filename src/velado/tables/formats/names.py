@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from velado.errors import InputError
+from velado.sentences import Sentence
 
 MOST_COLUMNS = 10_000
 NAMES = ("unique", "numbered", "exact")
@@ -58,7 +59,7 @@ def names_of(written: Sequence[str], rule: str, path: Path | str, hint: str = ""
     """The names of a table's columns by a rule of `NAMES`; an error where that leaves one without a name of its own."""
     if len(written) > MOST_COLUMNS:
         raise InputError(
-            "too-many-columns", f"the table has {len(written):,} columns, more than {MOST_COLUMNS:,}", file=path,
+            "too-many-columns", Sentence("the table has {columns:,} columns, more than {most:,}", columns=len(written), most=MOST_COLUMNS), file=path,
             hint="Take the columns that are needed.",
         )  # fmt: skip
     if rule == "numbered":
@@ -75,8 +76,8 @@ def names_of(written: Sequence[str], rule: str, path: Path | str, hint: str = ""
     twice = [str(i) for i, name in enumerate(folded, start=1) if times[name] > 1]
     if twice:
         raise InputError(
-            "duplicate-column", f"columns {', '.join(twice[:5])} of the header do not have names of their own (capitals "
-            "do not count)", file=path, hint=f"Rename the columns so that each name is unique; {NUMBERED} {hint}".strip(),
+            "duplicate-column", Sentence("columns {places} of the header do not have names of their own (capitals "
+            "do not count)", places=', '.join(twice[:5])), file=path, hint=f"Rename the columns so that each name is unique; {NUMBERED} {hint}".strip(),
         )  # fmt: skip
     return list(written)
 
@@ -118,14 +119,17 @@ def _names(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 def title_lines(path: Path | str, number: int, what: str, otherwise: str) -> InputError:
     """The error for titles above the names of the columns. It repeats nothing of them; ``otherwise``: if they are none."""
     return InputError(
-        "title-lines", f"the table seems to begin in {what} {number}, below a title", file=path,
-        hint=f"Write source: {{skip: {number - 1}}} or --skip {number - 1}: so many {what}s are not read. If it is no title, "
-        f"{otherwise}.",
+        "title-lines", Sentence("the table seems to begin in {what} {number}, below a title", what=what, number=number), file=path,
+        hint=Sentence("Write source: {{skip: {below}}} or --skip {below}: so many {what}s are not read. If it is no title, "
+        "{otherwise}.", below=number - 1, what=what, otherwise=otherwise),
     )  # fmt: skip
 
 
 def too_few_lines(path: Path | str, skip: int, what: str) -> InputError:
     """The error where nothing is left below the lines that are skipped."""
     return InputError(
-        "bad-skip", f"there is no table below the first {skip:,} {what}s", file=path, hint="Skip fewer of them."
+        "bad-skip",
+        Sentence("there is no table below the first {skip:,} {what}s", skip=skip, what=what),
+        file=path,
+        hint="Skip fewer of them.",
     )

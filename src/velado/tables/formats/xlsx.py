@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from velado.errors import InputError
+from velado.sentences import Sentence
 from velado.tables.files import free_memory
 from velado.tables.formats.names import HEADERLESS, names_below, names_of, numbers, title_lines, too_few_lines, trimmed
 from velado.tables.publication.private import PrivateFolder
@@ -66,7 +67,7 @@ def read_xlsx(path: Path, source: Source) -> tuple[pa.Table, list[str], list[str
         name: str | int = sheet if sheet is not None else 0
         if sheet is not None and sheet not in book.sheet_names:
             raise InputError(
-                "unknown-sheet", f"the workbook has no sheet '{sheet}'", file=path, values=book.sheet_names,
+                "unknown-sheet", Sentence("the workbook has no sheet '{sheet}'", sheet=sheet), file=path, values=book.sheet_names,
                 hint="Name one of these sheets.",
             )  # fmt: skip
         # Without a number of rows to skip it passes over empty ones, and rows are not those that a spreadsheet numbers.
@@ -215,7 +216,7 @@ def check_workbook(path: Path) -> None:
 
 def _too_much(path: Path, what: str) -> InputError:
     return InputError(
-        "too-large", f"the workbook needs too much memory: {what}", file=path,
+        "too-large", Sentence("the workbook needs too much memory: {what}", what=what), file=path,
         hint="Remove far-off cells, or write the table as CSV.",
     )  # fmt: skip
 
@@ -230,7 +231,7 @@ def _column_number(letters: bytes) -> int:
 def long_cell(column: str | None = None) -> InputError:
     """The error for a text that a cell of a sheet would cut off."""
     return InputError(
-        "long-cell", f"a cell of a sheet holds {LONGEST_CELL:,} characters at most, and a text is longer", column=column,
+        "long-cell", Sentence("a cell of a sheet holds {most:,} characters at most, and a text is longer", most=LONGEST_CELL), column=column,
         hint="Write CSV or Parquet.",
     )  # fmt: skip
 
@@ -267,7 +268,9 @@ def _write_sheet(book: Any, batches: Iterable[pa.RecordBatch], header: Sequence[
             row += 1
             if row > MOST_ROWS:
                 raise InputError(
-                    "too-many-rows", f"a sheet holds {MOST_ROWS:,} rows at most", hint="Write CSV or Parquet."
+                    "too-many-rows",
+                    Sentence("a sheet holds {most:,} rows at most", most=MOST_ROWS),
+                    hint="Write CSV or Parquet.",
                 )
             if all(cell is None for cell in cells):
                 raise InputError(

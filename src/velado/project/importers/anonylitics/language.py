@@ -11,6 +11,7 @@ from typing import Any
 
 from velado.errors import InputError, suggest
 from velado.parameters import LARGEST
+from velado.sentences import Sentence
 
 ROLES = {
     "identificador": "identifier",
@@ -78,7 +79,10 @@ class Part:
     def keys(self, known: Sequence[str]) -> dict[str, Any]:
         """The known keys of an object with what they hold; a remark for every other."""
         if not isinstance(self.value, dict):
-            raise InputError("not-anonylitics", f"{self.path} must be an object, not {type(self.value).__name__}")
+            raise InputError(
+                "not-anonylitics",
+                Sentence("{path} must be an object, not {kind}", path=self.path, kind=type(self.value).__name__),
+            )
         found = {}
         for key, value in self.value.items():
             if key.lower() in found:
@@ -100,7 +104,10 @@ class Part:
     def items(self, what: str) -> list[Part]:
         """The entries of a list."""
         if not isinstance(self.value, list) or not self.value:
-            raise InputError("not-anonylitics", f"{self.path} must be a list of {what.split(' ', 1)[1]}s")
+            raise InputError(
+                "not-anonylitics",
+                Sentence("{path} must be a list of {what}s", path=self.path, what=what.split(" ", 1)[1]),
+            )
         return [Part(f"{self.path}[{i}]", v, self.remarks, self.hidden) for i, v in enumerate(self.value)]
 
     def text(self, key: str) -> str:
@@ -109,7 +116,7 @@ class Part:
         if value is None:
             return ""
         if not isinstance(value, (str, int, float)) or isinstance(value, bool):
-            raise InputError("not-anonylitics", f"{self.at(key).path} must be a text")
+            raise InputError("not-anonylitics", Sentence("{path} must be a text", path=self.at(key).path))
         return str(value).strip()
 
     def unknown(self, what: str) -> None:

@@ -18,6 +18,7 @@ from velado.errors import InputError
 from velado.project.document import VERSION, Project
 from velado.project.importers.anonylitics.columns import Converted, converted, operation_part
 from velado.project.importers.anonylitics.language import OPERATIONS, PRINCIPLES, ROLES, Part, Remark, fold
+from velado.sentences import Sentence
 from velado.tables.files import not_found
 
 MONDRIAN = {"split": "distribution", "width": "std"}
@@ -71,18 +72,22 @@ def _read(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise not_found(path) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError("unreadable-file", f"cannot read the file: {error}", file=path) from None
+        raise InputError("unreadable-file", Sentence("cannot read the file: {why}", why=error), file=path) from None
     try:
         data = json.loads(text, object_pairs_hook=_unique, parse_constant=_refused)
         json.dumps(data, ensure_ascii=False).encode()  # half a character cannot be written
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise InputError("bad-json", f"not valid JSON at {where}: {error.msg}", file=path) from None
+        raise InputError(
+            "bad-json", Sentence("not valid JSON at {where}: {why}", where=where, why=error.msg), file=path
+        ) from None
     except (ValueError, RecursionError) as error:
-        raise InputError("bad-json", f"not valid JSON: {error}", file=path) from None
+        raise InputError("bad-json", Sentence("not valid JSON: {why}", why=error), file=path) from None
     if not isinstance(data, dict):
         raise InputError(
-            "not-anonylitics", f"an Anonylitics project is a JSON object, not {type(data).__name__}", file=path
+            "not-anonylitics",
+            Sentence("an Anonylitics project is a JSON object, not {kind}", kind=type(data).__name__),
+            file=path,
         )
     return data
 
@@ -157,7 +162,9 @@ def _tables(top: Part, light: bool) -> list[_Table]:
     tables = []
     for part, name, schema in zip(parts, full, schemas, strict=True):
         if full.count(name) > 1:
-            raise InputError("not-anonylitics", f"{part.path}: two tables have the name '{name}'")
+            raise InputError(
+                "not-anonylitics", Sentence("{path}: two tables have the name '{name}'", path=part.path, name=name)
+            )
         part.keys(TABLE_KEYS)
         for key in ("table_schema", "anonymized_table_schema"):
             if part.text(key):
@@ -176,7 +183,9 @@ def _columns(parts: Sequence[Part], full: bool) -> dict[str, Converted]:
     for part in parts:
         name = _name(part, "column_name")
         if name in found:
-            raise InputError("duplicate-column", f"{part.path}: the column is described twice", column=name)
+            raise InputError(
+                "duplicate-column", Sentence("{path}: the column is described twice", path=part.path), column=name
+            )
         found[name] = converted(part, full)
     return found
 
@@ -190,7 +199,7 @@ def _protects(column: Part) -> bool:
 def _name(part: Part, key: str) -> str:
     name = part.text(key) if isinstance(part.value, dict) else ""
     if not name:
-        raise InputError("not-anonylitics", f"{part.path} has no '{key}'")
+        raise InputError("not-anonylitics", Sentence("{path} has no '{key}'", path=part.path, key=key))
     return name
 
 
