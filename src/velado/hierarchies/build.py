@@ -90,24 +90,32 @@ def _from_mapping(column: str, spec: Any, leaves: Leaves, folder: Path | None) -
     """The hierarchy, whether it gets a root, and the file that it came from."""
     if not isinstance(spec, Mapping):
         raise InputError(
-            "bad-hierarchy", Sentence("a hierarchy is described by a mapping, got {given}", given=repr(spec)), column=column,
+            "bad-hierarchy",
+            Sentence("a hierarchy is described by a mapping, got {given}", given=repr(spec)),
+            column=column,
             hint="For example {intervals: [5, 10]} or {file: ages.csv}.",
-        )  # fmt: skip
+        )
     known = ["file", *BUILDERS]
     kinds = [k for k in spec if k in known]
     options = {k: v for k, v in spec.items() if k not in known}
     if len(kinds) != 1:
         wrong = next(iter(options), "")
         raise InputError(
-            "bad-hierarchy", Sentence("a hierarchy needs exactly one of {known}; got {given}", known=', '.join(known), given=', '.join(map(str, spec)) or 'nothing'),
-            column=column, hint=suggest(str(wrong), known) if wrong and not kinds else "",
-        )  # fmt: skip
+            "bad-hierarchy",
+            Sentence(
+                "a hierarchy needs exactly one of {known}; got {given}",
+                known=known,
+                given=", ".join(map(str, spec)) or Sentence("nothing"),
+            ),
+            column=column,
+            hint=suggest(str(wrong), known) if wrong and not kinds else "",
+        )
     kind = kinds[0]
     if kind == "file":
         delimiter = options.pop("delimiter", None)
         encoding = options.pop("encoding", None)
         _refuse(column, options, ("delimiter", "encoding"))
-        path = path_of(spec["file"], f"the hierarchy file of the column '{column}'", folder)
+        path = path_of(spec["file"], Sentence("the hierarchy file of the column '{column}'", column=column), folder)
         return from_file(column, path, delimiter, encoding), False, path
     top = options.pop("top", True)
     _refuse(column, options, ("top",))

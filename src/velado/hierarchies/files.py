@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
-from velado.errors import InputError
+from velado.errors import InputError, reason
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.sentences import Sentence
 from velado.tables.files import contents, not_found
@@ -29,11 +29,11 @@ def from_file(column: str, path: Path, delimiter: str | None = None, encoding: s
         error.args = (str(error),)
         raise
     except FileNotFoundError:
-        raise not_found(path, "hierarchy file", column) from None
+        raise not_found(path, Sentence("hierarchy file"), column) from None
     except OSError as error:
         raise InputError(
             "unreadable-file",
-            Sentence("cannot read the hierarchy: {why}", why=error.strerror),
+            Sentence("cannot read the hierarchy: {why}", why=reason(error)),
             file=path,
             column=column,
         ) from None
@@ -60,7 +60,7 @@ def from_file(column: str, path: Path, delimiter: str | None = None, encoding: s
         rows = [row for row in _parsed(text, delimiter or _delimiter(text)) if row]
     except csv.Error as error:
         raise InputError(
-            "unreadable-file", Sentence("the hierarchy cannot be read: {why}", why=error), file=path, column=column
+            "unreadable-file", Sentence("the hierarchy cannot be read: {why}", why=str(error)), file=path, column=column
         ) from None
     cells: list[list[Text]] = [[*row] if row[0] else [cell or None for cell in row] for row in rows]
     return Hierarchy.from_rows(column, cells, file=path)

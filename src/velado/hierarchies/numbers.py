@@ -51,7 +51,7 @@ def intervals(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
             ratio = widths[level] / widths[level - 1]
             if abs(ratio - round(ratio)) > 1e-9 or ratio < 1.5:
                 raise _not_nested(column, level + 1, [widths[level]])
-        origin = _one_number(column, options.get("origin", 0), "origin")
+        origin = _one_number(column, options.get("origin", 0), Sentence("the origin"))
         limits = [_by_width(numbers, width, origin) for width in widths]
         marks = [*widths, origin]
     whole = all(float(x).is_integer() for x in [*numbers, *marks])
@@ -104,7 +104,7 @@ def _lists(column: str, cuts: Any) -> list[Any]:
 
 
 def _cuts(column: str, level: int, cuts: Any) -> list[float]:
-    edges = [_one_number(column, c, f"cut at level {level}") for c in cuts]
+    edges = [_one_number(column, c, Sentence("the cut at level {level}", level=level)) for c in cuts]
     if edges != sorted(set(edges)):
         raise InputError(
             "bad-hierarchy", Sentence("the cuts of level {level} must ascend", level=level), column=column, values=cuts
@@ -121,7 +121,7 @@ def _widths(column: str, widths: Any) -> list[float]:
             Sentence("'intervals' needs a list of widths, got {given}", given=repr(widths)),
             column=column,
         )
-    checked = [_one_number(column, w, "width") for w in widths]
+    checked = [_one_number(column, w, Sentence("the width")) for w in widths]
     if any(w <= 0 for w in checked):
         raise InputError("bad-hierarchy", "interval widths must be positive", column=column, values=widths)
     return checked
@@ -131,7 +131,7 @@ def _one_number(column: str, value: Any, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= LARGEST:
         raise InputError(
             "bad-hierarchy",
-            Sentence("the {what} must be a number, got {given}", what=what, given=shown(value)),
+            Sentence("{what} must be a number, got {given}", what=what, given=shown(value)),
             column=column,
         )
     return float(value)
@@ -139,7 +139,11 @@ def _one_number(column: str, value: Any, what: str) -> float:
 
 def _not_nested(column: str, level: int, values: Sequence[Any]) -> InputError:
     return InputError(
-        "not-nested", Sentence("the intervals of level {level} are not unions of those of level {below}", level=level, below=level - 1), column=column,
+        "not-nested",
+        Sentence(
+            "the intervals of level {level} are not unions of those of level {below}", level=level, below=level - 1
+        ),
+        column=column,
         values=[_text(v) if isinstance(v, float) else v for v in values],
         hint="Choose widths that are multiples of one another, such as [5, 10, 20].",
-    )  # fmt: skip
+    )

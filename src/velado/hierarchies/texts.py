@@ -126,9 +126,12 @@ def _filled(column: str, values: Sequence[str], options: Mapping[str, Any]) -> d
     longer = [v for v in values if len(v) > length]
     if longer:
         raise InputError(
-            "bad-hierarchy", Sentence("'fill' is {length}, and {count:,} value(s) are longer", length=length, count=len(longer)), column=column, values=longer,
+            "bad-hierarchy",
+            Sentence("'fill' is {length}, and {count:,} value(s) are longer", length=length, count=len(longer)),
+            column=column,
+            values=longer,
             hint=Sentence("Write fill: {longest}.", longest=max(map(len, longer))),
-        )  # fmt: skip
+        )
     return {v: v.zfill(length) if v.isascii() and v.isdigit() else v for v in values}
 
 

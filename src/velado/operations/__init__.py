@@ -57,7 +57,7 @@ def operation_from(spec: Any) -> Operation:
         arguments = {kind.main: arguments}
     if any(str(key).lower() in SECRETS for key in arguments or ()):
         raise key_in_project()
-    return build(kind, arguments, f"the operation {name}")
+    return build(kind, arguments, Sentence("the operation {name}", name=name))
 
 
 __all__ = [

@@ -58,10 +58,12 @@ def decrypted(tokens: Sequence[str], key: bytes, column: str, attribute: str) ->
             padded = cipher.decrypt(data, None)
         except InvalidTag:
             raise InputError(
-                "wrong-key", Sentence("this key does not open the column as the attribute '{attribute}'", attribute=attribute), column=column,
+                "wrong-key",
+                Sentence("this key does not open the column as the attribute '{attribute}'", attribute=attribute),
+                column=column,
                 hint="Use the key of the release; if the project gave the column another attribute, name it: "
                 "--column COLUMN=ATTRIBUTE.",
-            ) from None  # fmt: skip
+            ) from None
         values.append(padded[: -padded[-1]].decode())
     return values
 

@@ -49,6 +49,8 @@ def check_different(labels: Sequence[str], column: str) -> None:
     """No two values may have the same pseudonym."""
     if len(set(labels)) < len(labels):
         raise InputError(
-            "same-pseudonym", Sentence("{count:,} value(s) would share a pseudonym with another", count=len(labels) - len(set(labels))),
-            column=column, hint="Raise the 'length' of the pseudonyms.",
-        )  # fmt: skip
+            "same-pseudonym",
+            Sentence("{count:,} value(s) would share a pseudonym with another", count=len(labels) - len(set(labels))),
+            column=column,
+            hint="Raise the 'length' of the pseudonyms.",
+        )

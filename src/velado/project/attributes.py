@@ -39,24 +39,39 @@ def check_attributes(tables: Mapping[str, Project], joinable: Sequence[str]) -> 
                 if recoded or not _same(getattr(first, part), getattr(column, part)):
                     raise InputError(
                         "attribute-differs",
-                        Sentence("the tables '{first_table}' and '{table}' describe the attribute '{attribute}' differently: "
-                        "its {part} must be the same", first_table=first_table, table=table, attribute=attribute, part=part),
+                        Sentence(
+                            "the tables '{first_table}' and '{table}' describe the attribute '{attribute}' differently: "
+                            "its {part} must be the same",
+                            first_table=first_table,
+                            table=table,
+                            attribute=attribute,
+                            part=part,
+                        ),
                         column=column.name,
                         hint="Describe it once under 'attributes', or give one of the columns another 'attribute'.",
-                    )  # fmt: skip
+                    )
     for attribute in joinable:
         if attribute not in shared:
             raise InputError(
-                "not-joinable", Sentence("'{attribute}' is to be joinable, but it is not an attribute of several tables", attribute=attribute),
+                "not-joinable",
+                Sentence(
+                    "'{attribute}' is to be joinable, but it is not an attribute of several tables", attribute=attribute
+                ),
                 hint=suggest(attribute, shared),
-            )  # fmt: skip
+            )
         table, column = shared[attribute][0]
         operation = column.operation
         if operation is not None and (operation.erases or operation.per_record):
             raise InputError(
-                "not-joinable", Sentence("'{attribute}' is to be joinable, but the operation {operation} does not keep its values apart", attribute=attribute, operation=operation),
-                column=column.name, hint="Pseudonymize or encrypt it.",
-            )  # fmt: skip
+                "not-joinable",
+                Sentence(
+                    "'{attribute}' is to be joinable, but the operation {operation} does not keep its values apart",
+                    attribute=attribute,
+                    operation=operation,
+                ),
+                column=column.name,
+                hint="Pseudonymize or encrypt it.",
+            )
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -103,7 +103,7 @@ class Project:
     @classmethod
     def load(cls, path: str | Path) -> Project:
         """Read a YAML or JSON project file."""
-        path = path_of(path, "the project")
+        path = path_of(path, Sentence("the project"))
         try:
             return cls.from_dict(read_yaml(path), path.parent, path)
         except InputError as error:
@@ -114,14 +114,16 @@ class Project:
         except (TypeError, ValueError, KeyError, AttributeError, RecursionError, OverflowError) as error:
             # The last net: every part is checked where it is read, but nobody knows all that people write.
             raise InputError(
-                "bad-project", Sentence("a part of the project has the wrong shape ({kind})", kind=type(error).__name__), file=path,
+                "bad-project",
+                Sentence("a part of the project has the wrong shape ({kind})", kind=type(error).__name__),
+                file=path,
                 hint="Compare it with the reference of the project file.",
-            ) from None  # fmt: skip
+            ) from None
 
     @classmethod
     def from_dict(cls, data: Any, folder: Path | str = ".", file: Path | None = None) -> Project:
         """A project from the mapping that a project file holds."""
-        _mapping(data, "a project", KEYS)
+        _mapping(data, Sentence("a project"), KEYS)
         if data.get("velado", VERSION) != VERSION or isinstance(data.get("velado"), bool):
             raise InputError(
                 "bad-version",
@@ -148,8 +150,11 @@ class Project:
         light = data.get("anonymization") == "light"
         for key in ("source", "columns", *(() if light else ("models",))):
             if not data.get(key):
-                hint = "Or write 'anonymization: light' to apply operations only." if key == "models" else ""
-                raise InputError("missing-key", Sentence("the project has no '{key}'", key=key), hint=hint)
+                raise InputError(
+                    "missing-key",
+                    Sentence("the project has no '{key}'", key=key),
+                    hint="Or write 'anonymization: light' to apply operations only." if key == "models" else "",
+                )
         for key in ("models", "method"):
             if light and key in data:
                 raise InputError(
@@ -176,7 +181,9 @@ class Project:
             columns=tuple(_column(column, spec, light, attributes, twins) for column, spec in columns),
             models=tuple(_one(spec, "models", model_from) for spec in _list(data.get("models") or (), "models")),
             method=_one(data["method"], "method", method_from) if data.get("method") else Lattice(),
-            output=output_from(_mapping(_as_path(data.get("output") or {}), "the output", OUTPUT_KEYS), folder),
+            output=output_from(
+                _mapping(_as_path(data.get("output") or {}), Sentence("the output"), OUTPUT_KEYS), folder
+            ),
             rest=data.get("rest"),
             person=data.get("person"),
             household=data.get("household"),
@@ -197,11 +204,15 @@ class Project:
         name = _name(data)
         attributes = _mapping(data.get("attributes") or {}, "attributes")
         for attribute, spec in attributes.items():
-            _mapping(spec, f"the attribute '{attribute}'", [k for k in COLUMN_KEYS if k != "attribute"])
+            _mapping(
+                spec,
+                Sentence("the attribute '{attribute}'", attribute=attribute),
+                [k for k in COLUMN_KEYS if k != "attribute"],
+            )
         shared = {key: data[key] for key in ("anonymization", "models", "method", "twins") if key in data}
         tables = {}
         for table, spec in _mapping(data["tables"], "tables").items():
-            own = _mapping(spec, f"the table '{table}'", TABLE_KEYS)
+            own = _mapping(spec, Sentence("the table '{table}'", table=table), TABLE_KEYS)
             if str(table) in tables:
                 raise InputError("bad-project", Sentence("the table '{table}' is described twice", table=table))
             light = own.get("anonymization") == "light"
@@ -398,7 +409,11 @@ def _one(spec: Any, what: str, make: Any) -> Any:
 def _column(name: Any, spec: Any, light: bool, attributes: Mapping[str, Any], twins: str) -> Column:
     """A column; what it does not say itself comes from its attribute, ``twins`` from the top of the project."""
     name = str(name)
-    options = {"role": spec} if isinstance(spec, str) else _mapping(spec or {}, f"the column '{name}'", COLUMN_KEYS)
+    options = (
+        {"role": spec}
+        if isinstance(spec, str)
+        else _mapping(spec or {}, Sentence("the column '{column}'", column=name), COLUMN_KEYS)
+    )
     options = {**attributes.get(str(options.get("attribute", name)), {}), **options}
     if "role" not in options and not (light and "operation" in options):
         raise InputError(

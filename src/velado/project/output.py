@@ -46,7 +46,7 @@ class Output:
         for name in ("path", "recoding"):
             if getattr(self, name) is not None:
                 check_path(getattr(self, name))
-                object.__setattr__(self, name, path_of(getattr(self, name), f"output: '{name}'"))
+                object.__setattr__(self, name, path_of(getattr(self, name), Sentence("output: '{key}'", key=name)))
         for what, value, known in (
             ("order", self.order, ORDERS),
             ("suppressed", self.suppressed, ("drop", "star")),
@@ -56,9 +56,9 @@ class Output:
                 raise InputError(
                     "bad-output",
                     Sentence(
-                        "output: {what} must be one of {known}, got {given}",
-                        what=what,
-                        known=", ".join(str(k).lower() for k in known),
+                        "output: {key} must be one of {known}, got {given}",
+                        key=what,
+                        known=[str(k).lower() for k in known],
                         given=repr(value),
                     ),
                 )
@@ -72,9 +72,11 @@ class Output:
             raise InputError("unwritable-output", "the output path is a directory", file=self.path)
         if self.path is not None and self.path.suffix.lower() not in FORMATS:
             raise InputError(
-                "unknown-format", Sentence("output: unknown suffix '{suffix}'", suffix=self.path.suffix), file=self.path,
-                hint="Choose one of: " + " ".join(FORMATS),
-            )  # fmt: skip
+                "unknown-format",
+                Sentence("output: unknown suffix '{suffix}'", suffix=self.path.suffix),
+                file=self.path,
+                hint=Sentence("Choose one of: {known}", known=" ".join(FORMATS)),
+            )
 
 
 def output_from(options: Mapping[str, Any], folder: Path) -> Output:
@@ -82,5 +84,5 @@ def output_from(options: Mapping[str, Any], folder: Path) -> Output:
     found = dict(options)
     for key in ("path", "recoding"):
         if found.get(key) is not None:
-            found[key] = path_of(found[key], f"output: '{key}'", folder)
+            found[key] = path_of(found[key], Sentence("output: '{key}'", key=key), folder)
     return Output(**found)

@@ -55,12 +55,12 @@ class Column:
         if not self.role and self.operation is None:
             raise InputError(
                 "column-without-role", "the column has no role", column=self.name,
-                hint="Choose one of: " + ", ".join(ROLES) + ".",
+                hint=Sentence("Choose one of: {known}.", known=ROLES),
             )  # fmt: skip
         for what, value, known in (
             ("role", self.role or "identifier", ROLES),
             ("type", self.type, TYPES),
-            ("missing rule", self.missing, MISSING_RULES),
+            (Sentence("missing rule"), self.missing, MISSING_RULES),
             ("twins", self.twins, TWINS),
             ("published", self.published, PUBLISHED),
         ):
@@ -68,7 +68,7 @@ class Column:
                 raise InputError(
                     f"bad-{what.replace(' ', '-')}",
                     Sentence("unknown {what} {given}", what=what, given=repr(value)),
-                    hint="Choose one of: " + ", ".join(filter(None, known)),
+                    hint=Sentence("Choose one of: {known}", known=list(filter(None, known))),
                     column=self.name,
                 )
         self._check_format()
@@ -88,9 +88,15 @@ class Column:
             raise InputError("bad-twins", "'twins' is for sensitive columns", column=self.name)
         if self.published and self.role in ("identifier", "quasi-identifier"):
             raise InputError(
-                "bad-published", Sentence("'published: {published}' is for columns that pass through, and this is a {role}", published=self.published, role=self.role),
-                column=self.name, hint="Leave it out, or give the column the role sensitive or insensitive.",
-            )  # fmt: skip
+                "bad-published",
+                Sentence(
+                    "'published: {published}' is for columns that pass through, and this is a {role}",
+                    published=self.published,
+                    role=self.role,
+                ),
+                column=self.name,
+                hint="Leave it out, or give the column the role sensitive or insensitive.",
+            )
 
     def _check_format(self) -> None:
         """A format that no date can have, such as one that names the year twice, is told at once."""
@@ -101,9 +107,13 @@ class Column:
         good = isinstance(formats, Sequence) and bool(formats) and all(map(is_format, formats))
         if not good or len(set(formats)) < len(formats):
             raise InputError(
-                "bad-format", Sentence("'format' must be a format of dates, or a list of different ones, got {given}", given=shown(given)),
-                column=self.name, hint='For example format: "%d/%m/%Y", or format: ["%d/%m/%Y", "%Y-%m-%d"].',
-            )  # fmt: skip
+                "bad-format",
+                Sentence(
+                    "'format' must be a format of dates, or a list of different ones, got {given}", given=shown(given)
+                ),
+                column=self.name,
+                hint='For example format: "%d/%m/%Y", or format: ["%d/%m/%Y", "%Y-%m-%d"].',
+            )
         object.__setattr__(self, "format", formats[0] if len(formats) == 1 else tuple(formats))
 
     def _set_operation(self) -> None:
@@ -119,9 +129,11 @@ class Column:
         object.__setattr__(self, "operation", operation)
         if operation.name == "drop" and self.role not in ("identifier", ""):
             raise InputError(
-                "bad-operation", Sentence("'operation: drop' is for identifiers, and the role is {role}", role=self.role), column=self.name,
+                "bad-operation",
+                Sentence("'operation: drop' is for identifiers, and the role is {role}", role=self.role),
+                column=self.name,
                 hint="Give the column the role identifier, or leave the operation out.",
-            )  # fmt: skip
+            )
 
 
 class Schema(Mapping[str, Column]):
@@ -169,7 +181,7 @@ class Schema(Mapping[str, Column]):
         if silent and rest is None:
             raise InputError(
                 "column-without-role",
-                "no role is given for: " + names.shown(silent),
+                Sentence("no role is given for: {columns}", columns=names.shown(silent)),
                 file=file,
                 hint="Give each column a role (identifier, quasi-identifier, sensitive, insensitive), "
                 "or write 'rest: drop' or 'rest: insensitive'.",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError, shown, suggest
-from velado.sentences import Sentence
+from velado.sentences import Sentence, joined
 from velado.tables.files import check_regular, not_found, path_of
 from velado.tables.formats.names import NAMES
 from velado.tables.types import Field
@@ -92,7 +92,7 @@ class Source:
                 "bad-option",
                 Sentence(
                     "the source option 'names' must be {known}, got {given}",
-                    known=" or ".join(NAMES),
+                    known=joined(Sentence(" or "), NAMES),
                     given=shown(self.names),
                 ),
             )
@@ -103,7 +103,7 @@ class Source:
         if isinstance(thing, Source):
             return thing
         if isinstance(thing, (str, Path)):
-            return cls(path=path_of(thing, "the source", folder), folder=folder)
+            return cls(path=path_of(thing, Sentence("the source"), folder), folder=folder)
         if isinstance(thing, Mapping):
             return cls._from_options(thing, folder)
         return cls(data=thing)
@@ -117,17 +117,21 @@ class Source:
                 )
             if key not in OPTIONS:
                 raise InputError(
-                    "unknown-option", Sentence("a source has no option '{key}'", key=key), hint=suggest(key, OPTIONS)
+                    "unknown-option",
+                    Sentence("a source has no option '{option}'", option=key),
+                    hint=suggest(key, OPTIONS),
                 )
         if not options.get("path"):
             raise InputError("no-path", "the source needs a 'path'", hint="source: {path: table.csv}")
-        path = path_of(options["path"], "the source option 'path'", folder)
+        path = path_of(options["path"], Sentence("the source option 'path'"), folder)
         given = {k: v for k, v in options.items() if k not in ("path", "missing") and v is not None}
         for key in TEXTS:
             if not isinstance(given.get(key, ""), str):
                 raise InputError(
                     "bad-option",
-                    Sentence("the source option '{key}' must be text, got {given}", key=key, given=repr(given[key])),
+                    Sentence(
+                        "the source option '{option}' must be text, got {given}", option=key, given=repr(given[key])
+                    ),
                 )
         missing = options.get("missing")
         if missing is not None:
@@ -161,9 +165,14 @@ class Source:
         for option, usual in LINES.items():
             if kind not in LINED and getattr(self, option) != usual:
                 raise InputError(
-                    "bad-option", Sentence("'{option}' is for text tables and sheets: other tables know the names of their columns", option=option),
-                    file=self.name, hint="Leave it out.",
-                )  # fmt: skip
+                    "bad-option",
+                    Sentence(
+                        "'{option}' is for text tables and sheets: other tables know the names of their columns",
+                        option=option,
+                    ),
+                    file=self.name,
+                    hint="Leave it out.",
+                )
         return kind
 
     def _kind(self) -> str:
@@ -173,7 +182,7 @@ class Source:
             if self.format not in FORMATS.values():
                 raise InputError(
                     "unknown-format", Sentence("unknown format '{format}'", format=self.format), file=self.path,
-                    hint="Choose one of: " + ", ".join(dict.fromkeys(FORMATS.values())),
+                    hint=Sentence("Choose one of: {known}", known=list(dict.fromkeys(FORMATS.values()))),
                 )  # fmt: skip
             return self.format
         return format_of(self.path)

@@ -28,17 +28,19 @@ def translated(error: Exception, name: str, above: int = 0) -> BaseException:
     """
     text = str(error)
     line = re.search(r"CSV Error on Line: (\d+)", text)
-    number = str(int(line.group(1)) + above) if line else "?"
-    where = f"line {number}" if line else "a line"
+    number = int(line.group(1)) + above if line else "?"
+    where = Sentence("line {line}", line=number) if line else Sentence("a line")
     counts = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
     if counts:
-        wanted, found = counts.groups()
+        wanted, found = map(int, counts.groups())
         return ragged_row(name, number, found, wanted)
     if "Maximum line size" in text:
         return InputError(
-            "unreadable-file", Sentence("{where} is longer than the {most:,} bytes that a line may have", where=where, most=LARGEST_LINE), file=name,
+            "unreadable-file",
+            Sentence("{where} is longer than the {most:,} bytes that a line may have", where=where, most=LARGEST_LINE),
+            file=name,
             hint="Is a quote never closed, or does the file end its lines in an unusual way?",
-        )  # fmt: skip
+        )
     if "unterminated quote" in text.lower():
         return open_quote(name, where)
     if "not utf-8" in text or "encoded" in text or "unicode" in text.lower():

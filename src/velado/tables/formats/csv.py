@@ -78,12 +78,14 @@ def sniff(
         raise InputError("empty-file", "the file has no content", file=path)
     begin = next((i for i in range(skip, len(lines)) if not _blank(lines[i], delimiter)), None)
     if begin is None:
-        raise too_few_lines(path, skip, "line")
+        raise too_few_lines(path, skip)
     if not whole and begin == len(lines) - 1:
         raise InputError(
-            "unreadable-file", Sentence("line {line} does not end within the first {most:,} bytes", line=begin + 1, most=SAMPLE), file=path,
+            "unreadable-file",
+            Sentence("line {line} does not end within the first {most:,} bytes", line=begin + 1, most=SAMPLE),
+            file=path,
             hint="The first line must hold the column names.",
-        )  # fmt: skip
+        )
     sample = "".join((lines if whole else lines[:-1])[begin : begin + ROWS])
     quote = quote or _quote(sample)
     found = delimiter or _delimiter(sample, quote)
@@ -94,7 +96,7 @@ def sniff(
         first = next(_rows(io.StringIO(sample, newline=""), dialect))
     except csv.Error as error:
         raise InputError(
-            "unreadable-file", Sentence("the header cannot be read: {why}", why=error), file=path,
+            "unreadable-file", Sentence("the header cannot be read: {why}", why=Sentence(str(error))), file=path,
             hint="Lines must end in a line feed; name the delimiter and the quote character if they are unusual.",
         ) from None  # fmt: skip
     if header:
@@ -143,7 +145,7 @@ def _check_titles(path: Path, sample: str, quote: str, delimiter: str | None, be
         if number is not None:
             found[len(next(row for line, row in numbered if line == number))] = number
     if found:
-        raise title_lines(path, found[max(found)], "line", "name the delimiter")
+        raise title_lines(path, found[max(found)])
 
 
 def _encoding(path: Path, data: bytes, whole: bool, given: str | None) -> str:
@@ -185,9 +187,12 @@ def _encoding(path: Path, data: bytes, whole: bool, given: str | None) -> str:
 
 def wrong_encoding(path: Path | str, encoding: str, position: int | None = None) -> InputError:
     """The error for a file that is not in the encoding assumed."""
-    where = f" (byte {position})" if position is not None else ""
+    if position is None:
+        message = Sentence("the file is not {encoding}", encoding=encoding)
+    else:
+        message = Sentence("the file is not {encoding} (byte {byte})", encoding=encoding, byte=position)
     return InputError(
-        "wrong-encoding", Sentence("the file is not {encoding}{where}", encoding=encoding, where=where), file=path,
+        "wrong-encoding", message, file=path,
         hint="Name the encoding, for example source: {encoding: latin-1} or --encoding latin-1.",
     )  # fmt: skip
 

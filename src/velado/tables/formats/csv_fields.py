@@ -94,7 +94,7 @@ def _count_slowly(path: Path, name: Path, dialect: Dialect, progress: Progress) 
                 line = above + rows.line_num + 1
         except csv.Error as error:
             if "end of data" in str(error):
-                raise open_quote(name, f"line {line}") from None
+                raise open_quote(name, Sentence("line {line}", line=line)) from None
             raise InputError(
                 "unreadable-file", Sentence("line {line} cannot be read as this dialect", line=line), file=name
             ) from None
@@ -106,12 +106,16 @@ def open_quote(name: Path | str, where: str) -> InputError:
 
 
 def ragged_row(
-    name: Path | str, line: int | str, found: int | str, wanted: int | str, dialect: Dialect | None = None
+    name: Path | str, line: int | str, found: int, wanted: int, dialect: Dialect | None = None
 ) -> InputError:
     """The error for a row with a wrong number of fields."""
-    first = "the header" if dialect is None or dialect.written else "the first line"
+    first = Sentence("the header") if dialect is None or dialect.written else Sentence("the first line")
     return InputError(
-        "ragged-row", Sentence("line {line} has {found} fields, {first} has {wanted}", line=line, found=found, first=first, wanted=wanted), file=name,
+        "ragged-row",
+        Sentence(
+            "line {line} has {found} fields, {first} has {wanted}", line=line, found=found, first=first, wanted=wanted
+        ),
+        file=name,
         hint="Mend that line, or name the delimiter and the quote character of the file. If titles stand above the names of "
         "the columns, source: {skip: N} or --skip N passes over the first N lines.",
-    )  # fmt: skip
+    )

@@ -31,10 +31,16 @@ def results(
     foreign = [n for n in there if known is None or (n != LISTING and not _unchanged(folder / n, known.get(n)))]
     if foreign and not force:
         raise InputError(
-            "file-exists", Sentence("{files:,} file(s) of these names are there already, and are not as Velado wrote them; "
-            "nothing was written", files=len(foreign)), file=folder, values=foreign,
+            "file-exists",
+            Sentence(
+                "{files:,} file(s) of these names are there already, and are not as Velado wrote them; "
+                "nothing was written",
+                files=len(foreign),
+            ),
+            file=folder,
+            values=foreign,
             hint="Choose another folder with --output, or replace them with --force.",
-        )  # fmt: skip
+        )
     with published([folder / name for name in (*names, LISTING)], [folder / name for name in private]) as places:
         *files, listing = places
         yield files
