@@ -19,9 +19,10 @@ from velado.methods import Method, method_from
 from velado.models import KAnonymity, PrivacyModel
 from velado.progress import Progress
 from velado.project import AnyProject, Project
+from velado.project.people import person_column
+from velado.project.rules import check_described
 from velado.release.count import check_size, count_table
-from velado.release.fit import check_described
-from velado.release.people import Membership, person_column, with_shares
+from velado.release.people import Membership, with_shares
 from velado.schema import Schema
 from velado.sentences import Sentence
 from velado.tables import Session, open_table
@@ -92,6 +93,7 @@ def balance(
 def _counted(
     project: Project, variants: Sequence[Variant], follow: Callable[[str], Progress]
 ) -> tuple[FrequencyTable, Membership | None]:
+    project.check_modelled()
     with open_table(project.source, project.folder, Session(follow("open"))) as table:
         schema = Schema(project.columns).fitted(table.header, project.rest, table.name)
         check_described(project, schema)
