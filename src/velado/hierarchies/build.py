@@ -98,7 +98,9 @@ def check_description(column: str, spec: Any, format: Formats = None) -> None:
     if spec is None or isinstance(spec, Hierarchy):
         return
     kind, _ = _kind(column, spec)
-    if kind != "file":
+    if kind == "file":
+        _path(column, spec, None)
+    else:
         _built(column, kind, spec, Leaves([], format, {}))
 
 
@@ -108,6 +110,14 @@ def _built(column: str, kind: str, spec: Mapping[str, Any], leaves: Leaves) -> H
         hierarchy = BUILDERS[kind](column, spec[kind], leaves)
     problems.done()
     return hierarchy
+
+
+def _path(column: str, spec: Mapping[str, Any], folder: Path | None) -> Path:
+    problems = Problems(column)
+    with problems.at("file"):
+        path = path_of(spec["file"], Sentence("the hierarchy file of the column '{column}'", column=column), folder)
+    problems.done()
+    return path
 
 
 def _kind(column: str, spec: Any) -> tuple[str, dict[str, Any]]:
@@ -143,7 +153,7 @@ def _from_mapping(column: str, spec: Any, leaves: Leaves, folder: Path | None) -
     """The hierarchy, whether it gets a root, and the file that it came from."""
     kind, options = _kind(column, spec)
     if kind == "file":
-        path = path_of(spec["file"], Sentence("the hierarchy file of the column '{column}'", column=column), folder)
+        path = _path(column, spec, folder)
         return from_file(column, path, **options), False, path
     if not leaves.values and kind not in OWN_LEAVES:
         return _of_data(Hierarchy.from_rows(column, [[None, ROOT]])), options["top"], None

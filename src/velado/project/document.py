@@ -170,7 +170,8 @@ class Project:
         for key in ("source", "columns", *(() if light else ("models",))):
             if _is_empty(data.get(key)):
                 hint = Sentence("Or write 'anonymization: light' to apply operations only." if key == "models" else "")
-                problems.add(InputError("missing-key", Sentence("the project has no '{key}'", key=key), hint=hint))
+                error = InputError("missing-key", Sentence("the project has no '{key}'", key=key), hint=hint)
+                problems.add(error, *((key,) if key in data else ()))
         for key in ("models", "method"):
             if light and key in data:
                 message = Sentence("'anonymization: light' checks no model, and there is '{key}'", key=key)
@@ -191,9 +192,10 @@ class Project:
         with problems.at("models"):
             parts["models"] = _models(data.get("models") or ())
         with problems.at("method"):
-            parts["method"] = _one(data["method"], "method", method_from) if data.get("method") else Lattice()
+            given = data.get("method")
+            parts["method"] = Lattice() if given is None else _one(given, "method", method_from)
         with problems.at("output"):
-            parts["output"] = _output(data.get("output") or {}, folder)
+            parts["output"] = _output(data.get("output"), folder)
         problems.done()
         said = {key: data[key] for key in ("rest", *UNITS, "anonymization") if key in data}
         return cls(**parts, **said, name=name, folder=folder, file=file)
@@ -208,7 +210,7 @@ class Project:
                 problems.add(InputError("bad-project", message), key)
         attributes: Mapping[str, Any] = {}
         with problems.at("attributes"):
-            attributes = _attributes(data.get("attributes") or {})
+            attributes = _attributes(data.get("attributes"))
         shared = {key: data[key] for key in SHARED_KEYS if key in data}
         tables: dict[str, Project] = {}
         with problems.at("tables"):
@@ -219,7 +221,7 @@ class Project:
                 if str(table) in tables:
                     raise InputError("bad-project", Sentence("the table '{table}' is described twice", table=table))
                 tables[str(table)] = cls._one_of_tables(table, own, shared, folder, file, f"{name}/{table}", attributes)
-        joinable = data.get("joinable") or ()
+        joinable = () if data.get("joinable") is None else data["joinable"]
         if isinstance(joinable, str) or not isinstance(joinable, Sequence):
             problems.add(InputError("bad-project", "'joinable' is a list of attributes"), "joinable")
         problems.done()
@@ -420,7 +422,7 @@ def _models(given: Any) -> tuple[PrivacyModel, ...]:
 
 def _output(given: Any, folder: Path) -> Output:
     problems = Problems()
-    options = {"path": given} if isinstance(given, str) else given
+    options = {} if given is None else {"path": given} if isinstance(given, str) else given
     _check_mapping(options, Sentence("the output"))
     _check_keys(options, Sentence("the output"), OUTPUT_KEYS, problems)
     with problems.at():
@@ -431,6 +433,8 @@ def _output(given: Any, folder: Path) -> Output:
 
 def _attributes(given: Any) -> Mapping[str, Any]:
     """What columns of an attribute have in common; names of keys are checked, their values where a column has them."""
+    if given is None:
+        return {}
     _check_mapping(given, "attributes")
     problems = Problems()
     for attribute, spec in given.items():
@@ -514,7 +518,7 @@ def _one(spec: Any, what: str, make: Any) -> Any:
 def _column(name: str, spec: Any, light: bool, attributes: Mapping[str, Any], twins: str) -> Column:
     """A column; what it does not say itself comes from its attribute, ``twins`` from the top of the project."""
     problems, what = Problems(name), Sentence("the column '{column}'", column=name)
-    own = {"role": spec} if isinstance(spec, str) else spec or {}
+    own = {} if spec is None else {"role": spec} if isinstance(spec, str) else spec
     _check_mapping(own, what)
     _check_keys(own, what, COLUMN_KEYS, problems)
     options = {**attributes.get(str(own.get("attribute", name)), {}), **own}
