@@ -75,4 +75,4 @@ class Fixed(Method):
                     ),
                     column=h.column,
                 )
-        return [self.levels[c] for c in frequency.columns]
+        return [int(self.levels[c]) for c in frequency.columns]
