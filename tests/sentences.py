@@ -7,6 +7,7 @@ sentence is put together in a way that cannot be translated.
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,14 @@ SECOND = {"InputError", "NoSolution", "VerificationError", "InternalError", "Vel
 """Calls whose second argument is a sentence."""
 WORDS = {"hint", "help", "meaning", "message", "title", "unit"}
 """Keywords that are sentences, in any call."""
+REMARKS = {"unknown", "left_out", "adapted", "to_do"}
+"""Methods of importers whose first argument is a sentence."""
+VARIABLES = {"message", "hint", "reason", "why", "problem"}
+"""Variables that hold sentences."""
+ENGLISH = re.compile(r"\b(the|is|are|not|of|and|must|has|have|with|than|be|to|no|which|that|there|only|more)\b")
+"""Words that show that a text with places is meant for people."""
+NOT_SAID = {"week of ", "velado 1 "}
+"""Beginnings of texts that are no sentences: labels of hierarchies, purposes of keys."""
 
 
 def sentences(*rooms: str) -> Iterator[tuple[str, str]]:
@@ -42,6 +51,17 @@ def untranslatable(*rooms: str) -> Iterator[str]:
             )
             if isinstance(found, (ast.JoinedStr, ast.BinOp)) or glued:
                 yield place
+    for inner, tree in _files(rooms):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr) and _english(node):
+                yield f"{inner}:{node.lineno}"
+
+
+def _english(node: ast.JoinedStr) -> bool:
+    """Whether an f-string says something to people: SQL is written in capitals, and patterns have backslashes."""
+    text = " ".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))
+    words = ENGLISH.search(text) is not None and not re.search(r"\b(SELECT|SET|FROM|CASE|WHEN)\b|\\", text)
+    return words and not text.startswith(tuple(NOT_SAID))
 
 
 def _parts(node: ast.expr) -> Iterator[ast.expr]:
@@ -59,23 +79,32 @@ def _parts(node: ast.expr) -> Iterator[ast.expr]:
         yield node
 
 
-def _nodes(rooms: tuple[str, ...]) -> Iterator[tuple[str, ast.expr]]:
+def _files(rooms: tuple[str, ...]) -> Iterator[tuple[Path, ast.Module]]:
     for file in sorted(ROOT.rglob("*.py")):
         inner = file.relative_to(ROOT)
-        if "kernels" in inner.parts or (rooms and inner.parts[0] not in rooms):
-            continue
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.Call):
-                continue
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            given = node.args[:1] if name in FIRST else node.args[1:2] if name in SECOND else []
-            given = given + [
-                k.value for k in node.keywords if k.arg in WORDS or (name == "table" and k.arg == "header")
-            ]
-            if name == "table" and "cli" in inner.parts:
-                given += node.args[2:3]
-            for sentence in given:
+        if not {"kernels", "sentences.py"} & set(inner.parts) and (not rooms or inner.parts[0] in rooms):
+            yield inner, ast.parse(file.read_text(encoding="utf-8"))
+
+
+def _nodes(rooms: tuple[str, ...]) -> Iterator[tuple[str, ast.expr]]:
+    for inner, tree in _files(rooms):
+        for node in ast.walk(tree):
+            for sentence in _given(node, inner):
                 yield f"{inner}:{sentence.lineno}", sentence
+
+
+def _given(node: ast.AST, inner: Path) -> list[ast.expr]:
+    """The sentences that a call gets, or a variable."""
+    if isinstance(node, ast.Assign):
+        named = any(isinstance(target, ast.Name) and target.id in VARIABLES for target in node.targets)
+        return [node.value] if named else []
+    if not isinstance(node, ast.Call):
+        return []
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    first = name in FIRST or (name in REMARKS and "importers" in inner.parts)
+    given = node.args[:1] if first else node.args[1:2] if name in SECOND else []
+    given = given + [k.value for k in node.keywords if k.arg in WORDS or (name == "table" and k.arg == "header")]
+    return given + (node.args[2:3] if name == "table" and "cli" in inner.parts else [])
 
 
 if __name__ == "__main__":
@@ -85,5 +114,5 @@ if __name__ == "__main__":
     for place, template in sentences(*sys.argv[1:]):
         if not wordless(template) and template not in known:
             print(f"{place}: not translated: {template!r}")
-    for place in untranslatable(*sys.argv[1:]):
+    for place in sorted(set(untranslatable(*sys.argv[1:]))):
         print(f"{place}: cannot be translated: put together from pieces")
