@@ -11,25 +11,24 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeGuard
 
 import velado
+from velado.sentences import translations, wordless
 
 ROOT = Path(velado.__file__).parent
-FIRST = {"Sentence", "say", "told", "table", "Number", "Choice", "ChoiceByColumn", "ColumnName", "Levels", "Weights", "Lists",
+FIRST = {"Sentence", "say", "told", "spoken", "table", "Number", "Choice", "ChoiceByColumn", "ColumnName", "Levels", "Weights", "Lists",
          "Word", "Span", "Substitutes", "KeyPlace", "Size", "Condition"}  # fmt: skip
 """Calls whose first argument is a sentence."""
 SECOND = {"InputError", "NoSolution", "VerificationError", "InternalError", "VeladoError", "Note", "missing_package"}
 """Calls whose second argument is a sentence."""
+CELLS = {"add_row", "add_column", "Table", "print"}
+"""Calls of the command line whose texts go to people as they are: words must have been put into a language before."""
 WORDS = {"hint", "help", "meaning", "message", "title", "unit"}
 """Keywords that are sentences, in any call."""
-REMARKS = {"unknown", "left_out", "adapted", "to_do"}
-"""Methods of importers whose first argument is a sentence."""
-VARIABLES = {"message", "hint", "reason", "why", "problem"}
-"""Variables that hold sentences."""
-ENGLISH = re.compile(r"\b(the|is|are|not|of|and|must|has|have|with|than|be|to|no|which|that|there|only|more)\b")
-"""Words that show that a text with places is meant for people."""
-NOT_SAID = {"week of ", "velado 1 "}
-"""Beginnings of texts that are no sentences: labels of hierarchies, purposes of keys."""
+
+
+MARKUP = re.compile(r"\[/?[a-z ]*\]")
 
 
 def sentences(*rooms: str) -> Iterator[tuple[str, str]]:
@@ -51,17 +50,24 @@ def untranslatable(*rooms: str) -> Iterator[str]:
             )
             if isinstance(found, (ast.JoinedStr, ast.BinOp)) or glued:
                 yield place
-    for inner, tree in _files(rooms):
+
+
+def unspoken(*rooms: str) -> Iterator[str]:
+    """Places of the command line where English words are printed in every language."""
+    for file, tree in _trees(rooms):
         for node in ast.walk(tree):
-            if isinstance(node, ast.JoinedStr) and _english(node):
-                yield f"{inner}:{node.lineno}"
+            if file.parts[0] == "cli" and isinstance(node, ast.Call) and _name(node) in CELLS:
+                given = [*node.args, *(k.value for k in node.keywords if k.arg in WORDS)]
+                for text in (found for argument in given for found in _parts(argument)):
+                    if _worded(text):
+                        yield f"{file}:{text.lineno}"
 
 
-def _english(node: ast.JoinedStr) -> bool:
-    """Whether an f-string says something to people: SQL is written in capitals, and patterns have backslashes."""
-    text = " ".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))
-    words = ENGLISH.search(text) is not None and not re.search(r"\b(SELECT|SET|FROM|CASE|WHEN)\b|\\", text)
-    return words and not text.startswith(tuple(NOT_SAID))
+def _worded(node: ast.expr) -> bool:
+    """Whether a text has words of its own; markup is none."""
+    if isinstance(node, ast.JoinedStr):
+        return any(_worded(part) for part in node.values)
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and not wordless(MARKUP.sub("", node.value))
 
 
 def _parts(node: ast.expr) -> Iterator[ast.expr]:
@@ -79,40 +85,49 @@ def _parts(node: ast.expr) -> Iterator[ast.expr]:
         yield node
 
 
-def _files(rooms: tuple[str, ...]) -> Iterator[tuple[Path, ast.Module]]:
+def _trees(rooms: tuple[str, ...]) -> Iterator[tuple[Path, ast.Module]]:
     for file in sorted(ROOT.rglob("*.py")):
         inner = file.relative_to(ROOT)
-        if not {"kernels", "sentences.py"} & set(inner.parts) and (not rooms or inner.parts[0] in rooms):
+        if "kernels" not in inner.parts and (not rooms or inner.parts[0] in rooms):
             yield inner, ast.parse(file.read_text(encoding="utf-8"))
 
 
+def _name(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
 def _nodes(rooms: tuple[str, ...]) -> Iterator[tuple[str, ast.expr]]:
-    for inner, tree in _files(rooms):
+    for inner, tree in _trees(rooms):
         for node in ast.walk(tree):
-            for sentence in _given(node, inner):
+            if inner.parts[0] == "cli" and node in tree.body and _is_command(node):
+                # What a command does is its help.
+                yield f"{inner}:{node.lineno}", ast.Constant(ast.get_docstring(node))
+            if not isinstance(node, ast.Call):
+                continue
+            name = _name(node)
+            given = node.args[:1] if name in FIRST else node.args[1:2] if name in SECOND else []
+            given = given + [
+                k.value for k in node.keywords if k.arg in WORDS or (name == "table" and k.arg == "header")
+            ]
+            if name == "table" and "cli" in inner.parts:
+                given += node.args[2:3]
+            for sentence in given:
                 yield f"{inner}:{sentence.lineno}", sentence
 
 
-def _given(node: ast.AST, inner: Path) -> list[ast.expr]:
-    """The sentences that a call gets, or a variable."""
-    if isinstance(node, ast.Assign):
-        named = any(isinstance(target, ast.Name) and target.id in VARIABLES for target in node.targets)
-        return [node.value] if named else []
-    if not isinstance(node, ast.Call):
-        return []
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    first = name in FIRST or (name in REMARKS and "importers" in inner.parts)
-    given = node.args[:1] if first else node.args[1:2] if name in SECOND else []
-    given = given + [k.value for k in node.keywords if k.arg in WORDS or (name == "table" and k.arg == "header")]
-    return given + (node.args[2:3] if name == "table" and "cli" in inner.parts else [])
+def _is_command(node: ast.AST) -> TypeGuard[ast.FunctionDef]:
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    decorators = [_name(d) for d in node.decorator_list if isinstance(d, ast.Call)]
+    return node.name == "command" or "command" in decorators
 
 
 if __name__ == "__main__":
-    from velado.sentences import translations, wordless
-
     known = translations()
     for place, template in sentences(*sys.argv[1:]):
         if not wordless(template) and template not in known:
             print(f"{place}: not translated: {template!r}")
-    for place in sorted(set(untranslatable(*sys.argv[1:]))):
+    for place in untranslatable(*sys.argv[1:]):
         print(f"{place}: cannot be translated: put together from pieces")
+    for place in unspoken(*sys.argv[1:]):
+        print(f"{place}: English in every language")
