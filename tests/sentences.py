@@ -19,7 +19,7 @@ FIRST = {"Sentence", "say", "told", "table", "Number", "Choice", "ChoiceByColumn
 """Calls whose first argument is a sentence."""
 SECOND = {"InputError", "NoSolution", "VerificationError", "InternalError", "VeladoError", "Note", "missing_package"}
 """Calls whose second argument is a sentence."""
-WORDS = {"hint", "help", "meaning", "message", "title"}
+WORDS = {"hint", "help", "meaning", "message", "title", "unit"}
 """Keywords that are sentences, in any call."""
 
 

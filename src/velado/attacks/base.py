@@ -96,7 +96,7 @@ class Attacker:
         "know": Number("values that can be ruled out", low=1, integer=True),
         "confidence": Number("a surer guess counts as success", low=0, high=1, low_open=True),
         "factor": Number("a larger gain counts as success", low=1, low_open=True),
-        "seed": Number("seed of the random orders", low=0, integer=True),
+        "seed": Number("seed of the random orders", low=0, integer=True, expert=True),
     }
 
     def __post_init__(self) -> None:

@@ -106,10 +106,12 @@ class Clusterer(ABC):
     name: ClassVar[str]
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "sets": Number("number of sets", low=2, high=1000, integer=True),
-        "iterations": Number("most iterations of a run", low=1, integer=True),
-        "restarts": Number("runs from different starts, of which the best is taken", low=1, high=1000, integer=True),
-        "seed": Number("seed of the starts", low=0, integer=True),
-        "scaled": Choice("scale every column to the range from 0 to 1", FLAG),
+        "iterations": Number("most iterations of a run", low=1, integer=True, expert=True),
+        "restarts": Number(
+            "runs from different starts, of which the best is taken", low=1, high=1000, integer=True, expert=True
+        ),
+        "seed": Number("seed of the starts", low=0, integer=True, expert=True),
+        "scaled": Choice("scale every column to the range from 0 to 1", FLAG, expert=True),
     }
 
     def __post_init__(self) -> None:

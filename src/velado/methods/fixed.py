@@ -58,4 +58,4 @@ class Fixed(Method):
                 raise InputError(
                     "bad-levels", f"the highest level is {h.height}, got {self.levels[h.column]}", column=h.column
                 )
-        return [self.levels[c] for c in frequency.columns]
+        return [int(self.levels[c]) for c in frequency.columns]

@@ -62,16 +62,16 @@ class Fuzzy(Method):
         "joint": Choice("partition all columns together instead of crossing their sets", FLAG),
         "sets": Number("number of sets, of each column or of all jointly", low=2, high=1000, integer=True, word="auto"),
         "breakpoints": Lists("where the sets of a column lie that are drawn by hand", numbers=True),
-        "shape": Choice("shape of the sets drawn by hand", tuple(SHAPES)),
-        "intervals": Choice("what the intervals of global recode have in common", ("equalAmount", "equidistant", "logEqui")),
-        "outliers": Choice("which outliers global recode leaves out", ("keep", "lowest", "fences")),
-        "fuzzifier": Number("how much the learned sets overlap", low=1, low_open=True, high=100),
+        "shape": Choice("shape of the sets drawn by hand", tuple(SHAPES), expert=True),
+        "intervals": Choice("what the intervals of global recode have in common", ("equalAmount", "equidistant", "logEqui"), expert=True),
+        "outliers": Choice("which outliers global recode leaves out", ("keep", "lowest", "fences"), expert=True),
+        "fuzzifier": Number("how much the learned sets overlap", low=1, low_open=True, high=100, expert=True),
         "names": Lists("names of the sets of a column, ascending"),
         "language": Choice("language of the names that are not given", tuple(LANGUAGES)),
         "degrees": Number("decimals of the degrees of membership, if they are written", low=1, high=6, integer=True, optional=True),
         "suppression": Number("share of the records that may be suppressed", low=0, high=1),
-        "restarts": Number("runs from different starts, of which the best is taken", low=1, high=1000, integer=True),
-        "seed": Number("seed of the starts", low=0, integer=True),
+        "restarts": Number("runs from different starts, of which the best is taken", low=1, high=1000, integer=True, expert=True),
+        "seed": Number("seed of the starts", low=0, integer=True, expert=True),
     }  # fmt: skip
 
     @property

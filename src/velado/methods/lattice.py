@@ -62,8 +62,15 @@ class Lattice(Method):
     parameters: ClassVar = {
         "suppression": Number("share of the records that may be suppressed", low=0, high=1),
         "objective": Choice("what to minimise (precision: to maximise)", OBJECTIVES),
-        "budget": Number("seconds after which the best node found is returned", low=0, low_open=True, optional=True),
-        "minimal": Choice("list all minimal nodes as well", FLAG),
+        "budget": Number(
+            "seconds after which the best node found is returned",
+            low=0,
+            low_open=True,
+            optional=True,
+            unit="s",
+            expert=True,
+        ),
+        "minimal": Choice("list all minimal nodes as well", FLAG, expert=True),
     }
 
     def search(

@@ -53,12 +53,14 @@ class Mondrian(Method):
     memory: Any = None
     name: ClassVar[str] = "mondrian"
     parameters: ClassVar = {
-        "split": Choice("where a column is cut", ("balanced", "median", "distribution")),
+        "split": Choice("where a column is cut", ("balanced", "median", "distribution"), expert=True),
         "represent": ChoiceByColumn("what stands for the values of a class", tuple(REPRESENTATIVES)),
-        "width": Choice("how the width of a column is measured", ("values", "range", "std")),
-        "weights": Weights("how much more a column's width counts, by column"),
-        "relaxed": Choice("whether records with equal values may come on both sides of a cut", FLAG),
-        "memory": Size("memory above which the table is solved in parts; half of what is free if not given"),
+        "width": Choice("how the width of a column is measured", ("values", "range", "std"), expert=True),
+        "weights": Weights("how much more a column's width counts, by column", expert=True),
+        "relaxed": Choice("whether records with equal values may come on both sides of a cut", FLAG, expert=True),
+        "memory": Size(
+            "memory above which the table is solved in parts; half of what is free if not given", expert=True
+        ),
     }
 
     @property

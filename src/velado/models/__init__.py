@@ -20,6 +20,7 @@ from velado.models.fuzzy import (
 )
 from velado.models.k_anonymity import KAnonymity
 from velado.parameters import build
+from velado.sentences import Sentence
 
 MODELS: dict[str, type[PrivacyModel]] = {
     m.name: m
@@ -47,7 +48,7 @@ def model_from(name: str, arguments: Mapping[str, Any] | None) -> PrivacyModel:
     """
     if name not in MODELS:
         raise InputError("unknown-model", f"there is no privacy model '{name}'", hint=suggest(name, MODELS))
-    return build(MODELS[name], arguments, f"the model {name}")
+    return build(MODELS[name], arguments, Sentence("the model {name}", name=name))
 
 
 __all__ = [

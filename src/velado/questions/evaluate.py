@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from velado.errors import InputError, NoSolution, suggest
+from velado.errors import InputError, NoSolution, shown, suggest
 from velado.evaluation import MEASURES, Evaluation, Outcome, Pair, Wanted, check_numeric, judge
 from velado.evaluation import evaluate as evaluate_pair
 from velado.evaluation.exposure import Exposure
@@ -19,7 +19,9 @@ from velado.models import PrivacyModel
 from velado.numbers import parse_all
 from velado.parameters import Number
 from velado.progress import Progress
-from velado.project.document import ROWS, Project
+from velado.project import AnyProject, Project
+from velado.project.arguments import names_of
+from velado.project.document import ROWS
 from velado.release.count import count_table, ordered
 from velado.release.people import checked_person, count_people, with_shares
 from velado.release.plan import in_own_types
@@ -35,6 +37,7 @@ from velado.release.read_back import (
 )
 from velado.release.treatments import treatments
 from velado.schema import Column, Schema
+from velado.sentences import Sentence
 from velado.tables import Counts, Session, Source, Table, open_table, unknown_column
 from velado.values import ROOT
 
@@ -42,11 +45,11 @@ from velado.values import ROOT
 def evaluate(
     original: Any,
     release: Any,
-    quasi_identifiers: Sequence[str] = (),
-    sensitive: Sequence[str] = (),
+    quasi_identifiers: str | Sequence[str] = (),
+    sensitive: str | Sequence[str] = (),
     *,
     hierarchies: Mapping[str, Any] | None = None,
-    project: Project | str | Path | None = None,
+    project: AnyProject | None = None,
     measures: Collection[str] | None = None,
     target: str | None = None,
     population: Any = None,
@@ -77,6 +80,7 @@ def evaluate(
     >>> evaluation.risk.highest, evaluation.aggregates["age"].after.mean_lower
     (0.5, 40.0)
     """
+    quasi_identifiers, sensitive = names_of(quasi_identifiers), names_of(sensitive)
     project = None if project is None else Project.of(project)
     schema, folder, models = described(quasi_identifiers, sensitive, hierarchies, project, twins)
     if project is not None:
@@ -145,7 +149,10 @@ def _check_numbers(queries: Any, seed: Any, fraction: Any) -> None:
     ):
         problem = parameter.problem(value)
         if problem:
-            raise InputError("bad-parameter", f"{name} {problem}, got {value!r}")
+            message = Sentence(
+                "{parameter} {problem}, got {value}", parameter=name, problem=problem, value=shown(value)
+            )
+            raise InputError("bad-parameter", message)
 
 
 def described(

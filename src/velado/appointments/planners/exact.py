@@ -43,9 +43,13 @@ class Exact(Planner):
     level: int | None = None
     name: ClassVar[str] = "exact"
     parameters: ClassVar = {
-        "seconds": Number("time that the search may take", low=0, low_open=True),
-        "workers": Number("searches at the same time; all processors by default", low=1, integer=True, optional=True),
-        "level": Number("stop when so many components are proven to be 0", low=1, integer=True, optional=True),
+        "seconds": Number("time that the search may take", low=0, low_open=True, unit="s"),
+        "workers": Number(
+            "searches at the same time; all processors by default", low=1, integer=True, optional=True, expert=True
+        ),
+        "level": Number(
+            "stop when so many components are proven to be 0", low=1, integer=True, optional=True, expert=True
+        ),
     }
 
     def assign(self, problem: Problem, progress: Progress | None = None) -> Assignment:

@@ -47,10 +47,10 @@ class PeopleLike:
         "people": Number("how many", low=1, high=100_000_000, integer=True),
         "ages": Choice("distribution of the ages", ("uniform", "spain-2015")),
         "sex": Choice("whom to invent", ("both", "man", "woman")),
-        "youngest": Number("lowest age", low=0, high=OLDEST, integer=True),
-        "oldest": Number("highest age", low=0, high=OLDEST, integer=True),
+        "youngest": Number("lowest age", low=0, high=OLDEST, integer=True, unit="years"),
+        "oldest": Number("highest age", low=0, high=OLDEST, integer=True, unit="years"),
         "postal_codes": Number("number of postal codes", low=1, high=70_000, integer=True),
-        "seed": Number("seed of the draws", low=0, integer=True),
+        "seed": Number("seed of the draws", low=0, integer=True, expert=True),
     }
 
     def __post_init__(self) -> None:
@@ -107,7 +107,7 @@ class SlotsLike:
         "people": Number("people who need a place", low=0, high=100_000_000, integer=True),
         "lowest": Number("lowest capacity", low=0, high=100_000_000, integer=True),
         "highest": Number("highest capacity", low=1, high=100_000_000, integer=True),
-        "seed": Number("seed of the draws", low=0, integer=True),
+        "seed": Number("seed of the draws", low=0, integer=True, expert=True),
     }
 
     def __post_init__(self) -> None:
