@@ -121,11 +121,6 @@ def lattice_size(levels: Sequence[int]) -> int:
     return min(math.prod(levels), 10**300)
 
 
-def suppression_limit(share: float, records: int) -> int:
-    """How many records a share allows to suppress."""
-    return min(records, math.floor(share * records + 1e-9))
-
-
 def release_of(
     frequency: FrequencyTable, models: Sequence[PrivacyModel], levels: Sequence[int], search: Search, **more: Any
 ) -> Found:
@@ -135,7 +130,7 @@ def release_of(
     return Found(classes, kept, search, *classes.labels_at(levels), tuple(int(x) for x in levels), **more)
 
 
-def no_solution(frequency: FrequencyTable, models: Sequence[PrivacyModel], share: float) -> NoSolution:
+def no_solution(frequency: FrequencyTable, models: Sequence[PrivacyModel], limit: Suppression) -> NoSolution:
     """Why nothing was found, and the nearest setting that would work."""
     top = [h.height for h in frequency.hierarchies]
     classes = Classes.at_levels(frequency, top)
