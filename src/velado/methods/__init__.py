@@ -26,7 +26,9 @@ def method_from(name: str, arguments: Mapping[str, Any] | None) -> Method:
     0.05
     """
     if name not in METHODS:
-        raise InputError("unknown-method", f"there is no method '{name}'", hint=suggest(name, METHODS))
+        raise InputError(
+            "unknown-method", Sentence("there is no method '{name}'", name=name), hint=suggest(name, METHODS)
+        )
     return build(METHODS[name], arguments, Sentence("the method {name}", name=name))
 
 

@@ -17,13 +17,14 @@ from velado.fuzzy.coding import Coding
 from velado.fuzzy.memberships import MOST_CELLS
 from velado.hierarchies import Hierarchy
 from velado.i18n import LANGUAGES
-from velado.methods.base import Found, Method, Search
+from velado.methods.base import Found, Method, Search, reached, shown_figure
 from velado.methods.clock import Clock
 from velado.methods.fuzzy_labels import Labelled
 from velado.methods.suppression import SUPPRESSION, Suppression, suppression_limit
 from velado.models import PrivacyModel, Verdict
 from velado.parameters import FLAG, Choice, Lists, Number
 from velado.progress import Progress
+from velado.sentences import Sentence, joined
 from velado.values import ROOT
 
 MOST_SETS = 9
@@ -145,9 +146,11 @@ class Fuzzy(Method):
         given = self.names.get(column) or set_labels(len(places), self.language)
         if len(given) != len(places):
             raise InputError(
-                "bad-names", f"there are {len(places)} sets and {len(given)} names", column=column,
+                "bad-names",
+                Sentence("there are {sets} sets and {names} names", sets=len(places), names=len(given)),
+                column=column,
                 hint="Give as many names as sets, or none.",
-            )  # fmt: skip
+            )
         return tuple(given[i] for i in places)
 
     def _wanted(self, frequency: FrequencyTable, numbers: Sequence[np.ndarray]) -> Sequence[int]:
@@ -207,12 +210,22 @@ class Fuzzy(Method):
 
     def _none(self, sets: int, suppressed: int, failing: Sequence[Verdict]) -> NoSolution:
         hints = [
-            f"{v.name}: {v.achieved if not isinstance(v.achieved, float) else round(v.achieved, 6)} is reached."
-            for v in failing
+            Sentence("{model}: {reached} is reached.", model=v.name, reached=shown_figure(v.achieved)) for v in failing
         ]
-        hints.append("Weaken the models to what is reached, allow suppression, or take fewer sets or fewer columns.")
-        text = f"no partition satisfies the models: with {sets} sets, {suppressed} record(s) would be suppressed"
-        return NoSolution("no-solution", text, hint="\n".join(hints))
+        hints.append(
+            Sentence("Weaken the models to what is reached, allow suppression, or take fewer sets or fewer columns.")
+        )
+        text = Sentence(
+            "no partition satisfies the models: with {sets} sets, {suppressed} record(s) would be suppressed",
+            sets=sets,
+            suppressed=suppressed,
+        )
+        return NoSolution(
+            "no-solution",
+            text,
+            hint=joined("\n", hints),
+            fields={"reached": reached(failing), "allowed": self.suppression},
+        )
 
 
 def _rows(frequency: FrequencyTable, numbers: Sequence[np.ndarray]) -> np.ndarray:

@@ -118,12 +118,16 @@ class Mondrian(Method):
         """The rules by which a table with these columns is cut."""
         columns = [h.column for h in hierarchies]
         represented = {} if isinstance(self.represent, str) else self.represent
-        for what, name in [("weight", n) for n in self.weights] + [("representative", n) for n in represented]:
+        for name in (*self.weights, *represented):
             if name not in columns:
                 raise InputError(
-                    "unknown-column", f"a {what} is given for a column that is not a quasi-identifier", column=name,
+                    "unknown-column",
+                    "a weight is given for a column that is not a quasi-identifier"
+                    if name in self.weights
+                    else "a representative is given for a column that is not a quasi-identifier",
+                    column=name,
                     hint=suggest(name, columns),
-                )  # fmt: skip
+                )
         axes = tuple(Axis.cut(h) for h in hierarchies)
         return Cutter(
             axes, records, tuple(models), tuple(sensitive), self.split, self.width, self.weights, self.relaxed

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from velado.errors import InputError
 from velado.methods.suppression import Suppression, forbidden
 from velado.models import PrivacyModel
+from velado.sentences import Sentence
 
 
 def require_monotone(method: str, models: Sequence[PrivacyModel], suppression: Suppression) -> None:
@@ -19,9 +20,16 @@ def require_monotone(method: str, models: Sequence[PrivacyModel], suppression: S
     for model in models:
         fits = model.is_monotone if whole else model.is_hereditary
         if not fits:
-            reason = "is not monotone" if whole else "is not monotone when records are suppressed"
             raise InputError(
-                "not-monotone", f"{method} needs monotone models, and {model.name} {reason}",
-                hint="Use the method lattice, which proves its optimum for every model"
-                + (", or 'suppression: 0'." if not whole and model.is_monotone else "."),
-            )  # fmt: skip
+                "not-monotone",
+                Sentence(
+                    "{method} needs monotone models, and {model} is not monotone"
+                    if whole
+                    else "{method} needs monotone models, and {model} is not monotone when records are suppressed",
+                    method=method,
+                    model=model.name,
+                ),
+                hint="Use the method lattice, which proves its optimum for every model, or 'suppression: 0'."
+                if not whole and model.is_monotone
+                else "Use the method lattice, which proves its optimum for every model.",
+            )

@@ -10,6 +10,7 @@ import numpy as np
 
 from velado.errors import InputError
 from velado.parameters import Choice, Number, Parameter, check
+from velado.sentences import Sentence
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -149,4 +150,13 @@ def generate_slots(table: int = 0, **like: int) -> pa.Table:
 def check_range(low: str, lowest: int, high: str, highest: int) -> None:
     """The first of two parameters may not be above the second."""
     if lowest > highest:
-        raise InputError("bad-parameter", f"'{low}' ({lowest}) must not be above '{high}' ({highest})")
+        raise InputError(
+            "bad-parameter",
+            Sentence(
+                "'{low}' ({lowest}) must not be above '{high}' ({highest})",
+                low=low,
+                lowest=lowest,
+                high=high,
+                highest=highest,
+            ),
+        )
