@@ -34,10 +34,10 @@ from velado.kernels.measures import at_least, judge_rule
 class Survey(NamedTuple):
     """What is found of each node, one array element each.
 
-    ``kept``: records of satisfying classes; ``classes``, ``smallest`` and ``largest`` are about these classes, ``least`` is
-    the smallest class of all. ``exposure`` is the smallest number of people of a satisfying class, ``people`` those of all
-    satisfying classes: records, or shares where a person has several (``unit`` is then what one weighs in the last value of
-    the histograms, and 0 otherwise). ``achieved[r]`` and ``reached[r]``: worst figure of rule r among satisfying classes
+    ``kept``: records of satisfying classes; ``classes``, ``smallest`` and ``largest`` are about these classes.
+    ``exposure`` is the smallest number of people of a satisfying class, ``least`` that of all classes, ``people`` those of
+    all satisfying classes together: records, or shares where a person has several (``unit`` is then what one weighs in the
+    last value of the histograms, and 0 otherwise). ``achieved[r]`` and ``reached[r]``: worst figure of rule r among satisfying classes
     and among all. ``value`` is empty where the objective is the loss. What nothing is known of is NaN, or 0 for counts.
     """
 
@@ -129,21 +129,21 @@ def _measure(tables, rules, objective, loss, search, scratch, figures, survey, l
     classes = np.int64(0)
     smallest = np.int64(tables.records)
     largest = np.int64(0)
-    least = np.int64(tables.records)
+    least = np.inf
     exposure = np.inf
     people = 0.0
     for c in range(found):
         size = sizes[c]
-        least = min(least, size)
+        here = float(size)
+        if survey.unit > 0:
+            here = scratch.class_counts[scratch.class_start[c + 1] - 1] / survey.unit
+        least = min(least, here)
         if not satisfied[c]:
             continue
         kept += size
         classes += 1
         smallest = min(smallest, size)
         largest = max(largest, size)
-        here = float(size)
-        if survey.unit > 0:
-            here = scratch.class_counts[scratch.class_start[c + 1] - 1] / survey.unit
         exposure = min(exposure, here)
         people += here
     survey.kept[node] = kept

@@ -67,12 +67,13 @@ def survey(
     histograms = people is not None or bool((rules.kind != SIZE).any())
     # No class is too small to be looked at, and nothing is left out for what it suppresses.
     loss, priced = (compile_objective(name, frequency, tables, 1, frequency.records) for name in ("loss", objective))
-    counts = (np.zeros(nodes, dtype=np.int64) for _ in range(5))
+    counts = (np.zeros(nodes, dtype=np.int64) for _ in range(4))
     rule_figures = (np.full((len(rules.kind), nodes), np.nan) for _ in range(2))
     found = Survey(
         np.full(nodes, np.nan),
         np.full(0 if objective == "loss" else nodes, np.nan),
         *counts,
+        np.zeros(nodes),
         np.full(nodes, np.nan),
         np.zeros(nodes),
         *rule_figures,
