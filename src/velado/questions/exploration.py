@@ -400,9 +400,9 @@ def shown(levels: Sequence[Any]) -> str:
     """A level vector for people.
 
     >>> shown((1, 0, 2))
-    '⟨1,0,2⟩'
+    '[1,0,2]'
     """
-    return "⟨" + ",".join(map(str, levels)) + "⟩"
+    return "[" + ",".join(map(str, levels)) + "]"
 
 
 def _plain(array: np.ndarray, whole: bool) -> list[Any]:

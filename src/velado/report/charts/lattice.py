@@ -24,6 +24,8 @@ LOOKS = {
 """Shape, filling and outline of each status: told apart without colours, too."""
 LAYER = 92
 """Between two heights of the drawing."""
+ROOM = 84
+"""Between two nodes of a height, at least."""
 LETTER = 6.2
 """Width of a letter of the labels."""
 CELLS = (110, 70)
@@ -39,8 +41,18 @@ def lattice(found: Exploration, words: Language) -> Chart:
     limit = words.plural("explore.limit", found.limit)
     counted = words.plural("explore.nodes", len(found))
     note = words.text("explore.under" if len(found) <= MOST_NAMED else "explore.map-note")
-    lines = [*_wrapped(columns), f"{counted}; {limit}.", *_wrapped(note)]
+    lines = [*_wrapped(columns), f"{counted}; {limit}.", *_best(found, words), *_wrapped(note)]
     return Chart({**chart.spec, "title": {"text": title, "subtitle": lines}}, words)
+
+
+def _best(found: Exploration, words: Language) -> list[str]:
+    """The optimal node in words, if there is one."""
+    best = found.optimal
+    if best is None:
+        return [words.text("explore.none")]
+    key = "explore.best-minimal" if best.minimal else "explore.best"
+    figures = {"loss": words.number(best.loss), "suppressed": words.integer(best.suppressed)}
+    return [words.text(key, levels=shown(best.levels), **figures)]
 
 
 def _wrapped(text: str, most: int = 95) -> list[str]:
@@ -71,7 +83,7 @@ def _drawing(found: Exploration, words: Language) -> Chart:
     for number, node in enumerate(nodes):
         layers.setdefault(node.height, []).append(number)
     named = [(shown(n.levels), _figures(n.k, n.suppressed, words)) for n in nodes]
-    room = max(len(text) for pair in named for text in pair) * LETTER + 16
+    room = max(ROOM, max(len(text) for pair in named for text in pair) * LETTER + 16)
     x = _placed(layers, found, room)
     rows = [
         {"x": x[i], "y": -n.height * LAYER, "status": words.text(f"explore.status.{n.status}"), "name": a, "figures": b,
@@ -153,7 +165,7 @@ def _map(found: Exploration, words: Language) -> Chart:
         "width": 520,
         "height": 380,
         "data": {"values": _points(found, words)},
-        "layer": [_limit(found, words), _cloud(words, present), _optimal(found, words)],
+        "layer": [_limit(found, words), _cloud(words, present)],
     }
     heights = {
         "width": 520,
@@ -232,17 +244,6 @@ def _limit(found: Exploration, words: Language) -> dict[str, Any]:
         "encoding": {"y": up, "x": {"value": "width"}, "text": {"field": "text"}},
     }
     return {"data": data, "layer": [line, text]}
-
-
-def _optimal(found: Exploration, words: Language) -> dict[str, Any]:
-    """The levels of the optimal node beside it."""
-    best = found.optimal
-    values = [] if best is None else [{"x": best.loss, "y": best.share, "text": shown(best.levels)}]
-    text = {"type": "text", "align": "left", "baseline": "middle", "dx": 13, "fontSize": 12, "fontWeight": "bold"}
-    halo = {"stroke": "white", "strokeWidth": 4, "strokeJoin": "round"}
-    encoding = {**_axes(words), "text": {"field": "text"}}
-    layers = [{"mark": {**text, "color": INK, **look}, "encoding": encoding} for look in (halo, {})]
-    return {"data": {"values": values}, "layer": layers}
 
 
 def _by_height(found: Exploration, words: Language) -> list[dict[str, Any]]:
