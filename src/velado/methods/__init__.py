@@ -1,5 +1,6 @@
 """Methods: from a frequency table and models to a recoding."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from velado.errors import InputError, suggest
@@ -17,7 +18,7 @@ from velado.parameters import build
 METHODS: dict[str, type[Method]] = {m.name: m for m in (Lattice, Mondrian, Samarati, Datafly, Incognito, Fuzzy, Fixed)}
 
 
-def method_from(name: str, arguments: dict[str, Any] | None) -> Method:
+def method_from(name: str, arguments: Mapping[str, Any] | None) -> Method:
     """A method from its name and parameters as in a project file.
 
     >>> method_from("lattice", {"suppression": 0.05}).suppression

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from velado.attacks import (
@@ -26,7 +25,8 @@ from velado.attacks import (
 )
 from velado.errors import InputError, suggest
 from velado.progress import Progress
-from velado.project import Project
+from velado.project import AnyProject, Project
+from velado.project.arguments import names_of
 from velado.questions.adversary import Adversary
 from velado.questions.evaluate import described
 from velado.questions.fuzzify import in_words
@@ -46,8 +46,8 @@ NEEDED = {
 
 def attack(
     release: Any = None,
-    quasi_identifiers: Sequence[str] = (),
-    sensitive: Sequence[str] = (),
+    quasi_identifiers: str | Sequence[str] = (),
+    sensitive: str | Sequence[str] = (),
     *,
     original: Any = None,
     external: Any = None,
@@ -55,7 +55,7 @@ def attack(
     match: Mapping[str, str] | None = None,
     identity: str | None = None,
     hierarchies: Mapping[str, Any] | None = None,
-    project: Project | str | Path | None = None,
+    project: AnyProject | None = None,
     only: Collection[str] | None = None,
     know: int = 1,
     confidence: float = 1.0,
@@ -80,6 +80,7 @@ def attack(
     >>> found.succeeded, found.exposed[0].labels, found.exposed[0].value, found.prevented_by[0].model
     (True, {'age': '<50'}, 'flu', 'distinct-diversity')
     """
+    quasi_identifiers, sensitive = names_of(quasi_identifiers), names_of(sensitive)
     project = None if project is None else Project.of(project)
     follow = (progress or Progress()).through(open=1, attack=9)
     session = Session(follow("open"))

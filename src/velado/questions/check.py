@@ -10,6 +10,7 @@ from typing import Any
 from velado.errors import InputError
 from velado.evaluation import Check, check_frequency
 from velado.progress import Progress
+from velado.project.arguments import names_of
 from velado.release.count import count_table
 from velado.release.people import Membership, checked_person, different
 from velado.schema import Column, Schema
@@ -18,8 +19,8 @@ from velado.tables import Session, open_table
 
 def check(
     data: Any,
-    quasi_identifiers: Sequence[str],
-    sensitive: Sequence[str] = (),
+    quasi_identifiers: str | Sequence[str],
+    sensitive: str | Sequence[str] = (),
     *,
     l: int = 2,  # noqa: E741
     trees: Mapping[str, Any] | None = None,
@@ -43,6 +44,7 @@ def check(
     >>> [(row["labels"], row["records"]) for row in result.class_figures.rows()]
     [({'age': '30-39'}, 3)]
     """
+    quasi_identifiers, sensitive = names_of(quasi_identifiers), names_of(sensitive)
     if not quasi_identifiers:
         raise InputError("no-quasi-identifier", "name at least one quasi-identifier", hint="--qi age,sex")
     both = [c for c in quasi_identifiers if c in sensitive]

@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError, NoSolution, suggest
@@ -19,7 +18,7 @@ from velado.hierarchies import Cover
 from velado.methods import Method, method_from
 from velado.models import KAnonymity, PrivacyModel
 from velado.progress import Progress
-from velado.project import Project
+from velado.project import AnyProject, Project
 from velado.release.count import check_size, count_table
 from velado.release.fit import check_described
 from velado.release.people import Membership, person_column, with_shares
@@ -40,7 +39,7 @@ class Variant:
 
 
 def compare(
-    project: Project | str | Path,
+    project: AnyProject,
     grid: Mapping[str, Sequence[Any]],
     *,
     measures: Sequence[str] = ("ks",),
@@ -67,7 +66,7 @@ def compare(
 
 
 def balance(
-    project: Project | str | Path,
+    project: AnyProject,
     conditions: Mapping[str, float],
     grid: Mapping[str, Sequence[Any]] | None = None,
     *,

@@ -19,7 +19,9 @@ from velado.models import PrivacyModel
 from velado.numbers import parse_all
 from velado.parameters import Number
 from velado.progress import Progress
-from velado.project.document import ROWS, Project
+from velado.project import AnyProject, Project
+from velado.project.arguments import names_of
+from velado.project.document import ROWS
 from velado.release.count import count_table, ordered
 from velado.release.people import checked_person, count_people, with_shares
 from velado.release.plan import in_own_types
@@ -42,11 +44,11 @@ from velado.values import ROOT
 def evaluate(
     original: Any,
     release: Any,
-    quasi_identifiers: Sequence[str] = (),
-    sensitive: Sequence[str] = (),
+    quasi_identifiers: str | Sequence[str] = (),
+    sensitive: str | Sequence[str] = (),
     *,
     hierarchies: Mapping[str, Any] | None = None,
-    project: Project | str | Path | None = None,
+    project: AnyProject | None = None,
     measures: Collection[str] | None = None,
     target: str | None = None,
     population: Any = None,
@@ -77,6 +79,7 @@ def evaluate(
     >>> evaluation.risk.highest, evaluation.aggregates["age"].after.mean_lower
     (0.5, 40.0)
     """
+    quasi_identifiers, sensitive = names_of(quasi_identifiers), names_of(sensitive)
     project = None if project is None else Project.of(project)
     schema, folder, models = described(quasi_identifiers, sensitive, hierarchies, project, twins)
     if project is not None:

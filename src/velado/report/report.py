@@ -18,7 +18,7 @@ from velado.evaluation.exposure import Exposure
 from velado.i18n import Language
 from velado.i18n import language as language_of
 from velado.progress import Progress
-from velado.project import Project
+from velado.project import AnyProject, Project
 from velado.questions.compare import compare
 from velado.questions.evaluate import read_exposures, read_pair
 from velado.release.manifest import made_from, read_manifest
@@ -45,7 +45,7 @@ BREATH = 0.1
 
 
 def write_report(
-    project: Project | str | Path,
+    project: AnyProject,
     output: str | Path | None = None,
     *,
     language: str | Language = "en",
