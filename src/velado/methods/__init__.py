@@ -14,6 +14,7 @@ from velado.methods.mondrian import Mondrian
 from velado.methods.objectives import OBJECTIVES
 from velado.methods.samarati import Samarati
 from velado.parameters import build
+from velado.sentences import Sentence
 
 METHODS: dict[str, type[Method]] = {m.name: m for m in (Lattice, Mondrian, Samarati, Datafly, Incognito, Fuzzy, Fixed)}
 
@@ -25,8 +26,10 @@ def method_from(name: str, arguments: Mapping[str, Any] | None) -> Method:
     0.05
     """
     if name not in METHODS:
-        raise InputError("unknown-method", f"there is no method '{name}'", hint=suggest(name, METHODS))
-    return build(METHODS[name], arguments, f"the method {name}")
+        raise InputError(
+            "unknown-method", Sentence("there is no method '{name}'", name=name), hint=suggest(name, METHODS)
+        )
+    return build(METHODS[name], arguments, Sentence("the method {name}", name=name))
 
 
 __all__ = [

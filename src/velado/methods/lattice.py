@@ -63,8 +63,15 @@ class Lattice(Method):
     parameters: ClassVar = {
         "suppression": Number("share of the records that may be suppressed", low=0, high=1),
         "objective": Choice("what to minimise (precision: to maximise)", OBJECTIVES),
-        "budget": Number("seconds after which the best node found is returned", low=0, low_open=True, optional=True),
-        "minimal": Choice("list all minimal nodes as well", FLAG),
+        "budget": Number(
+            "seconds after which the best node found is returned",
+            low=0,
+            low_open=True,
+            optional=True,
+            unit="s",
+            expert=True,
+        ),
+        "minimal": Choice("list all minimal nodes as well", FLAG, expert=True),
     }
 
     def search(
@@ -82,7 +89,7 @@ class Lattice(Method):
             if proven:
                 raise no_solution(frequency, models, self.suppression)
             raise InputError(
-                "budget-too-small", f"no node was found within the budget of {self.budget} s",
+                "budget-too-small", Sentence("no node was found within the budget of {budget} s", budget=self.budget),
                 hint="Raise the budget, or use the method datafly.",
             )  # fmt: skip
         value = space.value(node)
@@ -317,11 +324,12 @@ def in_ranges(
 
 def too_large(nodes: int, most: int, hint: str) -> InputError:
     """The error for a lattice of more nodes than can be dealt with."""
-    if nodes >= 10**15:
-        message = Sentence("the lattice has more than 10^15 nodes, and at most {most:,} can be dealt with", most=most)
-    else:
-        message = Sentence("the lattice has {nodes:,} nodes, more than {most:,}", nodes=nodes, most=most)
-    return InputError("lattice-too-large", message, hint=hint)
+    shown = Sentence("{nodes:,}", nodes=nodes) if nodes < 10**15 else Sentence("more than 10^15")
+    return InputError(
+        "lattice-too-large",
+        Sentence("the lattice has {nodes} nodes, more than {most:,}", nodes=shown, most=most),
+        hint=hint,
+    )
 
 
 def kernel_tables(frequency: FrequencyTable, tables: LevelTables) -> Any:

@@ -31,16 +31,17 @@ from velado.questions.adversary import Adversary
 from velado.questions.evaluate import described
 from velado.questions.fuzzify import in_words
 from velado.schema import Schema
+from velado.sentences import Sentence, joined
 from velado.tables import Session, Source, open_table
 
 NEEDED = {
-    "columns": "a column in the release that is no quasi-identifier",
-    "sensitive": "a sensitive column (--sensitive)",
-    "tree": "a value tree of a sensitive column (--hierarchy)",
-    "numbers": "a sensitive column of numbers",
-    "external": "an external table (--external)",
-    "original": "the original table (--original)",
-    "other": "another release of the same table (--other)",
+    "columns": Sentence("a column in the release that is no quasi-identifier"),
+    "sensitive": Sentence("a sensitive column (--sensitive)"),
+    "tree": Sentence("a value tree of a sensitive column (--hierarchy)"),
+    "numbers": Sentence("a sensitive column of numbers"),
+    "external": Sentence("an external table (--external)"),
+    "original": Sentence("the original table (--original)"),
+    "other": Sentence("another release of the same table (--other)"),
 }
 
 
@@ -143,7 +144,9 @@ def _wanted(only: Collection[str] | None, given: set[str], schema: Any) -> list[
     """The attacks to run, in the order of the registry."""
     for name in only or ():
         if name not in ATTACKS:
-            raise InputError("unknown-attack", f"there is no attack '{name}'", hint=suggest(name, ATTACKS))
+            raise InputError(
+                "unknown-attack", Sentence("there is no attack '{name}'", name=name), hint=suggest(name, ATTACKS)
+            )
     if schema.names("sensitive"):
         # Whether there is a tree or numbers shows itself when the columns are read.
         given = given | {"sensitive", "tree", "numbers"}
@@ -159,8 +162,9 @@ def _wanted(only: Collection[str] | None, given: set[str], schema: Any) -> list[
 
 
 def _needs(name: str) -> InputError:
-    wanted = " and ".join(" or ".join(NEEDED[x] for x in group) for group in ATTACKS[name])
-    return InputError("attack-needs", f"the attack '{name}' needs {wanted}")
+    groups = [joined(Sentence(" or "), [NEEDED[x] for x in group]) for group in ATTACKS[name]]
+    wanted = joined(Sentence(" and "), groups)
+    return InputError("attack-needs", Sentence("the attack '{name}' needs {needed}", name=name, needed=wanted))
 
 
 Run = Callable[[Adversary, Progress], Iterator[Attack]]

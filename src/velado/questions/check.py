@@ -14,6 +14,7 @@ from velado.project.arguments import names_of
 from velado.release.count import count_table
 from velado.release.people import Membership, checked_person, different
 from velado.schema import Column, Schema
+from velado.sentences import Sentence
 from velado.tables import Session, open_table
 
 
@@ -51,7 +52,7 @@ def check(
     if both:
         raise InputError("two-roles", "a column cannot be quasi-identifier and sensitive", column=both[0])
     if isinstance(l, bool) or not isinstance(l, int) or l < 1:
-        raise InputError("bad-parameter", f"l must be a whole number of 1 or more, got {l!r}")
+        raise InputError("bad-parameter", Sentence("l must be a whole number of 1 or more, got {l!r}", l=l))
     for name in trees or {}:
         if name not in sensitive:
             raise InputError("not-sensitive", "a tree is given for a column that is not sensitive", column=name)

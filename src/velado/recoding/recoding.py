@@ -16,6 +16,7 @@ from velado.errors import InputError
 from velado.frequency import Classes, FrequencyTable, Portions, Sensitive
 from velado.hierarchies import Cover
 from velado.progress import Progress
+from velado.sentences import Sentence
 from velado.tables import (
     ColumnType,
     Dealing,
@@ -158,7 +159,9 @@ class Recoding:
         try:
             lacking = [c.name for c in self.columns if c.name not in table.header]
             if lacking:
-                raise InputError("unknown-column", "the new rows lack recoded columns: " + ", ".join(lacking))
+                raise InputError(
+                    "unknown-column", Sentence("the new rows lack recoded columns: {columns}", columns=lacking)
+                )
             return self._apply(table)
         finally:
             table.close()
