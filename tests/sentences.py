@@ -125,7 +125,7 @@ def _is_command(node: ast.AST) -> TypeGuard[ast.FunctionDef]:
 if __name__ == "__main__":
     known = translations()
     for place, template in sentences(*sys.argv[1:]):
-        if not wordless(template) and template not in known:
+        if not wordless(MARKUP.sub("", template)) and template not in known:
             print(f"{place}: not translated: {template!r}")
     for place in untranslatable(*sys.argv[1:]):
         print(f"{place}: cannot be translated: put together from pieces")
