@@ -71,12 +71,15 @@ class Number(Parameter):
         good = _is_number(value) and abs(value) <= LARGEST and not (self.integer and value != int(value))
         if good and self.low <= value <= self.high and not (self.low_open and value == self.low):
             return None
-        if self.word is None:
-            return Sentence("must be {wanted}", wanted=self._wanted())
-        return Sentence("must be '{word}' or {wanted}", word=self.word, wanted=self._wanted())
+        return Sentence("must be {wanted}", wanted=self.wanted())
 
-    def _wanted(self) -> Sentence:
-        """The allowed numbers in words."""
+    def wanted(self) -> Sentence:
+        """What is allowed, in words."""
+        if self.word is None:
+            return self._numbers()
+        return Sentence("'{word}' or {wanted}", word=self.word, wanted=self._numbers())
+
+    def _numbers(self) -> Sentence:
         range_ = {"low": self.low, "high": self.high}
         if math.isfinite(self.low) and math.isfinite(self.high):
             if self.low_open and self.integer:
