@@ -41,7 +41,6 @@ from velado.cli.terminal import (
     table,
 )
 from velado.i18n import Language
-from velado.parameters import Parametrized
 from velado.sentences import Sentence
 
 app = App(help="Give out appointments that keep people anonymous.", no_args_is_help=True)
@@ -107,7 +106,7 @@ def generate(
     )
 
 
-def _those(kind: type[Parametrized], given: Given) -> Given:
+def _those(kind: type[PeopleLike | SlotsLike], given: Given) -> Given:
     """What was given for one of several declared classes."""
     return {name: value for name, value in given.items() if name in kind.parameters}
 

@@ -12,7 +12,7 @@ import typer
 
 from velado import InputError
 from velado.cli.terminal import names
-from velado.parameters import FLAG, Choice, Limit, Lists, Number, Parameter, Parametrized
+from velado.parameters import FLAG, Choice, Limit, Lists, Number, Parameter
 from velado.sentences import Sentence
 
 Given = dict[str, Any]
@@ -38,14 +38,14 @@ def _capital(text: str) -> str:
 
 
 def takes(
-    into: str, *kinds: type[Parametrized], skip: Iterable[str] = (), unset: Iterable[str] | None = None
+    into: str, *kinds: Any, skip: Iterable[str] = (), unset: Iterable[str] | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a command an option for every declared parameter of some classes, in the place of its parameter ``into``.
 
     The command gets what was given as one mapping. ``unset`` parameters have no default of their own: what is not given is
     not in the mapping; None: all of them. A parameter that several classes have is one option.
     """
-    declared: dict[str, list[type[Parametrized]]] = {}
+    declared: dict[str, list[Any]] = {}
     for kind in kinds:
         for name in kind.parameters:
             if name not in skip:
@@ -86,14 +86,14 @@ def in_place_of(
     return run
 
 
-def _option(name: str, kinds: list[type[Parametrized]], free: bool, of_several: bool) -> inspect.Parameter:
+def _option(name: str, kinds: list[Any], free: bool, of_several: bool) -> inspect.Parameter:
     parameter = kinds[0].parameters[name]
     usual = {f.name: f.default for f in fields(kinds[0])}[name]
     default = None if free or usual is MISSING or isinstance(parameter, Lists) else usual
     kind: Any = _type(parameter)
     meaning = _help(parameter, ", ".join(k.name for k in kinds) if of_several else "")
     written = typer.Option(f"--{name.replace('_', '-')}", help=meaning)
-    option = Annotated[kind if default is not None else kind | None, written]
+    option = Annotated[kind if default is not None else kind | None, written]  # type: ignore[valid-type]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option)
 
 
