@@ -12,15 +12,13 @@ from velado import Exploration, InputError, explore
 from velado.cli import warming
 from velado.cli.language import current
 from velado.cli.terminal import JSON, figure, names, print_json, progress, say, silence, table, told
-from velado.questions.exploration import SORTS, STATUSES, Node, NodeClasses, shown
+from velado.questions.exploration import Node, NodeClasses, shown
 from velado.questions.exploration import Path as Way
 from velado.report.formats.lattice import save_lattice, save_nodes, write_json
 from velado.results import encoded
 from velado.sentences import Sentence
 
 TOP = 20
-STATUS_WORDS = ", ".join(STATUSES)
-SORT_WORDS = ", ".join(SORTS)
 
 
 def command(
@@ -32,7 +30,9 @@ def command(
     end: Annotated[str | None, typer.Option("--to", help="Show the way to this node; without it, to the top.")] = None,
     status: Annotated[
         str | None,
-        typer.Option(help="Only nodes with this status: optimal, minimal, satisfying, over-limit, failing; or several."),
+        typer.Option(
+            help="Only nodes with this status: optimal, minimal, satisfying, over-limit, failing; or several."
+        ),
     ] = None,
     sort: Annotated[
         str | None,
@@ -49,43 +49,42 @@ def command(
 ) -> None:
     """Show every node of the generalization lattice: what a release at these levels would lose, suppress and achieve."""
     warming.begin("lattice")
-    asked, ends = [levels_from(x) for x in (node, start, end)], (start, end) != (None, None)
+    one, first, last = (None if text is None else levels_from(text) for text in (node, start, end))
     with progress() as report:
         found = explore(project, most_nodes=most_nodes, progress=report.part(0.0, 0.8 if chart else 1.0))
-        chosen = found.chosen(status=names(status), sort=sort or ("levels" if json or csv else "status"), top=top)
+        chosen = found.chosen(status=names(status), sort=sort or "levels", top=top)
         if csv is not None:
             save_nodes(found, csv, chosen)
         if chart is not None:
             save_lattice(found, chart, language=current().code, progress=report.part(0.8, 1.0))
-    if node is not None:
-        classes = found.node(asked[0], l)
+    if one is not None:
+        classes = found.node(one, l)
         print_json(classes.as_dict()) if json else show_node(found, classes, top or TOP)
-    elif ends:
-        top_node = [n - 1 for n in found.levels]
-        way = found.path(asked[1] if start else [0] * len(found.columns), asked[2] if end else top_node)
+    elif first is not None or last is not None:
+        way = found.path(first or [0] * len(found.columns), last or [n - 1 for n in found.levels])
         print_json(encoded(way)) if json else show_way(found, way)
     elif json:
         _stream(found, chosen)
     else:
-        if status or sort or top or not csv:
-            show_nodes(found, chosen if csv is None else found.chosen(status=names(status), sort=sort or "status", top=top), top)
-    if not json:
-        for file in (csv, chart):
-            if file is not None:
-                say("Written: {file}", file=file)
+        show_nodes(found, chosen if sort else found.chosen(status=names(status), sort="status", top=top), top or TOP)
+    for file in () if json else (csv, chart):
+        if file is not None:
+            say("Written: {file}", file=file)
 
 
-def levels_from(text: str | None) -> list[int]:
+def levels_from(text: str) -> list[int]:
     """A level vector as it is written on the command line.
 
     >>> levels_from("1,0,2")
     [1, 0, 2]
     """
     try:
-        return [int(x) for x in names((text or "").strip("[]⟨⟩ "))]
+        return [int(x) for x in names(text.strip("[] "))]
     except ValueError:
         raise InputError(
-            "bad-option", Sentence("a node is written as its levels, got '{text}'", text=text), hint="For example 1,0,2."
+            "bad-option",
+            Sentence("a node is written as its levels, got '{text}'", text=text),
+            hint="For example 1,0,2.",
         ) from None
 
 
@@ -107,10 +106,10 @@ def _percent(share: float | None) -> str:
 
 
 def _models(found: Exploration) -> list[str]:
-    return [key for model in found.models for key in model.figures]
+    return [key for model in found.models for key in model.tells]
 
 
-def show_nodes(found: Exploration, chosen: Any, top: int | None) -> None:
+def show_nodes(found: Exploration, chosen: Any, top: int) -> None:
     """What the lattice is, and its first nodes."""
     counts = found.counts
     say(
@@ -118,7 +117,7 @@ def show_nodes(found: Exploration, chosen: Any, top: int | None) -> None:
         project=found.project, nodes=len(found), rows=found.rows, limit=found.limit,
     )  # fmt: skip
     say(
-        "{satisfying:,} satisfy the models ({minimal:,} of them minimal), {over:,} are over the limit, {failing:,} fail",
+        "Satisfying: {satisfying:,} (minimal: {minimal:,}), over the limit: {over:,}, failing: {failing:,}",
         satisfying=counts["satisfying"], minimal=counts["minimal"], over=counts["over-limit"], failing=counts["failing"],
     )  # fmt: skip
     if found.person is not None:
@@ -135,7 +134,7 @@ def show_nodes(found: Exploration, chosen: Any, top: int | None) -> None:
             f"{figure(n.suppressed)} ({_percent(n.share)})", n.classes, n.smallest, n.largest, n.k,
             _percent(n.highest_risk), _percent(n.average_risk), *(n.achieved[m] for m in models),
         )
-        for n in found.listed(chosen[: top or TOP])
+        for n in found.listed(chosen[:top])
     ]  # fmt: skip
     table(Sentence("Nodes: {columns}", columns=list(found.columns)), lines, header)
     left = len(chosen) - len(lines)

@@ -80,8 +80,8 @@ def _drawing(found: Exploration, words: Language) -> Chart:
     """Every node with its levels, k and suppressed records; a line where one column differs by one level."""
     nodes = list(found.nodes())
     layers: dict[int, list[int]] = {}
-    for number, node in enumerate(nodes):
-        layers.setdefault(node.height, []).append(number)
+    for i, node in enumerate(nodes):
+        layers.setdefault(node.height, []).append(i)
     named = [(shown(n.levels), _figures(n.k, n.suppressed, words)) for n in nodes]
     room = max(ROOM, max(len(text) for pair in named for text in pair) * LETTER + 16)
     x = _placed(layers, found, room)
@@ -135,7 +135,12 @@ def _drawing(found: Exploration, words: Language) -> Chart:
 
 
 def _place(field: str, domain: list[float]) -> dict[str, Any]:
-    return {"field": field, "type": "quantitative", "axis": None, "scale": {"domain": domain, "nice": False, "zero": False}}
+    return {
+        "field": field,
+        "type": "quantitative",
+        "axis": None,
+        "scale": {"domain": domain, "nice": False, "zero": False},
+    }
 
 
 def _figures(k: int, suppressed: int, words: Language) -> str:
