@@ -266,7 +266,7 @@ class Exploration(Result):
     @property
     def heights(self) -> np.ndarray:
         """The sum of the levels of every node."""
-        return np.sum(self._vectors(np.arange(len(self))), axis=0, dtype=np.int64)
+        return np.asarray(np.sum(self._vectors(np.arange(len(self))), axis=0, dtype=np.int64))
 
     def _vectors(self, numbers: np.ndarray) -> tuple[np.ndarray, ...]:
         return tuple(np.unravel_index(numbers, self.levels))
