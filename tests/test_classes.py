@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
+from conftest import Command
 from harness.watching import times
 from tables import Small, small_tables
 from velado import check
@@ -97,3 +100,62 @@ def test_classes_without_sensitive_columns_have_labels_and_risk() -> None:
         counted[who, age] += 1
     assert {tuple(row["labels"].values()): row["records"] for row in found.rows()} == counted
     assert all(row["sensitive"] == {} for row in found.rows())
+
+
+# The command
+
+
+SALARIES = """age,zip,salary
+<50,0538*,3
+<50,0538*,5
+<50,0538*,9
+≥50,0647*,6
+≥50,0647*,11
+≥50,0647*,8
+<50,0539*,4
+<50,0539*,7
+<50,0539*,10
+"""
+
+
+@pytest.fixture
+def salaries(tmp_path: Path) -> Path:
+    """Table 17 of the UBB text: nine salaries in three classes."""
+    path = tmp_path / "salaries.csv"
+    path.write_text(SALARIES, encoding="utf-8")
+    return path
+
+
+def test_table_17_of_ubb(salaries: Path, shell: Command) -> None:
+    asked = ("check", salaries.name, "--qi", "age,zip", "--sensitive", "salary", "--classes")
+    rows = shell(*asked, "--json").json["class_figures"]
+    t = {tuple(row["labels"].values()): row["sensitive"]["salary"]["t_ordered"] for row in rows}
+    expected = {("<50", "0538*"): 0.167, ("≥50", "0647*"): 0.167, ("<50", "0539*"): 0.083}
+    assert t == pytest.approx(expected, abs=5e-4)
+    ended = shell(*asked)
+    # The last two figures are the ordered distance and the largest share.
+    lines = [line.split() for line in ended.out.splitlines()]
+    shown = {(line[0], line[1]): line[-2] for line in lines if tuple(line[:2]) in expected}
+    assert shown == {("<50", "0538*"): "0.1667", ("≥50", "0647*"): "0.1667", ("<50", "0539*"): "0.0833"}
+
+
+def test_the_first_classes_are_shown_and_all_are_written(salaries: Path, main: Command) -> None:
+    salaries.write_text(SALARIES + "=1+1,0500*,7\n", encoding="utf-8")
+    asked = ("check", salaries.name, "--qi", "age,zip", "--sensitive", "salary")
+    ended = main(*asked, "--top", "1", "--csv", "classes.csv", "--language", "pt")
+    assert "=1+1" in ended.out
+    assert "0538*" not in ended.out
+    assert "Não são mostradas 3 de 4 classes" in ended.out
+    assert "0538*" in main(*asked, "--all").out
+    with open(salaries.parent / "classes.csv", encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert rows[0]["age"] == "'=1+1"
+    assert [row["records"] for row in rows] == ["1", "3", "3", "3"]
+    assert "class_figures" not in main(*asked, "--csv", "classes.csv", "--json").json
+
+
+def test_the_list_of_classes_does_not_replace_the_table(salaries: Path, main: Command) -> None:
+    ended = main("check", salaries.name, "--qi", "age", "--csv", salaries.name)
+    assert ended.code == 2
+    assert "would replace the table" in ended.err
+    assert salaries.read_text(encoding="utf-8") == SALARIES

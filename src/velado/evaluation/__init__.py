@@ -1,7 +1,7 @@
 """What a release achieves and what it costs."""
 
 from velado.evaluation.aggregates import aggregates, mode_with_suppressed
-from velado.evaluation.classes import ClassFigures, class_figures
+from velado.evaluation.classes import ClassFigures, class_figures, released_figures
 from velado.evaluation.comparison import CONDITIONS, Balance, Comparison, Setting
 from velado.evaluation.evaluation import MEASURES, Evaluation, Wanted, check_numeric, evaluate, judge
 from velado.evaluation.learning import Outcome
@@ -36,6 +36,7 @@ __all__ = [
     "precision",
     "public",
     "public_verdicts",
+    "released_figures",
     "risk",
     "utility",
 ]

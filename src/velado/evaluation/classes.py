@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from velado.evaluation.pair import Pair
 from velado.frequency import Classes, Sensitive
 from velado.hierarchies import Cover
 from velado.models import (
@@ -137,6 +138,13 @@ def class_figures(
         order,
         sensitive,
     )
+
+
+def released_figures(pair: Pair, order: int = 2) -> ClassFigures:
+    """The figures of the classes of a release as its readers see them; those of `public` pairs may be known to everybody."""
+    first = np.unique(pair.shown_as, return_index=True)[1]
+    people = None if pair.people is None else pair.people.classes
+    return class_figures(pair.shown, pair.covers, pair.labels[first], order, people)
 
 
 def class_models(attribute: Sensitive, order: int) -> dict[str, PrivacyModel]:

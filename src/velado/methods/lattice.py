@@ -24,10 +24,10 @@ from velado.methods.base import (
     lattice_size,
     no_solution,
     release_of,
-    suppression_limit,
 )
 from velado.methods.clock import Clock
 from velado.methods.objectives import OBJECTIVES, compile_objective
+from velado.methods.suppression import SUPPRESSION, Suppression, suppression_limit
 from velado.models import PrivacyModel, compile_rules, smallest_class
 from velado.parameters import FLAG, Choice, Number
 from velado.progress import Progress
@@ -55,13 +55,13 @@ class Lattice(Method):
     generalizations, Samarati 2001). See `velado.kernels.lattice` for the search.
     """
 
-    suppression: float = 1.0
+    suppression: Suppression = 1.0
     objective: str = "loss"
     budget: float | None = None
     minimal: bool = False
     name: ClassVar[str] = "lattice"
     parameters: ClassVar = {
-        "suppression": Number("share of the records that may be suppressed", low=0, high=1),
+        "suppression": SUPPRESSION,
         "objective": Choice("what to minimise (precision: to maximise)", OBJECTIVES),
         "budget": Number(
             "seconds after which the best node found is returned",
@@ -116,7 +116,7 @@ class Space:
         frequency: FrequencyTable,
         models: Sequence[PrivacyModel],
         objective: str = "loss",
-        suppression: float = 1.0,
+        suppression: Suppression = 1.0,
         progress: Progress | None = None,
     ) -> None:
         from velado.kernels import lattice as kernel
