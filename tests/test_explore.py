@@ -223,7 +223,7 @@ def ubb(rows: Any, k: int, most: int = 0) -> Exploration:
         Column(n, "quasi-identifier", hierarchy=ubb_text._hierarchy(n, [r[i] for r in rows]))
         for i, n in enumerate(names)
     )
-    method = Lattice(suppression=most / len(rows))
+    method = Lattice(suppression=f"{most} records")
     return explore(Project(ubb_text.table(rows, names), columns, (KAnonymity(k),), method, name="UBB"))
 
 
@@ -477,34 +477,34 @@ def test_a_large_lattice_is_a_map() -> None:
 # The command.
 
 
-def test_the_command_lists_nodes(write_project: Any, shell: Command, tmp_path: Path) -> None:
+def test_the_command_lists_nodes(write_project: Any, main: Command, tmp_path: Path) -> None:
     write_project()
-    ended = shell("explore", "project.yaml", "--json")
+    ended = main("explore", "project.yaml", "--json")
     assert (ended.code, ended.err) == (0, "")
     found = Exploration.from_dict(ended.json)
-    best = shell("run", "project.yaml", "--json").json
+    best = main("run", "project.yaml", "--json").json
     assert found.optimal is not None
     assert dict(zip(found.columns, found.optimal.levels, strict=True)) == best["levels"]
     assert (found.optimal.suppressed, found.optimal.classes) == (best["suppressed"], best["classes"])
-    listed = shell("explore", "project.yaml", "--top", "3", "--csv", "nodes.csv", "--chart", "lattice.svg")
+    listed = main("explore", "project.yaml", "--top", "3", "--csv", "nodes.csv", "--chart", "lattice.svg")
     assert "[" + ",".join(map(str, found.optimal.levels)) + "]" in listed.out
     assert (tmp_path / "lattice.svg").read_text(encoding="utf-8").startswith("<svg")
     assert len((tmp_path / "nodes.csv").read_text(encoding="utf-8").splitlines()) == 4
-    less = shell("explore", "project.yaml", "--status", "minimal", "--json").json
+    less = main("explore", "project.yaml", "--status", "minimal", "--json").json
     assert len(less["nodes"]) == less["counts"]["minimal"] == found.counts["minimal"]
 
 
-def test_the_command_shows_nodes_and_ways(write_project: Any, shell: Command) -> None:
+def test_the_command_shows_nodes_and_ways(write_project: Any, main: Command) -> None:
     write_project()
-    node = shell("explore", "project.yaml", "--node", "1,1,2", "--json").json
+    node = main("explore", "project.yaml", "--node", "1,1,2", "--json").json
     assert node["node"]["levels"] == [1, 1, 2]
     assert sum(row["records"] for row in node["classes"]) == 400
     assert set(node["classes"][0]["sensitive"]["diagnosis"]) >= {"l_distinct", "l_entropy", "c", "t_equal"}
-    way = shell("explore", "project.yaml", "--to", "1,1,2", "--json").json
+    way = main("explore", "project.yaml", "--to", "1,1,2", "--json").json
     assert (way["vector"], way["length"], way["paths"]) == ([1, 1, 2], 4, 12)
     for code, word in (("en", "Classes"), ("es", "Clases"), ("pt", "Classes")):
-        shown = shell("explore", "project.yaml", "--node", "1,1,2", "--language", code)
+        shown = main("explore", "project.yaml", "--node", "1,1,2", "--language", code)
         assert shown.code == 0
         assert word in shown.out
-    wrong = shell("explore", "project.yaml", "--node", "1,x")
+    wrong = main("explore", "project.yaml", "--node", "1,x")
     assert (wrong.code, "1,0,2" in wrong.err) == (2, True)

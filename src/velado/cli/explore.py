@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from velado import Exploration, InputError, explore
-from velado.cli import warming
+from velado.cli import classes, warming
 from velado.cli.language import current
 from velado.cli.terminal import JSON, figure, names, print_json, progress, say, silence, table, told
 from velado.questions.exploration import Node, NodeClasses, shown
@@ -41,7 +41,9 @@ def command(
     top: Annotated[int | None, typer.Option(help="Show so many nodes or classes; 20 on the terminal.", min=1)] = None,
     l: Annotated[int, typer.Option(help="The ℓ for which the recursive c of classes is given.", min=1)] = 2,  # noqa: E741
     most_nodes: Annotated[int, typer.Option(help="Refuse lattices of more nodes.", min=1)] = 1_000_000,
-    csv: Annotated[Path | None, typer.Option("--csv", help="File (CSV) for the nodes.")] = None,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", help="File (CSV) for the nodes; with --node, for its classes.")
+    ] = None,
     chart: Annotated[
         Path | None, typer.Option("--chart", "-o", help="File (SVG, PNG, PDF) for the drawn lattice.")
     ] = None,
@@ -53,13 +55,15 @@ def command(
     with progress() as report:
         found = explore(project, most_nodes=most_nodes, progress=report.part(0.0, 0.8 if chart else 1.0))
         chosen = found.chosen(status=names(status), sort=sort or "levels", top=top)
-        if csv is not None:
+        if csv is not None and one is None:
             save_nodes(found, csv, chosen)
         if chart is not None:
             save_lattice(found, chart, language=current().code, progress=report.part(0.8, 1.0))
     if one is not None:
-        classes = found.node(one, l)
-        print_json(classes.as_dict()) if json else show_node(found, classes, top or TOP)
+        inside = found.node(one, l)
+        if csv is not None:
+            classes.write(inside.classes, csv, project)
+        print_json(inside.as_dict()) if json else show_node(found, inside, top or TOP)
     elif first is not None or last is not None:
         way = found.path(first or [0] * len(found.columns), last or [n - 1 for n in found.levels])
         print_json(encoded(way)) if json else show_way(found, way)
@@ -142,9 +146,9 @@ def show_nodes(found: Exploration, chosen: Any, top: int) -> None:
         say("Not shown: {left:,} more nodes (--top N shows more, --csv FILE writes all)", left=left)
 
 
-def show_node(found: Exploration, classes: NodeClasses, top: int) -> None:
+def show_node(found: Exploration, inside: NodeClasses, top: int) -> None:
     """One node with its classes."""
-    node = classes.node
+    node = inside.node
     levels = ", ".join(f"{c} {x}" for c, x in zip(found.columns, node.levels, strict=True))
     say("[bold]{node}[/] ({levels}): {status}", node=shown(node.levels), levels=levels, status=_status(node))
     vector = shown(found.distance(node.levels))
@@ -163,7 +167,7 @@ def show_node(found: Exploration, classes: NodeClasses, top: int) -> None:
         *((m, _several(node.achieved[m], node.reached[m])) for m in _models(found)),
     ]
     table(Sentence("Figures (of models: released, and before suppression)"), lines)
-    show_classes(classes, top)
+    show_classes(inside, top)
 
 
 def _several(*values: Any) -> str:
@@ -171,17 +175,27 @@ def _several(*values: Any) -> str:
 
 
 def show_classes(found: NodeClasses, top: int) -> None:
-    """The classes, smallest first."""
-    risk = found.classes.risk
-    order = sorted(range(len(risk)), key=lambda i: -risk[i])
-    shown_classes = found.classes.take(order[:top])  # type: ignore[arg-type]
-    words = [current().text("yes") if found.released[i] else current().text("no") for i in order[:top]]
-    header = ["released", *found.classes.header()]
-    lines = [(word, *line) for word, line in zip(words, shown_classes.lines(), strict=True)]
-    table(Sentence("Classes, the riskiest first"), lines, header)
-    left = len(risk) - len(lines)
-    if left > 0:
-        say("Not shown: {left:,} more classes (--top N shows more, --json all)", left=left)
+    """The classes, smallest first: those that would be released, then the suppressed ones."""
+    for kept in (True, False):
+        some = found.classes.take(found.released == kept).smallest_first()
+        if not len(some):
+            continue
+        say()
+        if kept:
+            say(
+                "[bold]Released[/]: {count:,} classes, {records:,} records",
+                count=len(some),
+                records=int(some.sizes.sum()),
+            )
+        else:
+            say(
+                "[bold]Suppressed[/]: {count:,} classes, {records:,} records",
+                count=len(some),
+                records=int(some.sizes.sum()),
+            )
+        left = classes.show_first(some, top)
+        if left:
+            say("Not shown: {left:,} more classes (--top N shows more, --csv FILE writes all)", left=left)
 
 
 def show_way(found: Exploration, way: Way) -> None:
