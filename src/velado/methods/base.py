@@ -90,10 +90,14 @@ class Found:
 
 @dataclass(frozen=True)
 class Method(ABC):
-    """A way to find a recoding in a frequency table."""
+    """A way to find a recoding in a frequency table.
+
+    ``local``: a value may become different labels in different records; full-domain otherwise.
+    """
 
     name: ClassVar[str]
     parameters: ClassVar[Mapping[str, Parameter]]
+    local: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check(self)
@@ -112,11 +116,6 @@ class Method(ABC):
     def fuzzy(self) -> bool:
         """Whether its classes have degrees of membership, so that models of fuzzy classes can be judged."""
         return False
-
-    @property
-    def full_domain(self) -> bool:
-        """Whether it chooses a node of the generalization lattice: every column at one level."""
-        return True
 
     @abstractmethod
     def search(
