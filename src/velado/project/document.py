@@ -151,7 +151,7 @@ class Project:
         _check_anonymization(data.get("anonymization", "models"))
         light = data.get("anonymization") == "light"
         for key in ("source", "columns", *(() if light else ("models",))):
-value = data.get(key)
+            value = data.get(key)
             # The truth of a data frame is nobody's.
             if value is None or (isinstance(value, (str, Mapping, *PLAIN)) and not value):
                 raise InputError(
