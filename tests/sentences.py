@@ -10,6 +10,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import velado
@@ -85,7 +86,12 @@ def _files(rooms: tuple[str, ...]) -> Iterator[tuple[Path, ast.Module]]:
     for file in sorted(ROOT.rglob("*.py")):
         inner = file.relative_to(ROOT)
         if not {"kernels", "sentences.py"} & set(inner.parts) and (not rooms or inner.parts[0] in rooms):
-            yield inner, ast.parse(file.read_text(encoding="utf-8"))
+            yield inner, _tree(file)
+
+
+@cache
+def _tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
 
 
 def _nodes(rooms: tuple[str, ...]) -> Iterator[tuple[str, ast.expr]]:
