@@ -20,7 +20,7 @@ FIRST = {"Sentence", "say", "told", "table", "Number", "Choice", "ChoiceByColumn
 """Calls whose first argument is a sentence."""
 SECOND = {"InputError", "NoSolution", "VerificationError", "InternalError", "VeladoError", "Note", "missing_package"}
 """Calls whose second argument is a sentence."""
-WORDS = {"hint", "help", "meaning", "message", "title"}
+WORDS = {"hint", "help", "meaning", "message", "title", "unit"}
 """Keywords that are sentences, in any call."""
 REMARKS = {"unknown", "left_out", "adapted", "to_do"}
 """Methods of importers whose first argument is a sentence."""
@@ -30,6 +30,8 @@ ENGLISH = re.compile(r"\b(the|is|are|not|of|and|must|has|have|with|than|be|to|no
 """Words that show that a text with places is meant for people."""
 NOT_SAID = {"week of ", "velado 1 "}
 """Beginnings of texts that are no sentences: labels of hierarchies, purposes of keys."""
+QUOTING = {"studies"}
+"""Rooms whose texts are also names of published figures and remarks on them, in the words of the documents."""
 
 
 def sentences(*rooms: str) -> Iterator[tuple[str, str]]:
@@ -53,7 +55,7 @@ def untranslatable(*rooms: str) -> Iterator[str]:
                 yield place
     for inner, tree in _files(rooms):
         for node in ast.walk(tree):
-            if isinstance(node, ast.JoinedStr) and _english(node):
+            if isinstance(node, ast.JoinedStr) and _english(node) and inner.parts[0] not in QUOTING:
                 yield f"{inner}:{node.lineno}"
 
 
@@ -97,7 +99,7 @@ def _given(node: ast.AST, inner: Path) -> list[ast.expr]:
     """The sentences that a call gets, or a variable."""
     if isinstance(node, ast.Assign):
         named = any(isinstance(target, ast.Name) and target.id in VARIABLES for target in node.targets)
-        return [node.value] if named else []
+        return [node.value] if named and inner.parts[0] not in QUOTING else []
     if not isinstance(node, ast.Call):
         return []
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

@@ -33,7 +33,7 @@ class Pseudonymize(KeyedOnValues):
     main: ClassVar = "key"
     parameters: ClassVar = {
         "key": KeyPlace("where the key is: env:VARIABLE or file:PATH"),
-        "length": Number("characters of a pseudonym", low=8, high=65, integer=True),
+        "length": Number("characters of a pseudonym", low=8, high=65, integer=True, unit="characters", expert=True),
     }
 
     def labels(self, values: Sequence[str], given: Given) -> Sequence[str]:

@@ -38,13 +38,13 @@ class Shift(KeyedOnValues):
     name: ClassVar[str] = "shift"
     parameters: ClassVar = {
         "key": KeyPlace("where the key is: env:VARIABLE or file:PATH"),
-        "days": Span("fewest and most days that a date moves", MOST_DAYS),
+        "days": Span("fewest and most days that a date moves", MOST_DAYS, unit="days"),
         "by": ColumnName("column whose values move together; none: all move together", optional=True),
     }
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "days", tuple(self.days))
+        object.__setattr__(self, "days", tuple(map(int, self.days)))
 
     @property
     def per_record(self) -> bool:

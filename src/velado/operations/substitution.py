@@ -31,7 +31,7 @@ class Substitute(OnValues):
     takes_identifiers: ClassVar[bool] = True
     parameters: ClassVar = {
         "file": Word("file with the table: value, substitute", optional=True),
-        "delimiter": Word("delimiter of that file", characters=1),
+        "delimiter": Word("delimiter of that file", characters=1, expert=True),
         "map": Substitutes("the table itself"),
         "default": Word("what values without a substitute become", optional=True),
     }

@@ -96,9 +96,11 @@ class Project:
         return self.anonymization == "light"
 
     @classmethod
-    def of(cls, project: Project | str | Path) -> Project:
-        """A project, or the one of a project file."""
-        return project if isinstance(project, Project) else cls.load(project)
+    def of(cls, project: AnyProject) -> Project:
+        """A project, the one of a project file, or that of the mapping which such a file holds."""
+        if isinstance(project, Project):
+            return project
+        return cls.from_dict(project) if isinstance(project, Mapping) else cls.load(project)
 
     @classmethod
     def load(cls, path: str | Path) -> Project:
@@ -149,7 +151,9 @@ class Project:
         _check_anonymization(data.get("anonymization", "models"))
         light = data.get("anonymization") == "light"
         for key in ("source", "columns", *(() if light else ("models",))):
-            if not data.get(key):
+            value = data.get(key)
+            # The truth of a data frame is nobody's.
+            if value is None or (isinstance(value, (str, Mapping, *PLAIN)) and not value):
                 raise InputError(
                     "missing-key",
                     Sentence("the project has no '{key}'", key=key),
@@ -330,6 +334,10 @@ class Project:
         """SHA-256 of the project's content."""
         shown = self.as_dict()
         return hashlib.sha256(json.dumps(shown, sort_keys=True, default=str).encode()).hexdigest()
+
+
+AnyProject = Project | str | Path | Mapping[str, Any]
+"""A project in any of its forms: the object, a file, or the mapping that a file holds."""
 
 
 def _name(data: Mapping[str, Any]) -> str:
