@@ -20,7 +20,7 @@ FIRST = {"Sentence", "say", "told", "table", "Number", "Choice", "ChoiceByColumn
 """Calls whose first argument is a sentence."""
 SECOND = {"InputError", "NoSolution", "VerificationError", "InternalError", "VeladoError", "Note", "missing_package"}
 """Calls whose second argument is a sentence."""
-WORDS = {"hint", "help", "meaning", "message", "title", "unit"}
+WORDS = {"hint", "help", "meaning", "message", "title"}
 """Keywords that are sentences, in any call."""
 REMARKS = {"unknown", "left_out", "adapted", "to_do"}
 """Methods of importers whose first argument is a sentence."""
@@ -28,8 +28,8 @@ VARIABLES = {"message", "hint", "reason", "why", "problem"}
 """Variables that hold sentences."""
 ENGLISH = re.compile(r"\b(the|is|are|not|of|and|must|has|have|with|than|be|to|no|which|that|there|only|more)\b")
 """Words that show that a text with places is meant for people."""
-NOT_SAID = {"week of ", "velado 1 "}
-"""Beginnings of texts that are no sentences: labels of hierarchies, purposes of keys."""
+NOT_SAID = {"week of ", "velado 1 ", "module "}
+"""Beginnings of texts that are no sentences: labels of hierarchies, purposes of keys, names that a module lacks."""
 QUOTING = {"studies"}
 """Rooms whose texts are also names of published figures and remarks on them, in the words of the documents."""
 
@@ -105,7 +105,8 @@ def _given(node: ast.AST, inner: Path) -> list[ast.expr]:
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     first = name in FIRST or (name in REMARKS and "importers" in inner.parts)
     given = node.args[:1] if first else node.args[1:2] if name in SECOND else []
-    given = given + [k.value for k in node.keywords if k.arg in WORDS or (name == "table" and k.arg == "header")]
+    more = {"header"} if name == "table" else {"unit"} if name in FIRST else set()
+    given = given + [k.value for k in node.keywords if k.arg in WORDS | more]
     return given + (node.args[2:3] if name == "table" and "cli" in inner.parts else [])
 
 
