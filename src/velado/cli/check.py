@@ -19,11 +19,13 @@ from velado.cli.terminal import (
     files,
     names,
     out,
-    plain,
+    percent,
     print_json,
     progress,
     say,
+    told,
 )
+from velado.sentences import Sentence
 
 MEANINGS = {
     "l_distinct": "distinct ℓ-diversity",
@@ -65,25 +67,41 @@ def command(
         print_json(result.as_dict())
         return
     size = result.class_size
-    say(f"[bold]{plain(table)}[/]: {result.rows:,} records in {result.classes:,} classes")
+    say(
+        "[bold]{name}[/]: {rows:,} records in {classes:,} classes", name=table, rows=result.rows, classes=result.classes
+    )
     shown = Table(box=None, pad_edge=False, show_header=False)
-    shown.add_row("k-anonymity", f"k = {result.k:,}")
-    shown.add_row("class sizes", f"{size['min']:,} … {size['max']:,}, mean {figure(size['mean'])}")
-    shown.add_row("records singled out", f"{result.risk.singled_out_after:,}")
-    shown.add_row("risk: highest, average", f"{result.risk.highest:.2%}, {result.risk.average:.2%}")
-    shown.add_row("records at a risk above 10 %", f"{result.risk.at_risk:.2%}")
+    shown.add_row(told("k-anonymity"), told("k = {k:,}", k=result.k))
+    shown.add_row(
+        told("class sizes"),
+        told("{least:,} … {most:,}, mean {mean}", least=size["min"], most=size["max"], mean=figure(size["mean"])),
+    )
+    shown.add_row(told("records singled out"), figure(result.risk.singled_out_after))
+    shown.add_row(
+        told("risk: highest, average"),
+        told("{highest:.2%}, {average:.2%}", highest=result.risk.highest, average=result.risk.average),
+    )
+    shown.add_row(told("records at a risk above 10 %"), percent(result.risk.at_risk))
     out.print(shown)
     for column, measures in result.sensitive.items():
         say()
-        say(f"[bold]{plain(column)}[/] (sensitive)")
+        say("[bold]{column}[/] (sensitive)", column=column)
         shown = Table(box=None, pad_edge=False, show_header=False)
         for name, meaning in MEANINGS.items():
             if name in measures:
-                none = {"c": f"none (a class has fewer than {l} values)", "t_ordered": "– (the values have no order)"}
+                none = {
+                    "c": Sentence("none (a class has fewer than {l} values)", l=l),
+                    "t_ordered": Sentence("– (the values have no order)"),
+                }
                 value = measures[name]
-                shown.add_row(meaning, none.get(name, "none is enough") if value is None else figure(value))
+                without = none.get(name, Sentence("none is enough"))
+                shown.add_row(told(meaning), figure(without if value is None else value))
         out.print(shown)
         if column in result.twins:
             folded = result.twins[column]
-            told = f"{folded['spellings']:,} spellings of {folded['values']:,} value(s) were judged as one value each"
-            say(f"{told} (--twins distinct tells them apart)")
+            say(
+                "{spellings:,} spellings of {values:,} value(s) were judged as one value each "
+                "(--twins distinct tells them apart)",
+                spellings=folded["spellings"],
+                values=folded["values"],
+            )
