@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from string import Formatter
 from typing import TypeGuard
 
 import velado
@@ -91,19 +92,18 @@ def misfilled(*rooms: str) -> Iterator[str]:
                 continue
             template, given = node.args[0], {k.arg for k in node.keywords}
             if isinstance(template, ast.Constant) and given and None not in given:
-                wanted = {re.split("[!:]", place[1:-1])[0] for place in re.findall(r"\{\w[^{}]*\}", template.value)}
+                wanted = {name for _, name, _, _ in Formatter().parse(template.value) if name is not None}
                 if wanted != given:
-                    yield f"{inner}:{node.lineno}: {sorted(map(str, wanted ^ given))}"
+                    yield f"{inner}:{node.lineno}"
 
 
-def declared() -> Iterator[str]:
-    """Names of arguments of commands, which stand in their usage."""
-    for _, tree in _trees(("cli",)):
-        for node in ast.walk(tree):
-            if isinstance(node, ast.arg):
-                yield node.arg
-            elif isinstance(node, ast.keyword) and node.arg == "metavar" and isinstance(node.value, ast.Constant):
-                yield str(node.value.value)
+def written() -> set[str]:
+    """Every text that stands in the code, lines of help in one, and the names of arguments."""
+    nodes = [node for tree in _all_trees().values() for node in ast.walk(tree)]
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return (
+        texts | {" ".join(text.split()) for text in texts} | {node.arg for node in nodes if isinstance(node, ast.arg)}
+    )
 
 
 def _worded(node: ast.expr) -> bool:
