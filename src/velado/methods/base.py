@@ -15,8 +15,9 @@ from velado.errors import NoSolution
 from velado.frequency import Classes, FrequencyTable
 from velado.fuzzy.classes import Fuzzified
 from velado.hierarchies import Cover
+from velado.methods.suppression import Suppression, unlimited
 from velado.models import PrivacyModel, Verdict, judge_classes
-from velado.parameters import Parameter, check
+from velado.parameters import Parameter, check, records_of
 from velado.progress import Progress
 from velado.sentences import Sentence, joined
 from velado.values import Text
@@ -112,6 +113,11 @@ class Method(ABC):
         """Whether its classes have degrees of membership, so that models of fuzzy classes can be judged."""
         return False
 
+    @property
+    def full_domain(self) -> bool:
+        """Whether it chooses a node of the generalization lattice: every column at one level."""
+        return True
+
     @abstractmethod
     def search(
         self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
@@ -124,11 +130,6 @@ def lattice_size(levels: Sequence[int]) -> int:
     return min(math.prod(levels), 10**300)
 
 
-def suppression_limit(share: float, records: int) -> int:
-    """How many records a share allows to suppress."""
-    return min(records, math.floor(share * records + 1e-9))
-
-
 def release_of(
     frequency: FrequencyTable, models: Sequence[PrivacyModel], levels: Sequence[int], search: Search, **more: Any
 ) -> Found:
@@ -138,10 +139,10 @@ def release_of(
     return Found(classes, kept, search, *classes.labels_at(levels), tuple(int(x) for x in levels), **more)
 
 
-def no_solution(frequency: FrequencyTable, models: Sequence[PrivacyModel], share: float) -> NoSolution:
+def no_solution(frequency: FrequencyTable, models: Sequence[PrivacyModel], limit: Suppression) -> NoSolution:
     """Why nothing was found, and the nearest setting that would work.
 
-    Its ``fields``: the share of records that may be suppressed (``allowed``), what each model ``reached`` with every column at
+    Its ``fields``: the share or number of records that may be suppressed (``allowed``), what each model ``reached`` with every column at
     its highest level, the names of those ``failing`` even there, and a node that satisfies the models if more records may be
     suppressed (``nearest``), if there is one on the way up.
     """
@@ -162,24 +163,33 @@ def no_solution(frequency: FrequencyTable, models: Sequence[PrivacyModel], share
         hints.append(
             Sentence("The fully generalized table satisfies the models; no node does so within the limits given.")
         )
-    if share < 1:
+    if not unlimited(limit):
         hints.append(Sentence("Allow more suppression, weaken the models, or give the hierarchies a higher level."))
     else:
         hints.append(Sentence("Weaken the models to what the table reaches, or drop the model."))
     named = zip(_names(verdicts), verdicts, strict=True)
     broken = [name for name, v in named if not v.satisfied]
-    fields = {"allowed": share, "reached": reached(verdicts), "failing": broken}
-    nearest = _nearest(frequency, models) if share < 1 else None
+    fields = {"allowed": limit, "reached": reached(verdicts), "failing": broken}
+    nearest = None if unlimited(limit) else _nearest(frequency, models)
     return NoSolution(
         "no-solution",
-        Sentence(
-            "no recoding satisfies the models when at most {allowed:.4g} of the records may be suppressed",
-            allowed=share,
-        )
-        if share < 1
-        else "no recoding satisfies the models",
+        _unsatisfied(limit),
         hint=joined("\n", hints),
         fields=fields if nearest is None else {**fields, "nearest": nearest},
+    )
+
+
+def _unsatisfied(limit: Suppression) -> Sentence:
+    if unlimited(limit):
+        return Sentence("no recoding satisfies the models")
+    records = records_of(limit)
+    if records is None:
+        return Sentence(
+            "no recoding satisfies the models when at most {allowed:.4g} of the records may be suppressed",
+            allowed=float(limit),
+        )
+    return Sentence(
+        "no recoding satisfies the models when at most {records:,} record(s) may be suppressed", records=records
     )
 
 

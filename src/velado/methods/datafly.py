@@ -15,11 +15,10 @@ from velado.methods.base import (
     lattice_size,
     no_solution,
     release_of,
-    suppression_limit,
 )
 from velado.methods.clock import Clock
+from velado.methods.suppression import SUPPRESSION, Suppression, suppression_limit
 from velado.models import PrivacyModel
-from velado.parameters import Number
 from velado.progress import Progress
 
 
@@ -31,9 +30,9 @@ class Datafly(Method):
     system for providing anonymity in medical data", 1997.
     """
 
-    suppression: float = 0.05
+    suppression: Suppression = 0.05
     name: ClassVar[str] = "datafly"
-    parameters: ClassVar = {"suppression": Number("share of the records that may be suppressed", low=0, high=1)}
+    parameters: ClassVar = {"suppression": SUPPRESSION}
 
     def search(
         self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None

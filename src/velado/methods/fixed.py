@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 from velado.errors import InputError, NoSolution, suggest
 from velado.frequency import FrequencyTable
-from velado.methods.base import Found, Method, Search, lattice_size, reached, release_of, suppression_limit
+from velado.methods.base import Found, Method, Search, lattice_size, reached, release_of
 from velado.methods.clock import Clock
+from velado.methods.suppression import SUPPRESSION, Suppression, suppression_limit
 from velado.models import PrivacyModel, judge_classes
-from velado.parameters import Levels, Number
+from velado.parameters import Levels
 from velado.progress import Progress
 from velado.sentences import Sentence
 
@@ -21,11 +22,11 @@ class Fixed(Method):
     """Exactly the given levels; violating classes are suppressed if the limit allows it."""
 
     levels: Mapping[str, int]
-    suppression: float = 1.0
+    suppression: Suppression = 1.0
     name: ClassVar[str] = "fixed"
     parameters: ClassVar = {
         "levels": Levels("level of each quasi-identifier"),
-        "suppression": Number("share of the records that may be suppressed", low=0, high=1),
+        "suppression": SUPPRESSION,
     }
 
     def search(

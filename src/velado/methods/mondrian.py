@@ -71,6 +71,11 @@ class Mondrian(Method):
         return any(word != "interval" for word in said)
 
     @property
+    def full_domain(self) -> bool:
+        """Cuts differ from part to part."""
+        return False
+
+    @property
     def divides(self) -> bool:
         """Relaxed cuts part equal records."""
         return self.relaxed

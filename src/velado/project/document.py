@@ -28,12 +28,13 @@ VERSION = 1
 UNITS = ("person", "household")
 ROWS = "rows"
 """Every row is a person."""
-KEYS = (
-    "velado", "name", "anonymization", "source", "columns", "rest", *UNITS, "models", "method", "output",
-    "tables", "attributes", "joinable", "twins",
-)  # fmt: skip
 TABLE_KEYS = ("anonymization", "source", "columns", "rest", *UNITS, "models", "method", "output", "twins")
+SHARED_KEYS = ("anonymization", "models", "method", "twins")
+"""What several tables take from the top of the file, if they do not say it themselves."""
+TABLES_KEYS = ("tables", "attributes", "joinable")
+KEYS = ("velado", "name", *TABLE_KEYS, *TABLES_KEYS)
 COLUMN_KEYS = ("role", "type", "hierarchy", "format", "missing", "operation", "attribute", "twins", "published")
+ATTRIBUTE_KEYS = tuple(key for key in COLUMN_KEYS if key != "attribute")
 ANONYMIZATIONS = ("models", "light")
 PLAIN = (int, float, bytes, list, tuple, set, date)
 """What a project file may hold that is neither text, mapping nor table."""
@@ -137,7 +138,7 @@ class Project:
             )
         if "tables" in data:
             return cls._of_tables(data, Path(folder), file)
-        for key in ("attributes", "joinable"):
+        for key in TABLES_KEYS:
             if key in data:
                 raise InputError(
                     "bad-project", Sentence("'{key}' is for projects of several tables", key=key), hint="See 'tables'."
@@ -200,8 +201,8 @@ class Project:
     @classmethod
     def _of_tables(cls, data: Mapping[str, Any], folder: Path, file: Path | None) -> Project:
         """Every table takes what it does not say itself from the top of the file."""
-        for key in ("source", "columns", "rest", *UNITS, "output"):
-            if key in data:
+        for key in TABLE_KEYS:
+            if key in data and key not in SHARED_KEYS:
                 raise InputError(
                     "bad-project", Sentence("'{key}' stands in each table where there are 'tables'", key=key)
                 )
@@ -211,9 +212,9 @@ class Project:
             _mapping(
                 spec,
                 Sentence("the attribute '{attribute}'", attribute=attribute),
-                [k for k in COLUMN_KEYS if k != "attribute"],
+                ATTRIBUTE_KEYS,
             )
-        shared = {key: data[key] for key in ("anonymization", "models", "method", "twins") if key in data}
+        shared = {key: data[key] for key in SHARED_KEYS if key in data}
         tables = {}
         for table, spec in _mapping(data["tables"], "tables").items():
             own = _mapping(spec, Sentence("the table '{table}'", table=table), TABLE_KEYS)

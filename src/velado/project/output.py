@@ -14,6 +14,7 @@ from velado.tables.files import path_of
 from velado.tables.source import FORMATS, check_path
 
 OUTPUT_KEYS = ("path", "delimiter", "order", "suppressed", "guard", "recoding")
+SUPPRESSED = ("drop", "star")
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Output:
                 object.__setattr__(self, name, path_of(getattr(self, name), Sentence("output: '{key}'", key=name)))
         for what, value, known in (
             ("order", self.order, ORDERS),
-            ("suppressed", self.suppressed, ("drop", "star")),
+            ("suppressed", self.suppressed, SUPPRESSED),
             ("guard", self.guard, (True, False)),
         ):
             if value not in known:

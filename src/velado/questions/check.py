@@ -27,6 +27,7 @@ def check(
     trees: Mapping[str, Any] | None = None,
     person: str | None = None,
     twins: str = "fold",
+    classes: bool = False,
     progress: Progress | None = None,
 ) -> Check:
     """All privacy measures of a table, read from anywhere the engines read.
@@ -34,12 +35,15 @@ def check(
     ``l`` is the ℓ for which the smallest recursive c is given; ``trees`` gives hierarchies of sensitive
     columns for the hierarchical distance; ``twins``: fold or distinct, whether spellings of one value count as one.
     ``person`` names the column whose equal values are one person's rows: k and risk then count people.
+    ``classes``: with the figures of every equivalence class (`Check.class_figures`).
 
     >>> import pyarrow as pa
     >>> people = pa.table({"age": ["30-39"] * 3, "ill": ["flu", "flu", "asthma"]})
-    >>> result = check(people, ["age"], ["ill"])
+    >>> result = check(people, ["age"], ["ill"], classes=True)
     >>> result.k, result.sensitive["ill"]["l_distinct"]
     (3, 2)
+    >>> [(row["labels"], row["records"]) for row in result.class_figures.rows()]
+    [({'age': '30-39'}, 3)]
     """
     quasi_identifiers, sensitive = names_of(quasi_identifiers), names_of(sensitive)
     if not quasi_identifiers:
@@ -68,4 +72,4 @@ def check(
         for s in frequency.sensitive
         if s.twins
     }
-    return replace(check_frequency(frequency, l, people), twins=folded)
+    return replace(check_frequency(frequency, l, people, classes), twins=folded)
