@@ -5,14 +5,12 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-import re
 from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-import sentences
 import velado
 from velado.appointments.vectors import AnonymityVector, distance
 from velado.attacks import MEASURES, Prevention
@@ -28,13 +26,9 @@ from velado.questions.suggest import SuggestedColumn, Suggestion
 from velado.release.published import published_notes, refuse
 from velado.release.verify import failed
 from velado.report.report import report_paths
-from velado.sentences import Sentence, translations, wordless
+from velado.sentences import Sentence
 from velado.studies import study
 
-ROOMS = (
-    "appointments", "attacks", "evaluation", "frequency", "fuzzy", "methods", "models", "questions", "recoding", "release",
-    "report", "samples", "studies",
-)  # fmt: skip
 TABLE = pa.table({"age": [31, 34, 37, 52, 55, 58], "illness": ["flu", "flu", "flu", "ulcer", "ulcer", "angina"]})
 COLUMNS = {
     "age": {"role": "quasi-identifier", "hierarchy": {"intervals": [10, 20], "top": False}},
@@ -150,20 +144,6 @@ def test_an_error_in_three_languages(name: str) -> None:
         assert text in error.text(code)
     assert str(error) == error.text("en")
     json.dumps(error.as_dict("es"), allow_nan=False)
-
-
-def test_nothing_lacks_a_translation() -> None:
-    known = translations()
-    lacking = [(place, text) for place, text in sentences.sentences(*ROOMS) if not wordless(text) and text not in known]
-    assert not lacking
-    assert not list(sentences.untranslatable(*ROOMS))
-
-
-def test_places_are_the_same_in_every_language() -> None:
-    places = re.compile(r"\{(\w+)[^{}]*\}")
-    for english, others in translations().items():
-        for code in ("es", "pt"):
-            assert set(places.findall(english)) == set(places.findall(others[code])), english
 
 
 def test_what_a_table_reaches_is_data() -> None:
