@@ -74,8 +74,8 @@ class VeladoError(Exception):
     def text(self, language: str = "en") -> str:
         """Where it went wrong, what, the values, and the way out, in a language.
 
-        >>> InputError("no-column", "there is no such column", file="a.csv", column="age").text("es")
-        "a.csv, columna 'age': no existe esa columna"
+        >>> InputError("unknown-column", "the table has no such column", file="a.csv", column="age").text("es")
+        "a.csv, columna 'age': la tabla no tiene esa columna"
         """
         place = None if self.column is None else Sentence("column '{column}'", column=self.column).into(language)
         where = ", ".join(text for text in (self.file, place) if text is not None)

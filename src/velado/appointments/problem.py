@@ -137,7 +137,7 @@ class Assignment:
             or (problem.groups and self.vector.k < problem.smallest)
         )
         if wrong:
-            raise AssertionError(f"the assignment of '{self.method}' breaks its own constraints")
+            raise AssertionError("an assignment breaks its own constraints: " + self.method)
 
 
 def check_possible(problem: Problem, slots: str | None = None) -> None:

@@ -166,16 +166,15 @@ def no_solution(frequency: FrequencyTable, models: Sequence[PrivacyModel], limit
         hints.append(Sentence("Allow more suppression, weaken the models, or give the hierarchies a higher level."))
     else:
         hints.append(Sentence("Weaken the models to what the table reaches, or drop the model."))
+    named = zip(_names(verdicts), verdicts, strict=True)
+    broken = [name for name, v in named if not v.satisfied]
+    fields = {"allowed": limit, "reached": reached(verdicts), "failing": broken}
+    nearest = None if unlimited(limit) else _nearest(frequency, models)
     return NoSolution(
         "no-solution",
         _unsatisfied(limit),
         hint=joined("\n", hints),
-        fields={
-            "allowed": limit,
-            "reached": reached(verdicts),
-            "failing": list(reached(failing)),
-            "nearest": _nearest(frequency, models) if not unlimited(limit) else None,
-        },
+        fields=fields if nearest is None else {**fields, "nearest": nearest},
     )
 
 
@@ -195,11 +194,12 @@ def _unsatisfied(limit: Suppression) -> Sentence:
 
 def reached(verdicts: Sequence[Verdict]) -> dict[str, float | int | None]:
     """What each model reaches, by its name; with its column where several have the same name."""
-    names = Counter(v.name for v in verdicts)
-    return {
-        v.name if names[v.name] == 1 else f"{v.name} ({v.required.get('column')})": _finite(v.achieved)
-        for v in verdicts
-    }
+    return {name: _finite(v.achieved) for name, v in zip(_names(verdicts), verdicts, strict=True)}
+
+
+def _names(verdicts: Sequence[Verdict]) -> list[str]:
+    times = Counter(v.name for v in verdicts)
+    return [v.name if times[v.name] == 1 else f"{v.name} ({v.required.get('column')})" for v in verdicts]
 
 
 def shown_figure(achieved: Any) -> Any:
@@ -208,7 +208,7 @@ def shown_figure(achieved: Any) -> Any:
 
 
 def _finite(achieved: Any) -> Any:
-    return None if isinstance(achieved, float) and not math.isfinite(achieved) else achieved
+    return None if isinstance(achieved, float) and not math.isfinite(achieved) else shown_figure(achieved)
 
 
 def _nearest(frequency: FrequencyTable, models: Sequence[PrivacyModel]) -> dict[str, Any] | None:

@@ -341,8 +341,9 @@ def _run(suggestion: Suggestion, source: Source, method: Mapping[str, Any], prog
 def _mended(suggestion: Suggestion, error: InputError) -> Suggestion:
     """Without the columns that an error names."""
     if error.code == "repeated-identifier":
-        return replace(suggestion, unit=("person", ROWS))
-    names = list(error.fields.get("columns", ())) or [error.column]
+        every_row = ("person", ROWS)
+        return replace(suggestion, unit=every_row)
+    names = list(error.fields["columns"]) if error.code == REFUSED else [error.column]
     kept = [c.name for c in suggestion.columns if c.kept]
     if not all(name in kept for name in names):
         raise error
