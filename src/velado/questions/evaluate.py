@@ -22,8 +22,9 @@ from velado.progress import Progress
 from velado.project import AnyProject, Project
 from velado.project.arguments import names_of
 from velado.project.document import ROWS
+from velado.project.people import checked_person
 from velado.release.count import count_table, ordered
-from velado.release.people import checked_person, count_people, with_shares
+from velado.release.people import count_people, with_shares
 from velado.release.plan import in_own_types
 from velado.release.published import expose, group_size, of_people, passing, with_copies
 from velado.release.read_back import (

@@ -25,12 +25,12 @@ from velado.methods.represent import labels_of
 from velado.models import PrivacyModel
 from velado.models.base import OnSensitive
 from velado.progress import Progress
+from velado.project.people import person_column
 from velado.release.count import check_size, count_columns
 from velado.release.fit import Fitted
 from velado.release.manifest import Made, manifests_of
 from velado.release.measure import Measured, with_published
 from velado.release.memory import Estimate
-from velado.release.people import person_column
 from velado.release.plan import Planned, with_own_labels
 from velado.release.published import check_published, passing
 from velado.release.result import Release, release_in_parts

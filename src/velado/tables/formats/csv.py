@@ -57,16 +57,6 @@ def sniff(
                 "unreadable-file", Sentence("this is a {name} file, not a text table", name=name), file=path,
                 hint="Unpack it, or give the file the suffix of its format.",
             )  # fmt: skip
-    if quote is not None and len(quote) != 1:
-        raise InputError(
-            "bad-quote", Sentence("the quote must be one character, got {given}", given=repr(quote)), file=path
-        )
-    if delimiter is not None and len(delimiter) != 1:
-        raise InputError(
-            "bad-delimiter",
-            Sentence("the delimiter must be one character, got {given}", given=repr(delimiter)),
-            file=path,
-        )
     whole = len(data) < SAMPLE
     encoding = _encoding(path, data, whole, encoding)
     try:
