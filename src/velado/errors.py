@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -180,7 +180,7 @@ class Note:
 
     code: str
     message: str
-    column: str | None = None
+    column: str | None = field(default=None, metadata={"if_set": True})
 
     def __str__(self) -> str:
         return self.text()

@@ -100,7 +100,9 @@ def assign_appointments(
     others = [FindSlots()] if units.problem.is_plain else []
     methods = planned(units.problem, others, [assignment], seed, planning.part(0.9, 1.0))
     table = give_out(who, where, units, assignment, seed, target.path, progress.part(0.8, 1.0))
-    return Planning(units.problem, methods, where.described, chosen.name, target.path, table)
+    return Planning.of(
+        units.problem, methods, chosen=chosen.name, output=target.path, appointment=where.described, table=table
+    )
 
 
 def compare_planners(
@@ -126,7 +128,7 @@ def compare_planners(
     planning = begin("plan")
     found = planned(units.problem, planners, (), seed, planning)
     planning.at(1.0)
-    return Planning(units.problem, found, where.described)
+    return Planning.of(units.problem, found, appointment=where.described)
 
 
 def _with_options(method: Method, options: Mapping[str, Any]) -> Method:

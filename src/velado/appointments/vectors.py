@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, total_ordering
@@ -52,6 +52,20 @@ class AnonymityVector:
     def of(cls, frequency: FrequencyTable) -> AnonymityVector:
         """The vector of a table with its quasi-identifiers."""
         return cls.of_sizes(frequency.counts)
+
+    @classmethod
+    def of_components(cls, components: Mapping[int, int]) -> AnonymityVector:
+        """The vector with these components, 0 elsewhere.
+
+        >>> AnonymityVector.of_components({2: 1, 4: 2}).counts
+        (0, 1, 0, 2)
+        """
+        return cls(tuple(components.get(j, 0) for j in range(1, max(components, default=0) + 1)))
+
+    @property
+    def components(self) -> dict[int, int]:
+        """The components that are not 0, by their position."""
+        return {j: count for j, count in enumerate(self.counts, 1) if count}
 
     def __lt__(self, other: AnonymityVector) -> bool:
         return self.counts < other.counts

@@ -21,6 +21,7 @@ from velado.fuzzy.classes import Fuzzified, FuzzyClasses
 from velado.fuzzy.coding import Coding
 from velado.hierarchies import Hierarchy
 from velado.hierarchies.scale import Scale
+from velado.results import OrUnknown
 
 STEPS = (1, 2, 3, 5)
 """The numbers of records whose possibility is told: these, and these times powers of ten."""
@@ -69,7 +70,7 @@ class FuzzySensitive:
     t_smallest: float
     t_ordered: float | None
     t_ordered_smallest: float | None
-    posterior: float
+    posterior: OrUnknown
 
 
 @dataclass(frozen=True)

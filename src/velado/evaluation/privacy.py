@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,10 +22,11 @@ from velado.models import (
     TCloseness,
     judge_classes,
 )
+from velado.results import Result
 
 
-@dataclass(frozen=True)
-class Check:
+@dataclass(frozen=True, repr=False)
+class Check(Result):
     """The privacy a table has (``measures.md`` §1, "Which value does a table have?").
 
     ``sensitive`` gives, per column: ``l_distinct``, ``l_entropy``, ``c`` (the recursive factor for ``l``: the
@@ -35,6 +36,7 @@ class Check:
     spellings, which were judged as one, and how many spellings these have.
     """
 
+    SCHEMA: ClassVar[str] = "velado-check-1"
     rows: int
     classes: int
     class_size: dict[str, float]
@@ -44,9 +46,14 @@ class Check:
     sensitive: dict[str, dict[str, Any]]
     twins: dict[str, dict[str, int]] = field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return asdict(self)
+    def summary(self) -> dict[str, Any]:
+        """k, risk, and the weakest figures of every sensitive column."""
+        weakest = {
+            f"{name} of {column}": found[name]
+            for column, found in self.sensitive.items()
+            for name in ("l_distinct", "t_equal")
+        }
+        return {"rows": self.rows, "classes": self.classes, "k": self.k, "highest_risk": self.risk.highest, **weakest}
 
 
 FIGURES = ("l_distinct", "l_entropy", "c", "t_equal", "t_ordered")

@@ -18,6 +18,7 @@ from velado.hierarchies import Cover
 from velado.models import PrivacyModel, judge_classes
 from velado.parameters import Parameter, check
 from velado.progress import Progress
+from velado.results import UNSAID, Discreet
 from velado.values import Text
 
 FIRST_NODES = 16
@@ -37,16 +38,16 @@ class Search:
     """How the recoding was found: ``gap`` is how far, at most, the optimum lies below the value found."""
 
     nodes: int
-    evaluated: int
+    evaluated: int | None
     proven_optimal: bool
     gap: float | None
     seconds: float
-    objective: str | None = None
-    value: float | None = None
+    objective: str | None = field(default=None, metadata=UNSAID)
+    value: float | None = field(default=None, metadata=UNSAID)
 
 
-@dataclass(frozen=True)
-class Found:
+@dataclass(frozen=True, repr=False)
+class Found(Discreet):
     """The classes of a recoding, which of them are released, and what they show.
 
     ``labels[c, j]`` is the label of class c in column j, a code into ``covers[j].labels``. ``levels`` is the node of a

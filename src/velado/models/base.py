@@ -11,6 +11,7 @@ import numpy as np
 
 from velado.frequency import Classes, Sensitive
 from velado.parameters import Parameter, check
+from velado.results import IF_SET
 
 
 @dataclass(frozen=True)
@@ -105,12 +106,7 @@ class Verdict:
     required: dict[str, Any]
     achieved: Any
     satisfied: bool
-    exact: bool = True
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready; what is exact does not say so."""
-        shown = {"name": self.name, "required": self.required, "achieved": self.achieved, "satisfied": self.satisfied}
-        return shown if self.exact else {**shown, "exact": False}
+    exact: bool = field(default=True, metadata=IF_SET)
 
 
 def attribute_of(model: PrivacyModel, sensitive: Sequence[Sensitive]) -> Sensitive | None:

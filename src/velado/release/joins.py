@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from velado.errors import InputError
 from velado.release.plan import Planned
@@ -22,10 +21,6 @@ class Joined:
     attribute: str
     tables: tuple[str, str]
     matching: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {"attribute": self.attribute, "tables": list(self.tables), "matching": self.matching}
 
 
 @dataclass(frozen=True)
