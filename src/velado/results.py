@@ -20,7 +20,7 @@ from html import escape
 from pathlib import PurePath
 from typing import Annotated, Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 
-from velado.errors import InputError
+from velado.errors import InputError, redacted
 from velado.sentences import Sentence
 
 OrInfinite = Annotated[float, math.inf]
@@ -88,7 +88,7 @@ def _short(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 1e6 else f"{value:.6g}"
     if isinstance(value, PurePath):
-        value = value.name
+        value = redacted(value.name)
     if isinstance(value, Mapping):
         return ", ".join(f"{_short(k)} {_short(v)}" for k, v in value.items())
     if isinstance(value, (list, tuple)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from velado.appointments.planners.find_slots import FindSlots
 from velado.appointments.planners.registry import PLANNERS, planner_from
@@ -18,15 +18,17 @@ from velado.appointments.tables.units import Units, check_room
 from velado.errors import InputError
 from velado.progress import Progress
 from velado.project import Output
+from velado.results import Discreet
 from velado.tables import Session, Source
 
 Method = str | Planner | Mapping[str, Mapping[str, Any] | None]
 
 
-@dataclass(frozen=True)
-class Request:
+@dataclass(frozen=True, repr=False)
+class Request(Discreet):
     """People, slots and conditions: what is to be planned, whatever the method. See `assign_appointments`."""
 
+    NAMES: ClassVar[tuple[str, ...]] = ("quasi_identifiers",)
     people: Any
     slots: Any
     quasi_identifiers: Sequence[str]

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from velado.frequency import FrequencyTable
 
 
+MOST_SHOWN = 50
+"""Components that are listed at a prompt."""
+
+
 @total_ordering
 @dataclass(frozen=True, eq=True)
 class AnonymityVector:
@@ -69,6 +73,11 @@ class AnonymityVector:
 
     def __lt__(self, other: AnonymityVector) -> bool:
         return self.counts < other.counts
+
+    def __repr__(self) -> str:
+        if len(self.counts) <= MOST_SHOWN:
+            return f"AnonymityVector(counts={self.counts})"
+        return f"<AnonymityVector k: {self.k}, people: {self.population}, groups: {sum(self.counts)}>"
 
     def __str__(self) -> str:
         return "(" + ", ".join(map(str, self.counts)) + ")"

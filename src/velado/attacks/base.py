@@ -147,8 +147,8 @@ class Attacker:
         return confidence > min(self.confidence, 1 - 2 * TOLERANCE) + TOLERANCE
 
 
-@dataclass(frozen=True)
-class Histogram:
+@dataclass(frozen=True, repr=False)
+class Histogram(Discreet):
     """The values of one sensitive column in each class: ``count`` records of class ``of`` have the value ``value``.
 
     Entries are ordered by class, then by frequency, the most frequent first (``rank`` 0).

@@ -26,7 +26,7 @@ from velado.frequency import FrequencyTable
 from velado.hierarchies import Cover
 from velado.models import PrivacyModel, Verdict, all_verdicts, crisp_models, judge_classes, smallest_class
 from velado.progress import Progress
-from velado.results import IF_SET, Result
+from velado.results import IF_SET, Discreet, Result
 
 MEASURES = ("privacy", "aggregates", "ks", "queries")
 """The parts of an evaluation that may be asked for by name; utility and risk are always there."""
@@ -88,8 +88,8 @@ class Evaluation(Result):
         }
 
 
-@dataclass(frozen=True)
-class Wanted:
+@dataclass(frozen=True, repr=False)
+class Wanted(Discreet):
     """Which parts of an evaluation are computed, and with what.
 
     ``measures`` are names of `MEASURES`; ``outcome`` asks for learning utility, ``population`` for the journalist's
@@ -98,6 +98,7 @@ class Wanted:
     the ℓ of the recursive c.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("measures",)
     measures: tuple[str, ...] = ()
     order: int = 2
     queries: int = 1000

@@ -18,14 +18,15 @@ from velado.errors import InputError
 from velado.fuzzy.points import check_size, checked_counts, checked_points, name_of
 from velado.parameters import FLAG, Choice, Number, Parameter, check
 from velado.progress import Progress
+from velado.results import Discreet
 
 CHUNK_CELLS = 1 << 14
 SAME_DIGITS = 15
 """Points that are the same to so many decimals are one point: memberships cannot tell them apart."""
 
 
-@dataclass(frozen=True)
-class Scaling:
+@dataclass(frozen=True, repr=False)
+class Scaling(Discreet):
     """Points in the units in which distances are measured."""
 
     low: np.ndarray
@@ -54,8 +55,8 @@ class Scaling:
         return np.asarray(points * self.span + self.low)
 
 
-@dataclass(frozen=True)
-class Iterated:
+@dataclass(frozen=True, repr=False)
+class Iterated(Discreet):
     """Where one run from one start ended; centres in units of distance, memberships sets × rows."""
 
     centres: np.ndarray
@@ -67,8 +68,8 @@ class Iterated:
     regularized: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class Clustering:
+@dataclass(frozen=True, repr=False)
+class Clustering(Discreet):
     """A learned partition.
 
     Sets are numbered by ascending centre, first column first. ``memberships`` has rows × sets and is that of the
@@ -77,6 +78,7 @@ class Clustering:
     ``converged`` says whether the iterations came to rest, in the best of all restarts.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("method",)
     centres: np.ndarray
     memberships: np.ndarray
     iterations: int

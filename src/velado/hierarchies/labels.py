@@ -10,6 +10,7 @@ import numpy as np
 
 from velado import numbers as texts
 from velado.numbers import CODE, COMMA, POINT, Notation, notation_of
+from velado.results import Discreet
 from velado.values import ROOT, Text
 
 NUMBER = rf"(?:{POINT.pattern}|{COMMA.pattern})"
@@ -36,8 +37,8 @@ class Interval:
         return above & (numbers <= self.high if self.high_in else numbers < self.high)
 
 
-@dataclass(frozen=True)
-class _Written:
+@dataclass(frozen=True, repr=False)
+class _Written(Discreet):
     """An interval as its label writes it; an end without a limit has an empty text."""
 
     low: str

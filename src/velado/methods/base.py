@@ -64,6 +64,11 @@ class Found(Discreet):
     minimal: tuple[tuple[int, ...], ...] = field(default=())
     fuzzy: Fuzzified | None = None
 
+    def summary(self) -> dict[str, Any]:
+        """How many classes there are, how many are released, and the levels."""
+        levels = {} if self.levels is None else {"levels": self.levels}
+        return {"classes": self.classes.count, "released": int(self.kept.sum()), **levels}
+
     @property
     def suppressed(self) -> int:
         """Records in classes that are not released."""

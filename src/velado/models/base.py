@@ -11,11 +11,11 @@ import numpy as np
 
 from velado.frequency import Classes, Sensitive
 from velado.parameters import Parameter, check
-from velado.results import IF_SET
+from velado.results import IF_SET, Discreet
 
 
-@dataclass(frozen=True)
-class Rule:
+@dataclass(frozen=True, repr=False)
+class Rule(Discreet):
     """One row of `velado.kernels.measures.Rules`."""
 
     kind: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,19 +25,21 @@ from velado.project import Project
 from velado.release.fit import Fitted, not_dividable
 from velado.release.people import person_column, with_shares
 from velado.release.treatments import as_released, treatments
+from velado.results import Discreet
 from velado.schema import Column, Schema
 from velado.tables import Counts, Table
 from velado.twins import twins_of
 from velado.values import Text
 
 
-@dataclass(frozen=True)
-class Counted:
+@dataclass(frozen=True, repr=False)
+class Counted(Discreet):
     """A table that was counted, and what becomes of its columns under operations.
 
     ``person`` is the column whose values are the people, None if every row is one.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("person",)
     fitted: Fitted
     treatments: tuple[Treatment, ...]
     frequency: FrequencyTable

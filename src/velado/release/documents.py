@@ -12,11 +12,11 @@ from velado.evaluation.exposure import Exposure
 from velado.methods import Search
 from velado.models import Verdict
 from velado.release.manifest import LIGHT
-from velado.results import IF_SET
+from velado.results import IF_SET, Discreet
 
 
-@dataclass(frozen=True, kw_only=True)
-class Place:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Place(Discreet):
     """Where a release is, in JSON: the table, its public manifest, and what a user should know of it."""
 
     output: Path | None

@@ -10,12 +10,13 @@ from velado.progress import Progress
 from velado.project import Project
 from velado.project.paths import check_paths
 from velado.release.treatments import operations_ready
+from velado.results import Discreet
 from velado.schema import Column, Schema
 from velado.tables import Table
 
 
-@dataclass(frozen=True)
-class Fitted:
+@dataclass(frozen=True, repr=False)
+class Fitted(Discreet):
     """A project and its open table."""
 
     project: Project

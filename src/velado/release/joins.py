@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from velado.errors import InputError
 from velado.release.plan import Planned
 from velado.release.verify import column_records, failed
+from velado.results import Discreet
 from velado.schema import Column
 from velado.tables import Slot, Stage
 from velado.values import ROOT, Text
@@ -23,10 +25,11 @@ class Joined:
     matching: int
 
 
-@dataclass(frozen=True)
-class Key:
+@dataclass(frozen=True, repr=False)
+class Key(Discreet):
     """A column of a shared attribute: what its values become."""
 
+    NAMES: ClassVar[tuple[str, ...]] = ("table",)
     table: str
     column: Column
     plan: Planned

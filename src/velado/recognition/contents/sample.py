@@ -7,8 +7,10 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from velado.recognition.names import topic_of
+from velado.results import Discreet
 
 SAMPLED = 2000
 """About so many different values are looked at."""
@@ -22,10 +24,11 @@ class Content:
     share: float
 
 
-@dataclass(frozen=True)
-class Sample:
+@dataclass(frozen=True, repr=False)
+class Sample(Discreet):
     """Different values of a column; ``distinct`` and ``records`` count all of them."""
 
+    NAMES: ClassVar[tuple[str, ...]] = ("name",)
     name: str
     values: tuple[str, ...]
     distinct: int

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 from velado.i18n import Language
 from velado.report.charts.drawing import Chart
+from velado.results import Discreet
 
 
-@dataclass(frozen=True)
-class Cell:
+@dataclass(frozen=True, repr=False)
+class Cell(Discreet):
     """A cell: the text that is read; for a workbook, the number behind it and its format there."""
 
     text: str
@@ -24,8 +25,8 @@ class Cell:
         return self.text if self.value is None else self.value
 
 
-@dataclass(frozen=True)
-class Table:
+@dataclass(frozen=True, repr=False)
+class Table(Discreet):
     """A table; ``align`` has one letter per column: l, r, or c for codes that are set in a fixed width.
 
     The first row of cells follows the header; a table without header lists facts.
@@ -115,20 +116,22 @@ class Verdict:
     cautions: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class ClassList:
+@dataclass(frozen=True, repr=False)
+class ClassList(Discreet):
     """The classes for the workbook: their labels and sizes, largest first."""
 
+    NAMES: ClassVar[tuple[str, ...]] = ("columns",)
     columns: tuple[str, ...]
     labels: Sequence[Sequence[Any]]
     sizes: Sequence[int]
     total: int
 
 
-@dataclass(frozen=True)
-class Content:
+@dataclass(frozen=True, repr=False)
+class Content(Discreet):
     """All of a report in one language."""
 
+    NAMES: ClassVar[tuple[str, ...]] = ("name",)
     language: Language
     name: str
     subtitle: str
