@@ -90,9 +90,9 @@ def _short(value: Any) -> str:
     if isinstance(value, PurePath):
         value = redacted(value.name)
     if isinstance(value, Mapping):
-        return ", ".join(f"{_short(k)} {_short(v)}" for k, v in value.items())
+        return " ".join(f"{_short(k)}={_short(v)}" for k, v in value.items())
     if isinstance(value, (list, tuple)):
-        return " ".join(map(_short, value))
+        return " ".join(map(_short, value)) or "none"
     text = " ".join(str(value).split())
     return text if len(text) <= MOST_NAME else text[: MOST_NAME - 1] + "…"
 
@@ -103,6 +103,10 @@ def _long(value: Any) -> str:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{_long(k)} {_long(v)}" for k, v in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_long, value)) or "none"
     return f"{value:,}" if isinstance(value, int) else _short(value)
 
 

@@ -115,7 +115,7 @@ class Attacks(Result, tuple[Attack, ...]):
         return {
             "attacks": len(self),
             "succeeded": sum(a.succeeded for a in self),
-            "to_act_on": ", ".join(dict.fromkeys(a.name for a in self if not a.expected)) or "none",
+            "to_act_on": tuple(dict.fromkeys(a.name for a in self if not a.expected)),
         }
 
 

@@ -95,7 +95,7 @@ class Comparison(Result):
         """How many settings there are, how many have a recoding and are efficient, and what losses they span."""
         losses = [s.evaluation.utility.loss for s in self.settings if s.evaluation is not None]
         return {
-            "parameters": ", ".join(self.parameters),
+            "parameters": self.parameters,
             "settings": len(self.settings),
             "solved": len(losses),
             "efficient": sum(s.efficient for s in self.settings),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -155,9 +155,9 @@ class FrequencyTable(Discreet):
         """Names of the quasi-identifiers."""
         return tuple(h.column for h in self.hierarchies)
 
-    def summary(self) -> dict[str, str | int]:
+    def summary(self) -> dict[str, Any]:
         """The quasi-identifiers, how many different rows they have, and how many records."""
-        columns = ", ".join(h.column for h in self.hierarchies)
+        columns = tuple(h.column for h in self.hierarchies)
         return {"columns": columns, "rows": self.rows, "records": self.records, "sensitive": len(self.sensitive)}
 
     @property

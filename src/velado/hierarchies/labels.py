@@ -22,14 +22,18 @@ AND_MORE = re.compile(rf"^({NUMBER})\s*\+$")
 INFINITE = re.compile(r"^([+-]?)(?:inf|infinity|∞)$", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Interval:
+@dataclass(frozen=True, repr=False)
+class Interval(Discreet):
     """Limits of a numeric label and whether they belong to it."""
 
     low: float
     high: float
     low_in: bool = True
     high_in: bool = True
+
+    def summary(self) -> dict[str, bool]:
+        """The limits are those of a label."""
+        return {"low_in": self.low_in, "high_in": self.high_in}
 
     def holds(self, numbers: np.ndarray) -> np.ndarray:
         """Which numbers lie in it."""
@@ -85,8 +89,8 @@ def intervals_of(labels: Sequence[Text], notation: Notation | None = None) -> li
 
     All are read in one notation: that of the column (``notation``) where all fit it, else the one that they share.
 
-    >>> intervals_of(["20-39", "[1.5, 2.0)"])[0]
-    Interval(low=20.0, high=39.0, low_in=True, high_in=True)
+    >>> intervals_of(["20-39", "[1.5, 2.0)"])[0] == Interval(20.0, 39.0)
+    True
     >>> intervals_of(["1,000-1,999"]), intervals_of(["1,000-1,999"], POINT)[0].low
     ([None], 1000.0)
     """

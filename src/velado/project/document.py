@@ -85,8 +85,8 @@ class Project(Discreet):
     def summary(self) -> dict[str, Any]:
         """What is done with how many columns; nothing of the source and of what the columns hold."""
         if self.tables:
-            return {"name": self.name, "tables": ", ".join(self.tables)}
-        done = {"anonymization": "light"} if self.light else {"models": ", ".join(m.name for m in self.models)}
+            return {"name": self.name, "tables": tuple(self.tables)}
+        done = {"anonymization": "light"} if self.light else {"models": tuple(m.name for m in self.models)}
         method = {} if self.light else {"method": self.method.name}
         return {"name": self.name, "columns": len(self.columns), **done, **method}
 

@@ -108,7 +108,7 @@ class Inspection(Result):
             "rows": self.rows,
             "columns": len(self.columns),
             **({"singled_out_by_few_columns": worst} if worst is not None else {}),
-            **{role: ", ".join(names) for role, names in roles.items()},
+            **{role: tuple(names) for role, names in roles.items()},
         }
 
 

@@ -122,8 +122,8 @@ class Suggestion(Result):
         for column in self.columns:
             roles.setdefault(str(column.spec.get("role", "")) if column.kept else "left out", []).append(column.name)
         return {
-            **{role: ", ".join(names) for role, names in roles.items()},
-            "models": ", ".join(name for model in self.models for name in model),
+            **{role: tuple(names) for role, names in roles.items()},
+            "models": tuple(name for model in self.models for name in model),
             **{f"loss of {trial.name}": trial.loss for trial in self.trials if trial.loss is not None},
         }
 

@@ -39,7 +39,7 @@ class ReleaseDocument(Place, Evaluation):
     minimal: tuple[tuple[int, ...], ...] = field(default=(), metadata=IF_SET)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class LightDocument(Place):
     """The JSON of a light release."""
 

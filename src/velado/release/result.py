@@ -125,7 +125,7 @@ class LightRelease(Evidenced):
 
     def summary(self) -> dict[str, Any]:
         """How many records, and what became of the columns."""
-        changed = {"treated": ", ".join(self.operations), "unchanged": ", ".join(self.unchanged)}
+        changed = {"treated": tuple(self.operations), "unchanged": self.unchanged}
         return {"project": self.project, "rows": self.rows, **changed, "models": "none checked"}
 
 
