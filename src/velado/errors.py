@@ -10,7 +10,7 @@ import errno
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -272,7 +272,7 @@ class Note:
 
     code: str
     message: str
-    column: str | None = None
+    column: str | None = field(default=None, metadata={"if_set": True})
 
     def __str__(self) -> str:
         return self.text()
