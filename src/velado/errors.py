@@ -10,7 +10,7 @@ import errno
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -84,8 +84,8 @@ class VeladoError(Exception):
     def text(self, language: str = "en") -> str:
         """Where it went wrong, what, the values, and the way out, in a language.
 
-        >>> InputError("no-column", "there is no such column", file="a.csv", column="age").text("es")
-        "a.csv, columna 'age': no existe esa columna"
+        >>> InputError("unknown-column", "the table has no such column", file="a.csv", column="age").text("es")
+        "a.csv, columna 'age': la tabla no tiene esa columna"
         """
         place = None if self.column is None else Sentence("column '{column}'", column=self.column).into(language)
         where = ", ".join(text for text in (self.file, place) if text is not None)
@@ -272,7 +272,7 @@ class Note:
 
     code: str
     message: str
-    column: str | None = None
+    column: str | None = field(default=None, metadata={"if_set": True})
 
     def __str__(self) -> str:
         return self.text()

@@ -25,6 +25,7 @@ from velado import (
 from velado.appointments.planners.registry import PLANNERS
 from velado.appointments.planning import MOST_RANKED
 from velado.appointments.tables.generate import PeopleLike, SlotsLike
+from velado.appointments.tables.groups import AnonymityOfTables
 from velado.cli import signals
 from velado.cli.help import App
 from velado.cli.language import current, spoken
@@ -212,10 +213,9 @@ def k_of(
             anonymity_groups(read(t), names(qi), names(appointment), report.of(i, len(tables)))
             for i, t in enumerate(tables)
         ]
-    levels = [g.vector.k for g in found]
-    summary = {"mean": sum(levels) / len(levels), "min": min(levels), "max": max(levels)}
+    together = AnonymityOfTables(tuple(g.sizes() for g in found))
     if json:
-        print_json({"tables": [g.as_dict() for g in found], "k": summary})
+        print_json(together.as_dict())
         return
     header = ("", words.text("appointments.people"), "k", words.text("appointments.vector"))
     lines = [
@@ -224,7 +224,7 @@ def k_of(
     table("k", lines, header)
     if len(found) > 1:
         say()
-        mean, least, most = (words.number(summary[n], 2) for n in ("mean", "min", "max"))
+        mean, least, most = (words.number(together.k[n], 2) for n in ("mean", "min", "max"))
         say("{told}", told=words.text("appointments.several", mean=mean, least=least, most=most))
     if show:
         for groups in found:
@@ -266,10 +266,8 @@ def shortened(vector: AnonymityVector) -> str:
 
 
 def _show(planning: Planning, words: Language) -> None:
-    problem = planning.problem
-    places = int(problem.capacities.sum())
-    sizes = {"people": planning.people, "groups": problem.groups, "slots": problem.slots, "places": places}
-    say("{told}", told=words.text("appointments.summary", **{name: words.integer(n) for name, n in sizes.items()}))
+    sizes = {name: words.integer(getattr(planning, name)) for name in ("people", "groups", "slots", "places")}
+    say("{told}", told=words.text("appointments.summary", **sizes))
     header = [words.text(f"appointments.{n}") for n in ("method", "vector", "rank", "improvement", "seconds")]
     shown = Table(box=None, pad_edge=False)
     for name in (header[0], "k", *header[1:], ""):
@@ -281,18 +279,18 @@ def _show(planning: Planning, words: Language) -> None:
     )
     for planned in planning.methods:
         name = words.label("planner", planned.method)
-        found = planned.assignment
-        if found is None:
+        vector, found = planned.vector, planned.assignment
+        if vector is None:
             shown.add_row(name, "–", plain(spoken(planned.reason)))
             continue
-        proof = words.text("appointments.optimal") if found.optimal else ""
-        if not proof and "model" in found.notes:
-            proof = words.text("appointments.proven", n=words.integer(found.proven))
+        proof = words.text("appointments.optimal") if planned.optimal else ""
+        if not proof and found is not None and "model" in found.notes:
+            proof = words.text("appointments.proven", n=words.integer(planned.proven))
         gain = "" if planned.improvement is None else words.number(planned.improvement, 4, pad=True)
         style = "bold" if planned.method == planning.chosen else None
         shown.add_row(
-            name, words.integer(found.vector.k), shortened(found.vector), _rank(found.vector, words), gain,
-            words.number(found.seconds, 2, pad=True), proof, style=style,
+            name, words.integer(vector.k), shortened(vector), _rank(vector, words), gain,
+            words.number(planned.seconds, 2, pad=True), proof, style=style,
         )  # fmt: skip
     say()
     out.print(shown)

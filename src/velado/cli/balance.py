@@ -13,7 +13,7 @@ from velado.cli.compare import show
 from velado.cli.grid import ALL, tries
 from velado.cli.language import current, spoken
 from velado.cli.terminal import FORCE, JSON, print_json, progress, say
-from velado.sentences import joined
+from velado.sentences import Sentence, joined
 
 
 @tries(*ALL)
@@ -45,7 +45,9 @@ def command(
         print_json({**result.as_dict(), "files": [str(f) for f in files]})
         return
     wanted = ", ".join(
-        spoken("{name} {sign} {limit:g}", name=name, sign="≥" if CONDITIONS[name].at_least else "≤", limit=limit)
+        spoken(
+            "{name} {sign} {limit:g}", name=Sentence(name), sign="≥" if CONDITIONS[name].at_least else "≤", limit=limit
+        )
         for name, limit in conditions.items()
     )
     say(

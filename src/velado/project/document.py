@@ -19,6 +19,7 @@ from velado.methods import Lattice, Method, method_from
 from velado.models import PrivacyModel, check_crisp, model_from
 from velado.project.output import OUTPUT_KEYS, Output, output_from
 from velado.project.yaml_file import read_yaml
+from velado.results import Discreet
 from velado.schema import REST, Column
 from velado.sentences import Sentence
 from velado.tables import Source, Table
@@ -41,7 +42,7 @@ PLAIN = (int, float, bytes, list, tuple, set, date)
 """What a project file may hold that is neither text, mapping nor table."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Several(Source):
     """In the place of the source of a project of several tables, which has none itself."""
 
@@ -58,8 +59,8 @@ def several_tables() -> InputError:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Project:
+@dataclass(frozen=True, repr=False)
+class Project(Discreet):
     """A release described once: source, columns, models, method, output. Paths are relative to ``folder``.
 
     ``anonymization``: models (default), or light: only the operations of the columns are applied, and no model is
@@ -82,6 +83,14 @@ class Project:
     anonymization: str = "models"
     tables: Mapping[str, Project] = field(default_factory=dict)
     joinable: tuple[str, ...] = ()
+
+    def summary(self) -> dict[str, Any]:
+        """What is done with how many columns; nothing of the source and of what the columns hold."""
+        if self.tables:
+            return {"name": self.name, "tables": tuple(self.tables)}
+        done = {"anonymization": "light"} if self.light else {"models": tuple(m.name for m in self.models)}
+        method = {} if self.light else {"method": self.method.name}
+        return {"name": self.name, "columns": len(self.columns), **done, **method}
 
     def __post_init__(self) -> None:
         _check_anonymization(self.anonymization)

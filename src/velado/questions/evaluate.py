@@ -37,6 +37,7 @@ from velado.release.read_back import (
     without,
 )
 from velado.release.treatments import treatments
+from velado.results import Discreet
 from velado.schema import Column, Schema
 from velado.sentences import Sentence
 from velado.tables import Counts, Session, Source, Table, open_table, unknown_column
@@ -191,8 +192,8 @@ def described(
     return Schema(columns), Path(), ()
 
 
-@dataclass(frozen=True)
-class Both:
+@dataclass(frozen=True, repr=False)
+class Both(Discreet):
     """An original and its release, both counted; ``starred`` rows of ``*`` are left out of the release, ``file``."""
 
     original: FrequencyTable

@@ -87,7 +87,7 @@ def _highest(counted: Mapping[str, Counted], found: Mapping[str, Found], shared:
     return wanted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Coarsened(Hierarchy):
     """A hierarchy from a level on. Its leaves stay those of the whole, so that losses stay what they are."""
 

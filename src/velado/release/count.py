@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from velado.project.rules import not_dividable, not_sensitive
 from velado.release.fit import Fitted
 from velado.release.people import with_shares
 from velado.release.treatments import as_released, treatments
+from velado.results import Discreet
 from velado.schema import Column, Schema
 from velado.schema.values import column_hierarchy, values_of
 from velado.sentences import Sentence
@@ -32,13 +34,14 @@ from velado.twins import twins_of
 from velado.values import Text
 
 
-@dataclass(frozen=True)
-class Counted:
+@dataclass(frozen=True, repr=False)
+class Counted(Discreet):
     """A table that was counted, and what becomes of its columns under operations.
 
     ``person`` is the column whose values are the people, None if every row is one.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("person",)
     fitted: Fitted
     treatments: tuple[Treatment, ...]
     frequency: FrequencyTable

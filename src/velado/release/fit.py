@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from velado.progress import Progress
 from velado.project import Project
 from velado.project.rules import check_described
+from velado.results import Discreet
 from velado.schema import Column, Schema
 from velado.tables import Table
 
 
-@dataclass(frozen=True)
-class Fitted:
+@dataclass(frozen=True, repr=False)
+class Fitted(Discreet):
     """A project and its open table."""
 
     project: Project

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from velado.errors import InputError
 from velado.evaluation import Pair, People
 from velado.frequency import FrequencyTable
 from velado.frequency.table import distinct_rows
+from velado.results import Discreet
 from velado.tables import Table
 from velado.values import Text
 
@@ -32,10 +34,11 @@ def with_shares(table: Table, frequency: FrequencyTable, person: str | None) -> 
     return frequency.with_people(person, shares, unit)
 
 
-@dataclass(frozen=True)
-class Membership:
+@dataclass(frozen=True, repr=False)
+class Membership(Discreet):
     """Each distinct row of a frequency table with each person in it, both as numbers."""
 
+    NAMES: ClassVar[tuple[str, ...]] = ("person",)
     person: str
     rows: np.ndarray
     people: np.ndarray

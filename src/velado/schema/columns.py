@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from velado.dates import Formats, is_format
 from velado.errors import InputError, Problems, shown
 from velado.operations import operation_from
+from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.tables import Header, unknown_column
 from velado.twins import TWINS
@@ -27,8 +28,8 @@ REST = ("drop", "insensitive")
 PUBLISHED = ("", "knowingly")
 
 
-@dataclass(frozen=True)
-class Column:
+@dataclass(frozen=True, repr=False)
+class Column(Discreet):
     """A column as the owner describes it.
 
     ``hierarchy`` is what `velado.hierarchies.build` understands: a mapping from a project file or
@@ -40,6 +41,7 @@ class Column:
     knowingly, if a column that singles people out is to be published all the same.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("name", "role", "type")
     name: str
     role: str = ""
     type: str = "text"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError, Problems, shown, suggest
+from velado.results import Discreet
 from velado.sentences import Sentence, joined
 from velado.tables.files import check_regular, not_found, path_of
 from velado.tables.formats.names import NAMES
@@ -49,8 +50,8 @@ def check_path(path: Path | None) -> None:
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Source:
+@dataclass(frozen=True, repr=False)
+class Source(Discreet):
     """A file and its reading options; what is None is found out from the file.
 
     ``missing`` lists the texts that stand for a missing value (default: only the empty text). The first ``skip`` lines are
@@ -72,6 +73,13 @@ class Source:
     data: Any = field(default=None, compare=False)
     fields: tuple[Field, ...] = field(default=(), compare=False)
     folder: Path | None = field(default=None, compare=False)
+
+    def summary(self) -> dict[str, Any]:
+        """The file and how it is read, or the kind of the table in memory; no path and no row."""
+        if self.path is None:
+            return {} if self.data is None else {"data": type(self.data).__name__}
+        said = {"format": self.format, "sheet": self.sheet, "encoding": self.encoding}
+        return {"file": self.path, **{what: option for what, option in said.items() if option is not None}}
 
     def __post_init__(self) -> None:
         problems = Problems()
