@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Annotated, Any
 
 import typer
@@ -15,7 +16,7 @@ Q = Annotated[str | None, typer.Option(help="Values of q of Q-anonymity.")]
 L = Annotated[str | None, typer.Option(help="Values of ℓ of the project's diversity models.")]
 C = Annotated[str | None, typer.Option(help="Values of c of recursive diversity.")]
 T = Annotated[str | None, typer.Option(help="Values of t of t-closeness, such as 0.1..0.5:0.1.")]
-SUPPRESSION = Annotated[str | None, typer.Option(help="Suppression limits (shares of the records).")]
+SUPPRESSION = Annotated[str | None, typer.Option(help="Suppression limits: shares of the records, or 0..3 records.")]
 METHOD = Annotated[str | None, typer.Option(help="Methods to try, separated by commas.")]
 MOST_VALUES = 10_000
 
@@ -25,7 +26,25 @@ def grid(**options: str | None) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     for name, text in options.items():
         if text is not None:
-            found[name] = _words(text) if name == "method" else values(name, text)
+            found[name] = (
+                _words(text) if name == "method" else limits(text) if name == "suppression" else values(name, text)
+            )
+    return found
+
+
+def limits(text: str) -> list[Any]:
+    """Suppression limits: shares, or numbers of records, each a value or a range.
+
+    >>> limits("0,0.05,1..2 records")
+    [0, 0.05, '1 record', '2 records']
+    """
+    found: list[Any] = []
+    for part in _words(text):
+        numbers = re.sub(r"\s+records?$", "", part)
+        counted = values("suppression", numbers)
+        found += counted if numbers == part else [f"{n} record{'s' * (n != 1)}" for n in counted]
+    if not found:
+        raise _bad("suppression", text)
     return found
 
 
