@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from velado.questions.decrypt import Decrypted, decrypt
     from velado.questions.estimate import Estimate, estimate
     from velado.questions.evaluate import evaluate
+    from velado.questions.exploration import Exploration
+    from velado.questions.explore import explore
     from velado.questions.fuzzify import Fuzzification, fuzzify
     from velado.questions.hierarchy import project_hierarchy
     from velado.questions.inspect import Inspection, inspect_table
@@ -93,6 +95,7 @@ __all__ = [
     "Estimate",
     "Evaluation",
     "Exact",
+    "Exploration",
     "FindSlots",
     "Fixed",
     "FrequencyTable",
@@ -139,6 +142,7 @@ __all__ = [
     "decrypt",
     "estimate",
     "evaluate",
+    "explore",
     "fuzzify",
     "generate_people",
     "generate_slots",
@@ -174,6 +178,8 @@ _HOMES = {
     "velado.questions.decrypt": "Decrypted decrypt",
     "velado.questions.estimate": "Estimate estimate",
     "velado.questions.evaluate": "evaluate",
+    "velado.questions.exploration": "Exploration",
+    "velado.questions.explore": "explore",
     "velado.questions.fuzzify": "Fuzzification fuzzify",
     "velado.questions.hierarchy": "project_hierarchy",
     "velado.questions.inspect": "Inspection inspect_table",

@@ -113,6 +113,11 @@ class Method(ABC):
         """Whether its classes have degrees of membership, so that models of fuzzy classes can be judged."""
         return False
 
+    @property
+    def full_domain(self) -> bool:
+        """Whether it chooses a node of the generalization lattice: every column at one level."""
+        return True
+
     @abstractmethod
     def search(
         self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None

@@ -38,7 +38,9 @@ class Fixed(Method):
         clock = Clock()
         vector = self._vector(frequency)
         nodes = lattice_size([h.levels for h in frequency.hierarchies])
-        found = release_of(frequency, models, vector, Search(nodes, 1, False, None, clock.seconds, "given levels"))
+        found = release_of(
+            frequency, models, vector, Search(nodes, 1, False, None, clock.seconds, Sentence("given levels"))
+        )
         if not found.kept.any() or found.suppressed > suppression_limit(self.suppression, frequency.records):
             raise NoSolution(
                 "no-solution",

@@ -82,6 +82,11 @@ class Fuzzy(Method):
         return True
 
     @property
+    def full_domain(self) -> bool:
+        """Sets of its own, not levels of hierarchies."""
+        return False
+
+    @property
     def fuzzy(self) -> bool:
         """Its classes have memberships."""
         return True

@@ -19,6 +19,7 @@ from velado.methods.represent import REPRESENTATIVES, centred, labels_of
 from velado.models import PrivacyModel, judge_classes
 from velado.parameters import FLAG, Choice, ChoiceByColumn, Size, Weights
 from velado.progress import Progress
+from velado.sentences import Sentence
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,11 @@ class Mondrian(Method):
         return any(word != "interval" for word in said)
 
     @property
+    def full_domain(self) -> bool:
+        """Cuts differ from part to part."""
+        return False
+
+    @property
     def divides(self) -> bool:
         """Relaxed cuts part equal records."""
         return self.relaxed
@@ -96,7 +102,7 @@ class Mondrian(Method):
             _, alike = np.unique(labels, axis=0, return_inverse=True)
             class_of, first = in_order(alike.reshape(-1)[class_of])
             classes, labels = records.divided(class_of), labels[classes.class_of[first]]
-        search = Search(0, 0, False, None, clock.seconds, "greedy cuts")
+        search = Search(0, 0, False, None, clock.seconds, Sentence("greedy cuts"))
         progress.at(1.0)
         return Found(classes, np.ones(classes.count, dtype=bool), search, covers, labels)
 
