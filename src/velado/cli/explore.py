@@ -32,7 +32,9 @@ def command(
     end: Annotated[str | None, typer.Option("--to", help="Show the way to this node; without it, to the top.")] = None,
     status: Annotated[
         str | None,
-        typer.Option(help="Only nodes with this status: optimal, minimal, satisfying, over-limit, failing; or several."),
+        typer.Option(
+            help="Only nodes with this status: optimal, minimal, satisfying, over-limit, failing; or several."
+        ),
     ] = None,
     sort: Annotated[
         str | None,
@@ -68,7 +70,11 @@ def command(
         _stream(found, chosen)
     else:
         if status or sort or top or not csv:
-            show_nodes(found, chosen if csv is None else found.chosen(status=names(status), sort=sort or "status", top=top), top)
+            show_nodes(
+                found,
+                chosen if csv is None else found.chosen(status=names(status), sort=sort or "status", top=top),
+                top,
+            )
     if not json:
         for file in (csv, chart):
             if file is not None:
@@ -85,7 +91,9 @@ def levels_from(text: str | None) -> list[int]:
         return [int(x) for x in names((text or "").strip("[]⟨⟩ "))]
     except ValueError:
         raise InputError(
-            "bad-option", Sentence("a node is written as its levels, got '{text}'", text=text), hint="For example 1,0,2."
+            "bad-option",
+            Sentence("a node is written as its levels, got '{text}'", text=text),
+            hint="For example 1,0,2.",
         ) from None
 
 

@@ -79,8 +79,8 @@ def build_preview(
         0       2                 1                  7  asthma, angina
         1       2                 1                  7  lung, heart
         2       1                 2                  7  *
-    1 values of the hierarchy are not in the data.
-    1 values of the data are not in the hierarchy, for example: flu
+    1 value(s) of the hierarchy are not in the data.
+    1 value(s) of the data are not in the hierarchy, for example: flu
     """
     hierarchy, _ = _built(column, spec, values, format, missing, folder)
     return preview(hierarchy, values)

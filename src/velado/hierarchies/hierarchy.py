@@ -213,7 +213,9 @@ class Hierarchy:
 
         return from_tree(column, tree)
 
-    def preview(self, values: Sequence[Text] | Mapping[Text, int] | None = None) -> HierarchyPreview:
+    def preview(
+        self, values: Sequence[Text] | Mapping[Text, int] | Mapping[str, int] | None = None
+    ) -> HierarchyPreview:
         """Levels, groups and their sizes at a glance, and which of the values given are not covered."""
         from velado.hierarchies.preview import preview
 

@@ -76,12 +76,12 @@ class HierarchyPreview:
         """What is said before and after the table of levels."""
         said = [Sentence("{column}: {values:,} values, {levels} levels", column=self.column, values=self.values, levels=len(self.levels))]  # fmt: skip
         if self.unused:
-            said.append(Sentence("{unused:,} values of the hierarchy are not in the data.", unused=self.unused))
+            said.append(Sentence("{unused:,} value(s) of the hierarchy are not in the data.", unused=self.unused))
         if self.uncovered:
             shown = [_shown(v, language) for v in self.uncovered_examples]
             said.append(
                 Sentence(
-                    "{values:,} values of the data are not in the hierarchy, for example: {examples}",
+                    "{values:,} value(s) of the data are not in the hierarchy, for example: {examples}",
                     values=self.uncovered,
                     examples=", ".join(shown),
                 )
@@ -118,7 +118,9 @@ class HierarchyPreview:
         return f"<p>{escape(said[0])}</p><table>{row(self.header(), 'th')}{body}</table>{after}"
 
 
-def preview(hierarchy: Hierarchy, values: Sequence[Text] | Mapping[Text, int] | None = None) -> HierarchyPreview:
+def preview(
+    hierarchy: Hierarchy, values: Sequence[Text] | Mapping[Text, int] | Mapping[str, int] | None = None
+) -> HierarchyPreview:
     """A hierarchy at a glance, with the values of the data, alone or with their numbers of records."""
     counted = isinstance(values, Mapping)
     held = dict(values) if isinstance(values, Mapping) else dict.fromkeys(values or (), 1)

@@ -85,9 +85,7 @@ def survey(
 
     def work(worker: tuple[Any, Any], first: int, last: int) -> bool:
         state, scratch = worker
-        return bool(
-            survey_nodes(seen, rules, priced, loss, state, scratch, figures[id(state)], found, first, last)
-        )
+        return bool(survey_nodes(seen, rules, priced, loss, state, scratch, figures[id(state)], found, first, last))
 
     in_ranges(nodes, workers, work, progress)
     none = found.classes == 0

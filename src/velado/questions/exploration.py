@@ -239,7 +239,7 @@ class Exploration(Result):
         come last, ties by objective, height and level vector.
         """
         wanted = [status] if isinstance(status, str) else list(status or ())
-        for word, known in ((*((w, STATUSES) for w in wanted), (sort, SORTS))):
+        for word, known in (*((w, STATUSES) for w in wanted), (sort, SORTS)):
             if word not in known:
                 raise InputError(
                     "bad-option", Sentence("'{word}' is none of: {known}", word=word, known=list(known)),
@@ -386,7 +386,9 @@ class Exploration(Result):
         columns: dict[str, list[Any]] = {name: [getattr(n, name) for n in d.nodes] for name in PLAIN}
         columns |= {f"achieved({key})": [n.achieved[key] for n in d.nodes] for key in keys}
         columns |= {f"reached({key})": [n.reached[key] for n in d.nodes] for key in keys}
-        whole = frozenset(name for name, cells in columns.items() if all(x is None or isinstance(x, int) for x in cells))
+        whole = frozenset(
+            name for name, cells in columns.items() if all(x is None or isinstance(x, int) for x in cells)
+        )
         return cls(
             d.project, d.columns, d.levels, d.rows, d.limit, d.objective, d.person, d.models,
             np.array([STATUSES.index(n.status) for n in d.nodes], dtype=np.int8),

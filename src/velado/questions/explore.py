@@ -12,7 +12,7 @@ import numpy as np
 from velado.errors import InputError
 from velado.frequency import FrequencyTable
 from velado.methods import Method, kernels_ready
-from velado.methods.base import suppression_limit
+from velado.methods.suppression import suppression_limit
 from velado.methods.survey import MOST_NODES, Surveyed, best, minimal, satisfying, survey
 from velado.models import PrivacyModel
 from velado.models.base import rules_of

@@ -135,7 +135,12 @@ def _drawing(found: Exploration, words: Language) -> Chart:
 
 
 def _place(field: str, domain: list[float]) -> dict[str, Any]:
-    return {"field": field, "type": "quantitative", "axis": None, "scale": {"domain": domain, "nice": False, "zero": False}}
+    return {
+        "field": field,
+        "type": "quantitative",
+        "axis": None,
+        "scale": {"domain": domain, "nice": False, "zero": False},
+    }
 
 
 def _figures(k: int, suppressed: int, words: Language) -> str:
