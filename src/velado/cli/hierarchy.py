@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.tree import Tree
 
-from velado import Hierarchy, InputError, project_hierarchy
+from velado import InputError, project_hierarchy
 from velado.cli.language import current
 from velado.cli.terminal import JSON, out, plain, print_json, progress, say
 from velado.hierarchies import Branch, HierarchyPreview, branches
@@ -41,19 +41,18 @@ def command(
     # A preview alone does not need a hierarchy that covers all values.
     glance = preview and not (tree or chart or output)
     with progress() as report:
-        seen = project_preview(project, column, report) if glance else None
-        hierarchy = None if glance else project_hierarchy(project, column, report)
+        seen = project_preview(project, column, report.part(0.0, 0.5)) if preview or json else None
+        hierarchy = None if glance else project_hierarchy(project, column, report.part(0.5, 1.0))
     if chart is not None and hierarchy is not None:
         save_hierarchy_chart(hierarchy, chart, language=current().code)
     if output is not None and hierarchy is not None:
         with published([output]) as (place,):
             hierarchy.save(place, delimiter)
-    if json:
-        told = (seen or _preview(hierarchy)).as_dict()
-        print_json(told if hierarchy is None else {**told, "tree": hierarchy.as_tree()})
+    if json and seen is not None:
+        print_json(seen.as_dict() if hierarchy is None else {**seen.as_dict(), "tree": hierarchy.as_tree()})
         return
-    if preview:
-        show_preview(seen or _preview(hierarchy))
+    if seen is not None:
+        show_preview(seen)
     if hierarchy is None:
         return
     if tree:
@@ -68,11 +67,6 @@ def command(
                 values=len(hierarchy.leaves),
                 levels=hierarchy.levels,
             )
-
-
-def _preview(hierarchy: Hierarchy | None) -> HierarchyPreview:
-    assert hierarchy is not None
-    return hierarchy.preview()
 
 
 def show_preview(preview: HierarchyPreview) -> None:
