@@ -162,6 +162,16 @@ def test_what_is_cut_is_counted(hierarchy: Hierarchy, most: int) -> None:
         assert root == whole
 
 
+def test_a_highest_level_of_several_groups_hangs_from_the_column() -> None:
+    several = Hierarchy.from_tree("ill", ILL["*"])
+    root = branches(several)
+    assert (root.label, [b.label for b in root.children]) == ("ill", ["lung", "heart"])
+    shown = texts(tree(several, Language("en")).spec)
+    assert "*" not in shown
+    assert ("level 1" in shown, "level 2" in shown) == (True, False)
+    assert branches(Hierarchy.from_tree("ill", ILL)).label == "*"
+
+
 def texts(spec: dict[str, Any]) -> list[str]:
     return [row["text"] for layer in spec["layer"] for row in layer["data"]["values"] if "text" in row]
 

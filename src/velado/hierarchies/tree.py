@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -104,7 +104,8 @@ class Branch:
 def branches(hierarchy: Hierarchy, most: int = MOST_LINES) -> Branch:
     """The hierarchy from its root, cut where it has more than ``most`` ends; groups in the order of their first value.
 
-    Every group shows as many children as that allows, the same number in all groups.
+    Every group shows as many children as that allows, the same number in all groups. Where the highest level has several
+    groups, they hang from the name of the column, one level above.
     """
     rooted = hierarchy.with_root()
     children = _children(rooted)
@@ -115,7 +116,8 @@ def branches(hierarchy: Hierarchy, most: int = MOST_LINES) -> Branch:
         fits = _ends(rooted.height, 0, children, middle, most) <= most
         low, high = (middle, high) if fits else (low, middle - 1)
     sizes = [rooted.group_sizes(level) for level in range(rooted.levels)]
-    return _branch(rooted, rooted.height, 0, children, sizes, low)
+    root = _branch(rooted, rooted.height, 0, children, sizes, low)
+    return root if rooted is hierarchy else replace(root, label=hierarchy.column)
 
 
 def _shown(children: np.ndarray, most: int) -> np.ndarray:

@@ -54,7 +54,7 @@ def tree(hierarchy: Hierarchy, words: Language) -> Chart:
     named = [
         {"x": left[n.branch.level], "y": n.line, "text": n.text, "ink": FAINT if n.branch.more else INK} for n in nodes
     ]
-    heads = [{"x": left[x], "y": -1.1, "text": words.text("tree.level", level=x)} for x in range(height + 1)]
+    heads = [{"x": left[x], "y": -1.1, "text": words.text("tree.level", level=x)} for x in range(hierarchy.levels)]
     drawn: list[dict[str, Any]] = [
         {
             "data": {"values": list(_edges(nodes, left))},
