@@ -8,8 +8,8 @@ from velado.errors import InputError, suggest
 from velado.hierarchies import Hierarchy, HierarchyPreview, build_preview
 from velado.progress import Progress
 from velado.project import AnyProject, Project
-from velado.release.count import column_hierarchy, values_of
 from velado.schema import Column, Schema
+from velado.schema.values import column_hierarchy, values_of
 from velado.tables import Session, open_table
 from velado.values import Text
 
