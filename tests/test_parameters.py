@@ -44,6 +44,7 @@ PARAMETERS: list[Parameter] = [
     Number("", low=1, high=9, integer=True, optional=True),
     Number("", low=2, high=9, integer=True, word="auto"),
     Number("", low=2, integer=True, word="auto", optional=True),
+    Limit(""),
     Choice("", FLAG),
     Choice("", (2, "e")),
     ChoiceByColumn("", ("mode", "mean")),
