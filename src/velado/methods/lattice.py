@@ -126,7 +126,9 @@ class Space:
         self.shape = tuple(h.levels for h in frequency.hierarchies)
         self.nodes = lattice_size(self.shape)
         if self.nodes > MOST_NODES:
-            raise too_large(self.nodes, MOST_NODES, "Take fewer quasi-identifiers or levels, or use the method datafly.")
+            raise too_large(
+                self.nodes, MOST_NODES, "Take fewer quasi-identifiers or levels, or use the method datafly."
+            )
         self.limit = suppression_limit(suppression, frequency.records)
         tables = LevelTables.of(frequency)
         self.tables = kernel_tables(frequency, tables)
@@ -319,7 +321,8 @@ def in_ranges(
         finally:
             for state, _ in workers:
                 _stop(state)
-    return all([task.result() for task in running])
+    results = [task.result() for task in running]
+    return all(results)
 
 
 def too_large(nodes: int, most: int, hint: str) -> InputError:
