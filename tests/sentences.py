@@ -19,7 +19,7 @@ import velado
 from velado.sentences import translations, wordless
 
 ROOT = Path(velado.__file__).parent
-FIRST = {"Sentence", "say", "told", "spoken", "table", "Number", "Choice", "ChoiceByColumn", "ColumnName", "Levels", "Weights", "Lists",
+FIRST = {"Sentence", "Help", "say", "told", "spoken", "table", "Number", "Choice", "ChoiceByColumn", "ColumnName", "Levels", "Weights", "Lists",
          "Word", "Span", "Substitutes", "KeyPlace", "Size", "Condition"}  # fmt: skip
 """Calls whose first argument is a sentence."""
 SECOND = {"InputError", "NoSolution", "VerificationError", "InternalError", "VeladoError", "Note", "missing_package"}

@@ -455,8 +455,8 @@ def test_texts_of_users_are_not_translated(kind: type[VeladoError]) -> None:
 @pytest.mark.parametrize("language", OTHERS)
 def test_init_writes_comments_in_the_language(language: str, write_project, main: Command, tmp_path: Path) -> None:
     write_project()
-    for code in ("en", language):
-        assert main("init", "patients.csv", "-o", f"{code}.yaml", "--language", code).code == 0
+    for each in ("en", language):
+        assert main("init", "patients.csv", "-o", f"{each}.yaml", "--language", each).code == 0
     english, other = ((tmp_path / f"{code}.yaml").read_text(encoding="utf-8") for code in ("en", language))
     assert yaml.safe_load(english) == yaml.safe_load(other)
     lines = [(a, b) for a, b in zip(english.splitlines(), other.splitlines(), strict=True) if "#" in a]

@@ -19,6 +19,7 @@ from velado.methods.suppression import Suppression, unlimited
 from velado.models import PrivacyModel, Verdict, judge_classes
 from velado.parameters import Parameter, check, records_of
 from velado.progress import Progress
+from velado.results import UNSAID, Discreet
 from velado.sentences import Sentence, joined
 from velado.values import Text
 
@@ -41,16 +42,16 @@ class Search:
     """How the recoding was found: ``gap`` is how far, at most, the optimum lies below the value found."""
 
     nodes: int
-    evaluated: int
+    evaluated: int | None
     proven_optimal: bool
     gap: float | None
     seconds: float
-    objective: str | None = None
-    value: float | None = None
+    objective: str | None = field(default=None, metadata=UNSAID)
+    value: float | None = field(default=None, metadata=UNSAID)
 
 
-@dataclass(frozen=True)
-class Found:
+@dataclass(frozen=True, repr=False)
+class Found(Discreet):
     """The classes of a recoding, which of them are released, and what they show.
 
     ``labels[c, j]`` is the label of class c in column j, a code into ``covers[j].labels``. ``levels`` is the node of a
@@ -66,6 +67,11 @@ class Found:
     levels: tuple[int, ...] | None = None
     minimal: tuple[tuple[int, ...], ...] = field(default=())
     fuzzy: Fuzzified | None = None
+
+    def summary(self) -> dict[str, Any]:
+        """How many classes there are, how many are released, and the levels."""
+        levels = {} if self.levels is None else {"levels": self.levels}
+        return {"classes": self.classes.count, "released": int(self.kept.sum()), **levels}
 
     @property
     def suppressed(self) -> int:
@@ -90,10 +96,14 @@ class Found:
 
 @dataclass(frozen=True)
 class Method(ABC):
-    """A way to find a recoding in a frequency table."""
+    """A way to find a recoding in a frequency table.
+
+    ``local``: a value may become different labels in different records; full-domain otherwise.
+    """
 
     name: ClassVar[str]
     parameters: ClassVar[Mapping[str, Parameter]]
+    local: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check(self)
@@ -112,11 +122,6 @@ class Method(ABC):
     def fuzzy(self) -> bool:
         """Whether its classes have degrees of membership, so that models of fuzzy classes can be judged."""
         return False
-
-    @property
-    def full_domain(self) -> bool:
-        """Whether it chooses a node of the generalization lattice: every column at one level."""
-        return True
 
     @abstractmethod
     def search(

@@ -59,6 +59,7 @@ class Fuzzy(Method):
     restarts: int = 5
     seed: int = 0
     name: ClassVar[str] = "fuzzy"
+    local: ClassVar[bool] = True
     parameters: ClassVar = {
         "partition": Choice("how the sets are found", ("c-means", "gustafson-kessel", "k-means", "global-recode")),
         "joint": Choice("partition all columns together instead of crossing their sets", FLAG),
@@ -80,11 +81,6 @@ class Fuzzy(Method):
     def representative(self) -> bool:
         """A linguistic label does not say for which numbers it stands."""
         return True
-
-    @property
-    def full_domain(self) -> bool:
-        """Sets of its own, not levels of hierarchies."""
-        return False
 
     @property
     def fuzzy(self) -> bool:

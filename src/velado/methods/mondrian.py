@@ -53,6 +53,7 @@ class Mondrian(Method):
     relaxed: bool = False
     memory: Any = None
     name: ClassVar[str] = "mondrian"
+    local: ClassVar[bool] = True
     parameters: ClassVar = {
         "split": Choice("where a column is cut", ("balanced", "median", "distribution"), expert=True),
         "represent": ChoiceByColumn("what stands for the values of a class", tuple(REPRESENTATIVES)),
@@ -69,11 +70,6 @@ class Mondrian(Method):
         """A mode, mean or median does not say for which values it stands."""
         said = [self.represent] if isinstance(self.represent, str) else self.represent.values()
         return any(word != "interval" for word in said)
-
-    @property
-    def full_domain(self) -> bool:
-        """Cuts differ from part to part."""
-        return False
 
     @property
     def divides(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from velado.methods.base import lattice_size
 from velado.methods.lattice import THREADS, in_ranges, kernel_tables, too_large, work_arrays
 from velado.methods.objectives import compile_objective
 from velado.models import PrivacyModel, compile_rules
+from velado.models.base import rules_of
 from velado.progress import Progress
 
 MOST_NODES = 1_000_000
@@ -22,8 +23,19 @@ TIE = 1e-12
 
 
 @dataclass(frozen=True)
+class Figure:
+    """What a model tells of every node; NaN where it tells nothing. ``whole``: they are whole numbers."""
+
+    values: np.ndarray
+    whole: bool
+
+
+@dataclass(frozen=True)
 class Surveyed:
-    """Figures of all nodes, numbered in mixed radix, the first column most significant; see `velado.kernels.survey`."""
+    """Figures of all nodes, numbered in mixed radix, the first column most significant; see `velado.kernels.survey`.
+
+    ``achieved`` and ``reached`` have the figures of each model by name; the name is empty where a model has one figure.
+    """
 
     shape: tuple[int, ...]
     records: int
@@ -36,8 +48,8 @@ class Surveyed:
     least: np.ndarray
     exposure: np.ndarray
     people: np.ndarray
-    achieved: np.ndarray
-    reached: np.ndarray
+    achieved: tuple[dict[str, Figure], ...]
+    reached: tuple[dict[str, Figure], ...]
 
 
 def survey(
@@ -67,17 +79,20 @@ def survey(
     histograms = people is not None or bool((rules.kind != SIZE).any())
     # No class is too small to be looked at, and nothing is left out for what it suppresses.
     loss, priced = (compile_objective(name, frequency, tables, 1, frequency.records) for name in ("loss", objective))
-    counts = (np.zeros(nodes, dtype=np.int64) for _ in range(4))
-    rule_figures = (np.full((len(rules.kind), nodes), np.nan) for _ in range(2))
+    unknown, counted = np.full(nodes, np.nan), np.zeros(nodes, dtype=np.int64)
     found = Survey(
-        np.full(nodes, np.nan),
-        np.full(0 if objective == "loss" else nodes, np.nan),
-        *counts,
-        np.zeros(nodes),
-        np.full(nodes, np.nan),
-        np.zeros(nodes),
-        *rule_figures,
-        0.0 if people is None else float(people.unit),
+        loss=unknown.copy(),
+        value=np.full(0 if objective == "loss" else nodes, np.nan),
+        kept=counted.copy(),
+        classes=counted.copy(),
+        smallest=counted.copy(),
+        largest=counted,
+        least=np.zeros(nodes),
+        exposure=unknown,
+        people=np.zeros(nodes),
+        achieved=np.full((len(rules.kind), nodes), np.nan),
+        reached=np.full((len(rules.kind), nodes), np.nan),
+        unit=0.0 if people is None else float(people.unit),
     )
     seen = kernel_tables(frequency, tables)
     workers = [work_arrays(kernel, frequency, rules, 0, histograms) for _ in range(min(THREADS, nodes))]
@@ -91,11 +106,42 @@ def survey(
     none = found.classes == 0
     found.achieved[:, none] = np.nan
     value = found.loss if objective == "loss" else found.value
+    owners = [owner for owner, _ in rules_of(models, frequency.judged)]
+    achieved, reached = (_told(models, owners, table) for table in (found.achieved, found.reached))
     progress.at(1.0)
     return Surveyed(
         shape, frequency.records, value, found.loss, found.kept, found.classes, found.smallest, found.largest,
-        found.least, found.exposure, found.people, found.achieved, found.reached,
+        found.least, found.exposure, found.people, achieved, reached,
     )  # fmt: skip
+
+
+def _told(models: Sequence[PrivacyModel], owners: Sequence[int], table: np.ndarray) -> tuple[dict[str, Figure], ...]:
+    """The figures of rules as the models tell them."""
+    return tuple(
+        _read(model, table[[r for r, owner in enumerate(owners) if owner == i]]) for i, model in enumerate(models)
+    )
+
+
+def _read(model: PrivacyModel, figures: np.ndarray) -> dict[str, Figure]:
+    """A model's figures as it tells them, from those of its rules; infinite ones are none."""
+    known = ~np.isnan(figures).any(axis=0)
+    # Nodes share few different figures: each is read once.
+    if len(figures) == 1:
+        different, place = np.unique(figures[0, known], return_inverse=True)
+        lines = different[:, None]
+    else:
+        found, place = np.unique(figures[:, known], axis=1, return_inverse=True)
+        lines = found.T
+    told = [model.achieved([float(x) for x in line]) if np.isfinite(line).all() else None for line in lines]
+    example = model.achieved([1.0] * len(figures))
+    names = tuple(example) if isinstance(example, Mapping) else ("",)
+    read = {}
+    for name in names:
+        cells = [t if t is None or not name else t[name] for t in told]
+        values = np.full(figures.shape[1], np.nan)
+        values[known] = np.array([np.nan if c is None else c for c in cells], dtype=float)[place.reshape(-1)]
+        read[name] = Figure(values, isinstance(example[name] if name else example, int))
+    return read
 
 
 def satisfying(surveyed: Surveyed, limit: int) -> np.ndarray:
