@@ -24,13 +24,14 @@ ENGLISH = set(
 )
 """Words that no Spanish or Portuguese sentence has."""
 PORTUGUESE = {"classes"}
-CODE = re.compile(r"--?[a-z][\w-]*|<[^>]*>|\w+:\w+|\{[^}]*\}|'[^']*'|\b[\w/.-]+\.(?:csv|yaml|json|html)\S*")
-"""What is code and not speech: options, keys, files."""
+CODE = re.compile(r"[a-z-]+ \(\w+\)|--?[a-z][\w-]*|<[^>]*>|\w+:\w+|\{[^}]*\}|'[^']*'|\b[\w/.-]+\.(?:csv|yaml|json|html)\S*")
+"""What is code and not speech: words with their meaning after them, options, keys, files."""
 
 
 def english(text: str, code: str) -> set[str]:
     """The English words in a text."""
-    words = set(re.findall(r"[^\W\d_]+", CODE.sub(" ", text).lower()))
+    lines = " ".join(text.replace("│", " ").split())
+    words = set(re.findall(r"\b[^\W\d_]+\b", CODE.sub(" ", lines).lower()))
     return (words & ENGLISH) - (PORTUGUESE if code == "pt" else set())
 
 
