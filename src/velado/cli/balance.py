@@ -51,7 +51,9 @@ def command(
         print_json({**result.as_dict(), "files": [str(f) for f in files]})
         return
     wanted = ", ".join(
-        spoken("{name} {sign} {limit:g}", name=Sentence(name), sign="≥" if CONDITIONS[name].at_least else "≤", limit=limit)
+        spoken(
+            "{name} {sign} {limit:g}", name=Sentence(name), sign="≥" if CONDITIONS[name].at_least else "≤", limit=limit
+        )
         for name, limit in conditions.items()
     )
     say(
