@@ -16,79 +16,13 @@ from velado.cli.commands import COMMANDS, load
 from velado.sentences import translations, wordless
 
 OTHERS = ("es", "pt")
-ENGLISH = set(
-    [
-        "the",
-        "of",
-        "and",
-        "is",
-        "are",
-        "that",
-        "with",
-        "by",
-        "this",
-        "which",
-        "not",
-        "given",
-        "what",
-        "how",
-        "its",
-        "it",
-        "be",
-        "may",
-        "only",
-        "many",
-        "from",
-        "where",
-        "whose",
-        "each",
-        "file",
-        "files",
-        "table",
-        "tables",
-        "column",
-        "columns",
-        "people",
-        "records",
-        "values",
-        "usage",
-        "options",
-        "arguments",
-        "commands",
-        "option",
-        "command",
-        "default",
-        "required",
-        "show",
-        "write",
-        "print",
-        "found",
-        "number",
-        "share",
-        "before",
-        "after",
-        "lost",
-        "loss",
-        "highest",
-        "written",
-        "verified",
-        "released",
-        "suppressed",
-        "succeeds",
-        "fails",
-        "holds",
-        "classes",
-        "singled",
-        "out",
-        "average",
-        "missing",
-        "because",
-        "suggested",
-        "role",
-        "level",
-        "levels",
-    ]
-)
+WORDS = """
+the of and is are that with by this which not given what how its it be may only many from where whose each
+file files table tables column columns people records values usage options arguments commands option command
+default required show write print found number share before after lost loss highest written verified released
+suppressed succeeds fails holds classes singled out average missing because suggested role level levels
+"""
+ENGLISH = set(WORDS.split())
 """Words that no Spanish or Portuguese sentence has."""
 PORTUGUESE = {"classes"}
 CODE = re.compile(
