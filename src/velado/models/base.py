@@ -11,11 +11,12 @@ import numpy as np
 
 from velado.frequency import Classes, Sensitive
 from velado.parameters import Parameter, check
+from velado.results import IF_SET, Discreet
 from velado.sentences import Sentence
 
 
-@dataclass(frozen=True)
-class Rule:
+@dataclass(frozen=True, repr=False)
+class Rule(Discreet):
     """One row of `velado.kernels.measures.Rules`."""
 
     kind: int
@@ -106,12 +107,7 @@ class Verdict:
     required: dict[str, Any]
     achieved: Any
     satisfied: bool
-    exact: bool = True
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready; what is exact does not say so."""
-        shown = {"name": self.name, "required": self.required, "achieved": self.achieved, "satisfied": self.satisfied}
-        return shown if self.exact else {**shown, "exact": False}
+    exact: bool = field(default=True, metadata=IF_SET)
 
 
 def attribute_of(model: PrivacyModel, sensitive: Sequence[Sensitive]) -> Sensitive | None:

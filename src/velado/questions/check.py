@@ -11,8 +11,9 @@ from velado.errors import InputError
 from velado.evaluation import Check, check_frequency
 from velado.progress import Progress
 from velado.project.arguments import names_of
+from velado.project.people import checked_person
 from velado.release.count import count_table
-from velado.release.people import Membership, checked_person, different
+from velado.release.people import Membership, different
 from velado.schema import Column, Schema
 from velado.sentences import Sentence
 from velado.tables import Session, open_table

@@ -19,14 +19,14 @@ from velado.methods import Method, method_from
 from velado.models import KAnonymity, PrivacyModel
 from velado.progress import Progress
 from velado.project import AnyProject, Project
+from velado.project.people import person_column
+from velado.project.rules import check_described
 from velado.release.count import check_size, count_table
-from velado.release.fit import check_described
-from velado.release.people import Membership, person_column, with_shares
+from velado.release.people import Membership, with_shares
 from velado.schema import Schema
 from velado.sentences import Sentence
 from velado.tables import Session, open_table
 
-GRID = (*STRONGER, "suppression", "method")
 DEFAULT_K = tuple(range(2, 21))
 
 
@@ -92,6 +92,7 @@ def balance(
 def _counted(
     project: Project, variants: Sequence[Variant], follow: Callable[[str], Progress]
 ) -> tuple[FrequencyTable, Membership | None]:
+    project.check_modelled()
     with open_table(project.source, project.folder, Session(follow("open"))) as table:
         schema = Schema(project.columns).fitted(table.header, project.rest, table.name)
         check_described(project, schema)
@@ -145,14 +146,21 @@ def _setting(
     return Setting(variant.parameters, evaluation, levels)
 
 
+def grid_parameters() -> tuple[str, ...]:
+    """What a grid may vary: how strong the models are, how much may be suppressed, and the method."""
+    return (*STRONGER, "suppression", "method")
+
+
 def _variants(project: Project, grid: Mapping[str, Sequence[Any]]) -> list[Variant]:
     """All combinations, every model and method checked before anything is read."""
     if not grid:
         raise InputError("empty-grid", "say which parameter to vary", hint="For example --k 2..25.")
     for name, values in grid.items():
-        if name not in GRID:
+        if name not in grid_parameters():
             raise InputError(
-                "unknown-parameter", Sentence("a comparison cannot vary '{name}'", name=name), hint=suggest(name, GRID)
+                "unknown-parameter",
+                Sentence("a comparison cannot vary '{name}'", name=name),
+                hint=suggest(name, grid_parameters()),
             )
         if not len(values):
             raise InputError("empty-grid", Sentence("there is no value to try for '{name}'", name=name))
