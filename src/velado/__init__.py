@@ -49,12 +49,15 @@ if TYPE_CHECKING:
     from velado.operations import OPERATIONS, create_key
     from velado.progress import Progress, Step
     from velado.project import Output, Project, import_anonylitics
+    from velado.project.schema import project_schema
     from velado.questions.attack import attack
     from velado.questions.check import check
     from velado.questions.compare import balance, compare
     from velado.questions.decrypt import Decrypted, decrypt
     from velado.questions.estimate import Estimate, estimate
     from velado.questions.evaluate import evaluate
+    from velado.questions.exploration import Exploration
+    from velado.questions.explore import explore
     from velado.questions.fuzzify import Fuzzification, fuzzify
     from velado.questions.hierarchy import project_hierarchy
     from velado.questions.inspect import Inspection, inspect_table
@@ -93,6 +96,7 @@ __all__ = [
     "Estimate",
     "Evaluation",
     "Exact",
+    "Exploration",
     "FindSlots",
     "Fixed",
     "FrequencyTable",
@@ -139,12 +143,14 @@ __all__ = [
     "decrypt",
     "estimate",
     "evaluate",
+    "explore",
     "fuzzify",
     "generate_people",
     "generate_slots",
     "import_anonylitics",
     "inspect_table",
     "project_hierarchy",
+    "project_schema",
     "run",
     "save_comparison",
     "save_fuzzy_charts",
@@ -168,12 +174,15 @@ _HOMES = {
     "velado.operations": "OPERATIONS create_key",
     "velado.progress": "Progress Step",
     "velado.project": "Output Project import_anonylitics",
+    "velado.project.schema": "project_schema",
     "velado.questions.attack": "attack",
     "velado.questions.check": "check",
     "velado.questions.compare": "balance compare",
     "velado.questions.decrypt": "Decrypted decrypt",
     "velado.questions.estimate": "Estimate estimate",
     "velado.questions.evaluate": "evaluate",
+    "velado.questions.exploration": "Exploration",
+    "velado.questions.explore": "explore",
     "velado.questions.fuzzify": "Fuzzification fuzzify",
     "velado.questions.hierarchy": "project_hierarchy",
     "velado.questions.inspect": "Inspection inspect_table",

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
-from velado.sentences import Sentence, into, joined
+from velado.sentences import Sentence, into, joined, wordless
 
 MOST_VALUES = 5
 HIDDEN = "***"
@@ -30,14 +31,19 @@ PASSWORDS = (
     ),
 )
 """Where passwords stand in addresses of databases and their options, and what is shown instead."""
+WORD = re.compile(r"[\w-]+")
 MOST_MESSAGE = 2000
+MOST_LISTED = 100
+"""Names of a list that the fields of an error repeat."""
 MOST_SHOWN = 60
 """Characters of a value that a message repeats."""
 
 
 class VeladoError(Exception):
     """Something that the user can mend. ``code`` is stable and machine-readable; ``fields`` are names and numbers of the
-    message, apart from its words. ``message`` and ``hint`` are `Sentence`s, or texts that need no places.
+    message, apart from its words. ``message`` and ``hint`` are `Sentence`s, or texts that need no places. Where several
+    things are wrong at once, the first error is raised and carries the ``others``; ``fields["path"]`` tells where in a
+    project file each of them is, such as ``columns.age.hierarchy``.
     """
 
     exit_code: ClassVar[int] = 2
@@ -60,6 +66,7 @@ class VeladoError(Exception):
         self.column = column
         self.values = [redacted(_cut(str(v), MOST_SHOWN)) for v in islice(values, MOST_VALUES)]
         self.fields = {**_scalars(self.message), **(fields or {})}
+        self.others: tuple[VeladoError, ...] = ()
         super().__init__(str(self))
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -69,11 +76,16 @@ class VeladoError(Exception):
     def __str__(self) -> str:
         return self.text()
 
+    @property
+    def path(self) -> str:
+        """The place in a project file, such as ``columns.age.hierarchy``; empty if there is none."""
+        return str(self.fields.get("path", ""))
+
     def text(self, language: str = "en") -> str:
         """Where it went wrong, what, the values, and the way out, in a language.
 
-        >>> InputError("no-column", "there is no such column", file="a.csv", column="age").text("es")
-        "a.csv, columna 'age': no existe esa columna"
+        >>> InputError("unknown-column", "the table has no such column", file="a.csv", column="age").text("es")
+        "a.csv, columna 'age': la tabla no tiene esa columna"
         """
         place = None if self.column is None else Sentence("column '{column}'", column=self.column).into(language)
         where = ", ".join(text for text in (self.file, place) if text is not None)
@@ -105,6 +117,66 @@ class InputError(VeladoError):
     """Bad input or usage: nothing was written."""
 
 
+class Problems:
+    """What is wrong with one thing, gathered: all is looked at, then the first error is raised and carries the others.
+
+    >>> problems = Problems()
+    >>> for number, name in enumerate(["age", "sex"]):
+    ...     with problems.at("columns", number):
+    ...         raise InputError("no-column", Sentence("column '{column}'", column=name), fields={"path": "role"})
+    >>> [error.fields["path"] for error in problems.found]
+    ['columns[0].role', 'columns[1].role']
+    """
+
+    def __init__(self, column: str | None = None) -> None:
+        self.found: list[VeladoError] = []
+        self._column = column
+
+    @contextmanager
+    def at(self, *steps: str | int) -> Iterator[None]:
+        """Gather the errors of a block; the steps lead to what it is about."""
+        try:
+            yield
+        except InputError as error:
+            for one in (error, *error.others):
+                self.add(one, *steps)
+            error.others = ()
+
+    def add(self, error: VeladoError, *steps: str | int) -> None:
+        """One more."""
+        way = way_to(*steps, below=error.path)
+        if way:
+            error.fields["path"] = way
+        if error.column is None and self._column is not None:
+            error.column = self._column
+            error.args = (str(error),)
+        self.found.append(error)
+
+    def done(self) -> None:
+        """Raise the first, if there are any."""
+        if self.found:
+            first, *rest = self.found
+            first.others = tuple(rest)
+            raise first
+
+
+def way_to(*steps: str | int, below: str = "") -> str:
+    """The way to a place in a document; names that are not plain words stand in quotes.
+
+    >>> way_to("columns", "post code", "hierarchy", below="intervals[1]")
+    "columns['post code'].hierarchy.intervals[1]"
+    """
+    way = ""
+    for step in steps:
+        if isinstance(step, int):
+            way += f"[{step}]"
+        elif WORD.fullmatch(step):
+            way += f".{step}" if way else step
+        else:
+            way += f"[{shown(step)}]"
+    return way + ("." if way and below and not below.startswith("[") else "") + below
+
+
 class NoSolution(VeladoError):
     """No recoding satisfies the models within the limits: nothing was written."""
 
@@ -129,7 +201,8 @@ class InternalError(VeladoError):
 def _place(error: BaseException) -> str:
     """File and line of the innermost place in this package that an exception came through."""
     package = Path(__file__).parent
-    place, trace = "an unknown place", error.__traceback__
+    trace = error.__traceback__
+    place: str = Sentence("an unknown place")
     while trace is not None:
         file = Path(trace.tb_frame.f_code.co_filename)
         if file.is_relative_to(package):
@@ -151,6 +224,26 @@ class Cancelled(VeladoError):
         super().__init__("cancelled", "cancelled; nothing was written")
 
 
+SYSTEM = (
+    Sentence("Permission denied"), Sentence("No such file or directory"), Sentence("Is a directory"),
+    Sentence("Not a directory"), Sentence("File name too long"), Sentence("File exists"), Sentence("Read-only file system"),
+    Sentence("Too many levels of symbolic links"), Sentence("Input/output error"), Sentence("Operation not permitted"),
+    Sentence("Too many open files"), Sentence("Device or resource busy"), Sentence("No such device or address"),
+    Sentence("Transport endpoint is not connected"), Sentence("Text file busy"),
+)  # fmt: skip
+"""What operating systems say; the rest stays as they say it."""
+
+
+def reason(error: BaseException, otherwise: str = "") -> Sentence:
+    """Why the system refuses something, in its words; ``otherwise`` where it has none.
+
+    >>> reason(PermissionError(13, "Permission denied")).into("es")
+    'permiso denegado'
+    """
+    ours = next((said for said in error.args if isinstance(said, Sentence)), None)
+    return ours or Sentence(getattr(error, "strerror", None) or otherwise or str(error))
+
+
 FULL = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
@@ -158,8 +251,7 @@ def unwritable(error: OSError, path: str | Path) -> InputError:
     """Why something could not be written, in our words."""
     if error.errno in FULL:
         return disk_full(path)
-    why = error.strerror or str(error)
-    return InputError("unwritable-output", Sentence("cannot write: {why}", why=why), file=path)
+    return InputError("unwritable-output", Sentence("cannot write: {why}", why=reason(error)), file=path)
 
 
 def disk_full(path: str | Path | None = None) -> InputError:
@@ -216,7 +308,7 @@ def shown(value: Any) -> str:
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…"
     """
     if isinstance(value, int) and value.bit_length() > 1024:
-        return "a number of more than 300 digits"
+        return Sentence("a number of more than 300 digits")
     return _cut(repr(value), MOST_SHOWN)
 
 
@@ -227,18 +319,37 @@ def _safe(text: str) -> str:
 
 
 def _scalars(message: str) -> dict[str, Any]:
-    """The names and numbers of a message."""
-    places = message.places if isinstance(message, Sentence) else {}
-    kinds = (str, int, float)
-    return {
-        name: redacted(_cut(str(v), MOST_SHOWN)) if isinstance(v, str) else v
-        for name, v in places.items()
-        if isinstance(v, kinds) and not isinstance(v, Sentence)
-    }
+    """The names and numbers of a message, and those of the sentences in it; what only joins others has no names."""
+    found: dict[str, Any] = {}
+    if not isinstance(message, Sentence):
+        return found
+    for name, value in message.places.items():
+        if isinstance(value, Sentence):
+            found = {**_scalars(value), **found}
+        elif not wordless(message.template):
+            found |= _scalar(name, value)
+    return found
+
+
+def _scalar(name: str, value: Any) -> dict[str, Any]:
+    if isinstance(value, str):
+        return {name: redacted(_cut(value, MOST_SHOWN))}
+    if isinstance(value, (list, tuple)):
+        return {name: [shown for v in value[:MOST_LISTED] for shown in _scalar(name, v).values()]}
+    return {name: value} if isinstance(value, (int, float)) else {}
 
 
 def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most] + "…"
+
+
+def did_you_mean(names: Iterable[str]) -> Sentence:
+    """A hint with names.
+
+    >>> did_you_mean(["age", "sex"]).into("pt")
+    "Quis dizer 'age' ou 'sex'?"
+    """
+    return Sentence("Did you mean {names}?", names=joined(Sentence(" or "), [f"'{n}'" for n in names]))
 
 
 def suggest(wrong: object, known: Iterable[object]) -> Sentence:
@@ -248,6 +359,6 @@ def suggest(wrong: object, known: Iterable[object]) -> Sentence:
     names = [str(k) for k in known]
     near = difflib.get_close_matches(str(wrong)[:MOST_SHOWN], names, n=3, cutoff=0.5)
     if near:
-        return Sentence("Did you mean {names}?", names=joined(Sentence(" or "), [f"'{n}'" for n in near]))
+        return did_you_mean(near)
     listed = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
     return Sentence("Known: {names}", names=listed) if names else Sentence("")

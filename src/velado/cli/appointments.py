@@ -22,10 +22,14 @@ from velado import (
     save_table,
     save_vectors,
 )
+from velado.appointments.planners.registry import PLANNERS
 from velado.appointments.planning import MOST_RANKED
+from velado.appointments.tables.generate import PeopleLike, SlotsLike
 from velado.appointments.tables.groups import AnonymityOfTables
 from velado.cli import signals
-from velado.cli.language import current
+from velado.cli.help import App
+from velado.cli.language import current, spoken
+from velado.cli.options import Given, takes
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
     JSON,
@@ -38,8 +42,9 @@ from velado.cli.terminal import (
     table,
 )
 from velado.i18n import Language
+from velado.sentences import Sentence
 
-app = typer.Typer(help="Give out appointments that keep people anonymous.", no_args_is_help=True)
+app = App(help="Give out appointments that keep people anonymous.", no_args_is_help=True)
 
 PEOPLE = Annotated[Path, typer.Argument(help="Table of people.")]
 SLOTS = Annotated[Path, typer.Argument(help="Table of slots: what describes them, and their capacity.")]
@@ -56,11 +61,6 @@ MATCH = Annotated[
     list[str] | None, typer.Option(help="COLUMN=NAME: column of the people that must equal one of the slots.")
 ]
 SMALLEST = Annotated[int, typer.Option("--k", help="Smallest group of equal people in one slot.")]
-SECONDS = Annotated[float | None, typer.Option(help="Time limit of exact.")]
-LEVEL = Annotated[int | None, typer.Option(help="Level of search of exact: stop after so many zeros.")]
-WORKERS = Annotated[int | None, typer.Option(help="Searches of exact at the same time.")]
-TRIALS = Annotated[int | None, typer.Option(help="How often best-fit gives out a few slots anew.")]
-SEED = Annotated[int, typer.Option(help="Seed of all random choices.")]
 SHOW = Annotated[int, typer.Option(min=0, help="Show so many of the smallest groups.")]
 
 COLOURS = ("cyan", "yellow", "green", "magenta", "blue", "bright_red")
@@ -68,20 +68,12 @@ MOST_COMPONENTS = 10
 
 
 @app.command("generate")
+@takes("like", PeopleLike, SlotsLike, unset=[])
 def generate(
     folder: Annotated[Path, typer.Argument(help="Folder for the tables.")],
-    people: Annotated[int, typer.Option(help="People per table.")] = 100,
-    slots: Annotated[int, typer.Option(help="Slots per table of people.")] = 5,
+    like: Given,
     tables: Annotated[int, typer.Option(min=1, max=10_000, help="Number of tables.")] = 1,
-    ages: Annotated[str, typer.Option(help="Distribution of the ages: uniform or spain-2015.")] = "uniform",
-    sex: Annotated[str, typer.Option(help="Whom to invent: both, man or woman.")] = "both",
-    youngest: Annotated[int, typer.Option(help="Lowest age.")] = 0,
-    oldest: Annotated[int, typer.Option(help="Highest age.")] = 100,
-    postal_codes: Annotated[int, typer.Option(help="Number of postal codes.")] = 3,
-    lowest: Annotated[int, typer.Option(help="Lowest capacity of a slot.")] = 10,
-    highest: Annotated[int, typer.Option(help="Highest capacity of a slot.")] = 25,
     format: Annotated[str, typer.Option(help="Format of the files: csv, parquet, xlsx or arrow.")] = "csv",
-    seed: SEED = 0,
     force: Annotated[bool, typer.Option(help="Replace existing files.")] = False,
     json: JSON = False,
 ) -> None:
@@ -97,26 +89,38 @@ def generate(
         )
     with signals.several():
         for number in range(tables):
-            who = generate_people(
-                number, people=people, ages=ages, sex=sex, youngest=youngest, oldest=oldest, postal_codes=postal_codes,
-                seed=seed,
-            )  # fmt: skip
-            where = generate_slots(number, slots=slots, people=people, lowest=lowest, highest=highest, seed=seed)
+            who = generate_people(number, **_those(PeopleLike, like))
+            where = generate_slots(number, **_those(SlotsLike, like))
             save_table(who, files[2 * number])
             save_table(where, files[2 * number + 1])
     if json:
-        print_json({"files": [str(f) for f in files], "people": people, "slots": where.num_rows, "seed": seed})
+        print_json(
+            {"files": [str(f) for f in files], "people": like["people"], "slots": where.num_rows, "seed": like["seed"]}
+        )
         return
-    say(f"Wrote {len(files):,} file(s) to {plain(folder)}: {people:,} people and {where.num_rows:,} slots each.")
+    say(
+        "Wrote {files:,} file(s) to {folder}: {people:,} people and {slots:,} slots each.",
+        files=len(files),
+        folder=folder,
+        people=like["people"],
+        slots=where.num_rows,
+    )
+
+
+def _those(kind: type[PeopleLike | SlotsLike], given: Given) -> Given:
+    """What was given for one of several declared classes."""
+    return {name: value for name, value in given.items() if name in kind.parameters}
 
 
 @app.command("assign")
+@takes("planner", *PLANNERS.values())
 @reads_tables
 def assign(
     people: PEOPLE,
     slots: SLOTS,
     qi: QI,
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write: the people with their appointments.")],
+    planner: Given,
     method: Annotated[str, typer.Option(help="random, heuristic, best-fit or exact.")] = "best-fit",
     k: SMALLEST = 1,
     capacity: CAPACITY = "capacity",
@@ -126,21 +130,16 @@ def assign(
     fixed: FIXED = None,
     admissible: ADMISSIBLE = None,
     match: MATCH = None,
-    seconds: SECONDS = None,
-    level: LEVEL = None,
-    workers: WORKERS = None,
-    trials: TRIALS = None,
-    seed: SEED = 0,
     show: SHOW = 0,
     read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Give everybody an appointment, as anonymously as the method can, and verify what was written."""
     words = current()
-    given = _given(seconds=seconds, level=level, workers=workers, trials=trials)
+    seed = planner.pop("seed", 0)
     with progress() as report:
         planning = assign_appointments(
-            read(people), read(slots), names(qi), {method: given}, seed=seed, output=output, progress=report,
+            read(people), read(slots), names(qi), {method: planner}, seed=seed, output=output, progress=report,
             **_conditions(read, k, capacity, slot, id, household, fixed, admissible, match),
         )  # fmt: skip
     if json:
@@ -150,15 +149,17 @@ def assign(
     if show:
         _show_groups(anonymity_groups(output, names(qi), planning.appointment), show, words)
     say()
-    say(words.text("appointments.written", file=plain(output)))
+    say("{told}", told=words.text("appointments.written", file=output))
 
 
 @app.command("compare")
+@takes("planner", *PLANNERS.values())
 @reads_tables
 def compare(
     people: PEOPLE,
     slots: SLOTS,
     qi: QI,
+    planner: Given,
     methods: Annotated[
         str | None, typer.Option(help="Methods, separated by commas; all that apply if not given.")
     ] = None,
@@ -170,21 +171,17 @@ def compare(
     fixed: FIXED = None,
     admissible: ADMISSIBLE = None,
     match: MATCH = None,
-    seconds: SECONDS = None,
-    level: LEVEL = None,
-    workers: WORKERS = None,
-    trials: TRIALS = None,
-    seed: SEED = 0,
     chart: Annotated[Path | None, typer.Option(help="Draw the vectors: SVG or PNG.")] = None,
     read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Plan the same appointments with several methods; nothing is given out."""
     words = current()
+    seed = planner.pop("seed", 0)
     with progress() as report:
         planning = compare_planners(
             read(people), read(slots), names(qi), names(methods) or None, seed=seed, progress=report,
-            options=_given(seconds=seconds, level=level, workers=workers, trials=trials),
+            options=planner,
             **_conditions(read, k, capacity, slot, id, household, fixed, admissible, match),
         )  # fmt: skip
         if chart is not None:
@@ -196,7 +193,7 @@ def compare(
     if chart is not None:
         say()
         title = words.text("appointments.chart", people=words.integer(planning.people))
-        say(f"{title}: {plain(chart)}")
+        say("{title}: {file}", title=title, file=chart)
 
 
 @app.command("k")
@@ -228,14 +225,10 @@ def k_of(
     if len(found) > 1:
         say()
         mean, least, most = (words.number(together.k[n], 2) for n in ("mean", "min", "max"))
-        say(words.text("appointments.several", mean=mean, least=least, most=most))
+        say("{told}", told=words.text("appointments.several", mean=mean, least=least, most=most))
     if show:
         for groups in found:
             _show_groups(groups, show, words)
-
-
-def _given(**options: Any) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
 
 
 def _conditions(
@@ -252,7 +245,7 @@ def _conditions(
     pairs = [option.partition("=") for option in match or []]
     for own, sign, theirs in pairs:
         if not (own and sign and theirs):
-            raise InputError("bad-option", f"--match takes COLUMN=NAME, got {own + sign + theirs!r}")
+            raise InputError("bad-option", Sentence("--match takes COLUMN=NAME, got {got!r}", got=own + sign + theirs))
     listed: Source | None = read(admissible)
     return {
         "k": k, "capacity": capacity, "slot": slot, "identifier": identifier, "household": household, "fixed": fixed,
@@ -274,7 +267,7 @@ def shortened(vector: AnonymityVector) -> str:
 
 def _show(planning: Planning, words: Language) -> None:
     sizes = {name: words.integer(getattr(planning, name)) for name in ("people", "groups", "slots", "places")}
-    say(words.text("appointments.summary", **sizes))
+    say("{told}", told=words.text("appointments.summary", **sizes))
     header = [words.text(f"appointments.{n}") for n in ("method", "vector", "rank", "improvement", "seconds")]
     shown = Table(box=None, pad_edge=False)
     for name in (header[0], "k", *header[1:], ""):
@@ -288,7 +281,7 @@ def _show(planning: Planning, words: Language) -> None:
         name = words.label("planner", planned.method)
         vector, found = planned.vector, planned.assignment
         if vector is None:
-            shown.add_row(name, "–", plain(planned.reason))
+            shown.add_row(name, "–", plain(spoken(planned.reason)))
             continue
         proof = words.text("appointments.optimal") if planned.optimal else ""
         if not proof and found is not None and "model" in found.notes:
@@ -323,5 +316,5 @@ def _show_groups(groups: Groups, most: int, words: Language) -> None:
         mark = f"[bold red]! {words.text('appointments.alone')}[/]" if people == 1 else ""
         shown.add_row(str(number), *texts, words.integer(people), mark, style=COLOURS[(number - 1) % len(COLOURS)])
     say()
-    say(f"[bold]{words.text('appointments.smallest')}[/]")
+    say("[bold]{title}[/]", title=words.text("appointments.smallest"))
     out.print(shown)

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from velado import CONDITIONS, balance, save_comparison
 from velado.cli import warming
 from velado.cli.compare import show
-from velado.cli.grid import METHOD, SUPPRESSION, C, K, L, Q, T, grid
-from velado.cli.language import current
-from velado.cli.terminal import FORCE, JSON, plain, print_json, progress, say
+from velado.cli.grid import ALL, tries
+from velado.cli.language import current, spoken
+from velado.cli.terminal import FORCE, JSON, print_json, progress, say
+from velado.sentences import Sentence, joined
 
 
+@tries(*ALL)
 def command(
     project: Annotated[Path, typer.Argument(help="Project file (YAML or JSON).")],
+    grid: dict[str, list[Any]],
     ks: Annotated[float | None, typer.Option(min=0, max=1, help=CONDITIONS["ks"].help)] = None,
     loss: Annotated[float | None, typer.Option(min=0, max=1, help=CONDITIONS["loss"].help)] = None,
     precision: Annotated[float | None, typer.Option(min=0, max=1, help=CONDITIONS["precision"].help)] = None,
     suppressed: Annotated[float | None, typer.Option(min=0, max=1, help=CONDITIONS["suppressed"].help)] = None,
     query_error: Annotated[float | None, typer.Option(min=0, help=CONDITIONS["query-error"].help)] = None,
-    k: K = None,
-    q: Q = None,
-    l: L = None,  # noqa: E741
-    c: C = None,
-    t: T = None,
-    suppression: SUPPRESSION = None,
-    method: METHOD = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for the evidence: table (CSV, XLSX) and charts (PNG).")
     ] = None,
@@ -38,11 +34,10 @@ def command(
     """Find the strongest setting that still keeps the utility asked for; default k = 2 to 20."""
     limits = {"ks": ks, "loss": loss, "precision": precision, "suppressed": suppressed, "query-error": query_error}
     conditions = {name: limit for name, limit in limits.items() if limit is not None}
-    tried = grid(k=k, q=q, l=l, c=c, t=t, suppression=suppression, method=method)
     warming.begin("lattice")
     with progress() as report:
         drawing = report.part(0.8, 1.0)
-        result = balance(project, conditions, tried or None, progress=report.part(0.0, 0.8))
+        result = balance(project, conditions, grid or None, progress=report.part(0.0, 0.8))
         files = []
         if output is not None:
             files = save_comparison(result.comparison, output, current().code, force=force, progress=drawing)
@@ -50,17 +45,23 @@ def command(
         print_json({**result.as_dict(), "files": [str(f) for f in files]})
         return
     wanted = ", ".join(
-        f"{name} {'≥' if CONDITIONS[name].at_least else '≤'} {limit:g}" for name, limit in conditions.items()
+        spoken(
+            "{name} {sign} {limit:g}", name=Sentence(name), sign="≥" if CONDITIONS[name].at_least else "≤", limit=limit
+        )
+        for name, limit in conditions.items()
     )
     say(
-        f"[bold]{plain(result.chosen.name)}[/] is the strongest of {len(result.comparison.settings)} settings with {plain(wanted)}"
+        "[bold]{name}[/] is the strongest of {n} settings with {conditions}",
+        name=result.chosen.name,
+        n=len(result.comparison.settings),
+        conditions=wanted,
     )
     show(result.comparison, result.chosen.name)
     stronger = [s.name for s in result.comparison.settings if s.strength > result.chosen.strength]
     if stronger:
         nearest = min(stronger, key=lambda name: next(s.strength for s in result.comparison.settings if s.name == name))
         say()
-        say(f"The next stronger one fails: {plain(nearest)} ({plain(', '.join(result.failed[nearest]))})")
+        say("The next stronger one fails: {name} ({why})", name=nearest, why=joined(", ", result.failed[nearest]))
     if files:
         say()
-        say(f"Files: {plain(output)} ({', '.join(f.name for f in files)})")
+        say("Files: {folder} ({names})", folder=output, names=", ".join(f.name for f in files))

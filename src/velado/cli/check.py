@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from rich.table import Table
 
 from velado import check
 from velado.cli import warming
+from velado.cli.classes import ALL, CSV, FIRST, TOP, show, write
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
     JSON,
@@ -19,11 +21,13 @@ from velado.cli.terminal import (
     files,
     names,
     out,
-    plain,
+    percent,
     print_json,
     progress,
     say,
+    told,
 )
+from velado.sentences import Sentence
 
 MEANINGS = {
     "l_distinct": "distinct ℓ-diversity",
@@ -51,39 +55,70 @@ def command(
     ] = None,
     person: PERSON = None,
     twins: TWINS = "fold",
+    classes: Annotated[
+        bool, typer.Option("--classes", help="Show the figures of every class, smallest first.")
+    ] = False,
+    top: TOP = None,
+    all: ALL = False,
+    csv: CSV = None,
     read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Say which privacy models a table satisfies as it is, and to which degree."""
     warming.begin()
+    listed = classes or all or top is not None
     with progress() as report:
         result = check(
             read(table), names(qi), names(sensitive), l=l, trees=files(tree, "--tree"), person=person, twins=twins,
-            progress=report,
+            classes=listed or csv is not None, progress=report,
         )  # fmt: skip
+    each = result.class_figures
+    if csv is not None and each is not None:
+        write(each, csv, table)
     if json:
-        print_json(result.as_dict())
+        print_json((result if listed else replace(result, class_figures=None)).as_dict())
         return
     size = result.class_size
-    say(f"[bold]{plain(table)}[/]: {result.rows:,} records in {result.classes:,} classes")
+    say(
+        "[bold]{name}[/]: {rows:,} records in {classes:,} classes", name=table, rows=result.rows, classes=result.classes
+    )
     shown = Table(box=None, pad_edge=False, show_header=False)
-    shown.add_row("k-anonymity", f"k = {result.k:,}")
-    shown.add_row("class sizes", f"{size['min']:,} … {size['max']:,}, mean {figure(size['mean'])}")
-    shown.add_row("records singled out", f"{result.risk.singled_out_after:,}")
-    shown.add_row("risk: highest, average", f"{result.risk.highest:.2%}, {result.risk.average:.2%}")
-    shown.add_row("records at a risk above 10 %", f"{result.risk.at_risk:.2%}")
+    shown.add_row(told("k-anonymity"), told("k = {k:,}", k=result.k))
+    shown.add_row(
+        told("class sizes"),
+        told("{least:,} … {most:,}, mean {mean}", least=size["min"], most=size["max"], mean=figure(size["mean"])),
+    )
+    shown.add_row(told("records singled out"), figure(result.risk.singled_out_after))
+    shown.add_row(
+        told("risk: highest, average"),
+        told("{highest:.2%}, {average:.2%}", highest=result.risk.highest, average=result.risk.average),
+    )
+    shown.add_row(told("records at a risk above 10 %"), percent(result.risk.at_risk))
     out.print(shown)
     for column, measures in result.sensitive.items():
         say()
-        say(f"[bold]{plain(column)}[/] (sensitive)")
+        say("[bold]{column}[/] (sensitive)", column=column)
         shown = Table(box=None, pad_edge=False, show_header=False)
         for name, meaning in MEANINGS.items():
             if name in measures:
-                none = {"c": f"none (a class has fewer than {l} values)", "t_ordered": "– (the values have no order)"}
+                none = {
+                    "c": Sentence("none (a class has fewer than {l} values)", l=l),
+                    "t_ordered": Sentence("– (the values have no order)"),
+                }
                 value = measures[name]
-                shown.add_row(meaning, none.get(name, "none is enough") if value is None else figure(value))
+                without = none.get(name, Sentence("none is enough"))
+                shown.add_row(told(meaning), figure(without if value is None else value))
         out.print(shown)
         if column in result.twins:
             folded = result.twins[column]
-            told = f"{folded['spellings']:,} spellings of {folded['values']:,} value(s) were judged as one value each"
-            say(f"{told} (--twins distinct tells them apart)")
+            say(
+                "{spellings:,} spellings of {values:,} value(s) were judged as one value each "
+                "(--twins distinct tells them apart)",
+                spellings=folded["spellings"],
+                values=folded["values"],
+            )
+    if listed and each is not None:
+        show(each, None if all else top or FIRST)
+    if csv is not None and each is not None:
+        say()
+        say("Wrote {file}: {classes:,} classes", file=csv, classes=len(each))

@@ -7,10 +7,12 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+
+from velado.cli.help import App, Command, Group
 
 COMMANDS = {
     "run": ("run", "Run a project: find the best recoding, write the release, verify it."),
+    "validate": ("validate", "Say all that is wrong with a project file, its table included; nothing is written."),
     "check": ("check", "Say which privacy models a table satisfies as it is, and to which degree."),
     "estimate": (
         "estimate",
@@ -25,6 +27,10 @@ COMMANDS = {
         "Try many settings on one reading of the table: loss, risk, suppressed records and class sizes of each.",
     ),
     "balance": ("balance", "Find the strongest setting that still keeps the utility asked for; default k = 2 to 20."),
+    "explore": (
+        "explore",
+        "Show every node of the generalization lattice: what a release at these levels would lose, suppress and achieve.",
+    ),
     "attack": ("attack", "Try what an adversary would try with a release, and say what would have prevented it."),
     "report": (
         "report",
@@ -36,7 +42,8 @@ COMMANDS = {
     ),
     "inspect": ("inspect", "Show types, missing values, who is singled out, and suggested roles."),
     "init": ("init", "Write a commented project file from what the table looks like."),
-    "hierarchy": ("hierarchy", "Export the hierarchy of a column as a file: leaf;level 1;…;*."),
+    "schema": ("schema", "Print the JSON Schema of project files, for editors and other programs."),
+    "hierarchy": ("hierarchy", "Export the hierarchy of a column as a file (leaf;level 1;…;*), or look at it."),
     "key": ("key", "Make a random key for encrypt, pseudonymize and shift."),
     "decrypt": ("decrypt", "Restore encrypted columns, with the key."),
     "demo": ("demo", "Anonymize a built-in sample: 5,000 synthetic hospital patients."),
@@ -56,11 +63,11 @@ LANGUAGE = Annotated[
 ]
 
 
-class _Later(TyperCommand):
+class _Later(Command):
     """A command that so far only has its name and what the list of commands shows of it."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, help=COMMANDS[name][1])
+        super().__init__(name=name, help=COMMANDS[name][1])
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """The context of the command itself."""
@@ -68,7 +75,7 @@ class _Later(TyperCommand):
         return load(self.name).make_context(info_name, args, parent, **extra)
 
 
-class Commands(TyperGroup):
+class Commands(Group):
     """The group of all commands."""
 
     def __init__(self, **attributes: Any) -> None:
@@ -87,7 +94,7 @@ def load(name: str) -> Any:
 
 
 def _alone(name: str, function: Callable[..., Any]) -> Any:
-    alone = typer.Typer(add_completion=False)
+    alone = App()
     alone.command(name)(function)
     return typer.main.get_command(alone)
 

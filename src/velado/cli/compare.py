@@ -9,20 +9,16 @@ import typer
 
 from velado import Comparison, compare, save_comparison
 from velado.cli import warming
-from velado.cli.grid import METHOD, SUPPRESSION, C, K, L, Q, T, grid
-from velado.cli.language import current
-from velado.cli.terminal import FORCE, JSON, plain, print_json, progress, say, table
+from velado.cli.grid import ALL, tries
+from velado.cli.language import current, spoken
+from velado.cli.terminal import FORCE, JSON, percent, print_json, progress, say, table
+from velado.sentences import Sentence
 
 
+@tries(*ALL)
 def command(
     project: Annotated[Path, typer.Argument(help="Project file (YAML or JSON).")],
-    k: K = None,
-    q: Q = None,
-    l: L = None,  # noqa: E741
-    c: C = None,
-    t: T = None,
-    suppression: SUPPRESSION = None,
-    method: METHOD = None,
+    grid: dict[str, list[Any]],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for the table (CSV, XLSX) and charts (PNG).")
     ] = None,
@@ -32,8 +28,7 @@ def command(
     """Try many settings on one reading of the table: loss, risk, suppressed records and class sizes of each."""
     warming.begin("lattice")
     with progress() as report:
-        tried = grid(k=k, q=q, l=l, c=c, t=t, suppression=suppression, method=method)
-        result = compare(project, tried, progress=report.part(0.0, 0.8))
+        result = compare(project, grid, progress=report.part(0.0, 0.8))
         drawing = report.part(0.8, 1.0)
         files = []
         if output is not None:
@@ -44,7 +39,7 @@ def command(
     show(result)
     if files:
         say()
-        say(f"Files: {plain(output)} ({', '.join(f.name for f in files)})")
+        say("Files: {folder} ({names})", folder=output, names=", ".join(f.name for f in files))
 
 
 def show(result: Comparison, marked: str | None = None) -> None:
@@ -54,22 +49,22 @@ def show(result: Comparison, marked: str | None = None) -> None:
         e = s.evaluation
         mark = "→" if s.name == marked else "*" if s.efficient else ""
         if e is None:
-            lines.append((s.name, mark, s.reason))
+            lines.append((s.name, mark, Sentence(s.reason or "")))
             continue
         levels = " ".join(map(str, (s.levels or {}).values()))
-        share = f"{e.suppressed:,} ({e.suppressed / e.rows:.1%})"
-        risk = (f"{e.risk.highest:.2%}", f"{e.risk.average:.2%}", f"{e.risk.at_risk:.1%}")
+        share = spoken("{n:,} ({share:.1%})", n=e.suppressed, share=e.suppressed / e.rows)
+        risk = (percent(e.risk.highest), percent(e.risk.average), percent(e.risk.at_risk, 1))
         lines.append((s.name, mark, e.utility.loss, *risk, share, e.classes, e.class_size["mean"], levels))
     header = (
-        "setting",
+        Sentence("setting"),
         "",
-        "loss",
-        "highest risk",
-        "average",
-        "at risk",
-        "suppressed",
-        "classes",
-        "mean size",
-        "levels",
+        Sentence("loss"),
+        Sentence("highest risk"),
+        Sentence("average"),
+        Sentence("at risk"),
+        Sentence("suppressed"),
+        Sentence("classes"),
+        Sentence("mean size"),
+        Sentence("levels"),
     )
     table("Settings (* = no other setting has both less risk and less loss)", lines, header)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from velado.i18n import LANGUAGES, Language, language
+from velado.sentences import Sentence
 
 OPTION = "--language"
 VARIABLE = "VELADO_LANGUAGE"
@@ -19,13 +21,21 @@ def current() -> Language:
     return Language("en") if _chosen is None else _chosen
 
 
+def spoken(sentence: str, /, **places: Any) -> str:
+    """A sentence in the language of this command; for texts with markup there is `velado.cli.terminal.told`."""
+    return Sentence(sentence, **places).into(current().code)
+
+
 def choose(arguments: Sequence[str] | None = None, environment: Mapping[str, str] | None = None) -> Language:
     """Find out the language before anything is said, help and usage errors included."""
     global _chosen
     arguments = sys.argv[1:] if arguments is None else arguments
     environment = os.environ if environment is None else environment
+    # In this one it is told that the language that was asked for does not exist.
+    _chosen = Language(_of_system(environment))
     wanted = _option(arguments) or environment.get(VARIABLE)
-    _chosen = language(wanted) if wanted else Language(_of_system(environment))
+    if wanted:
+        _chosen = language(wanted)
     return _chosen
 
 

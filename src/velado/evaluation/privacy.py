@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
+from velado.evaluation.classes import ClassFigures, class_figures, class_models
 from velado.evaluation.risk import Risk, risk
 from velado.frequency import Classes, FrequencyTable, Sensitive
-from velado.models import (
-    AlphaK,
-    BetaLikeness,
-    DeltaDisclosure,
-    DistinctDiversity,
-    EntropyDiversity,
-    KAnonymity,
-    PrivacyModel,
-    RecursiveDiversity,
-    TCloseness,
-    judge_classes,
-)
-from velado.results import Result
+from velado.models import BetaLikeness, DeltaDisclosure, KAnonymity, PrivacyModel, judge_classes
+from velado.results import IF_SET, Result
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,7 +23,8 @@ class Check(Result):
     table is (c',ℓ)-diverse for every c' above it; None if some class has fewer than ℓ values),
     ``t_equal``, ``t_ordered`` (None if the values have no order), ``t_hierarchical`` (with a tree), ``delta`` (base 2), ``delta_e`` (base e), ``beta``,
     ``beta_enhanced`` (None if no β is enough), ``alpha``. ``twins`` says how many values of a column have several
-    spellings, which were judged as one, and how many spellings these have.
+    spellings, which were judged as one, and how many spellings these have. ``class_figures`` are the figures of
+    each class, smallest first, if they were asked for.
     """
 
     SCHEMA: ClassVar[str] = "velado-check-1"
@@ -45,6 +36,7 @@ class Check(Result):
     l: int  # noqa: E741
     sensitive: dict[str, dict[str, Any]]
     twins: dict[str, dict[str, int]] = field(default_factory=dict)
+    class_figures: ClassFigures | None = field(default=None, metadata=IF_SET)
 
     def summary(self) -> dict[str, Any]:
         """k, risk, and the weakest figures of every sensitive column."""
@@ -55,6 +47,13 @@ class Check(Result):
         }
         return {"rows": self.rows, "classes": self.classes, "k": self.k, "highest_risk": self.risk.highest, **weakest}
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Check:
+        """Read what `as_dict` gave."""
+        found = super().from_dict(data)
+        each = found.class_figures
+        return found if each is None else replace(found, class_figures=replace(each, l=found.l))
+
 
 FIGURES = ("l_distinct", "l_entropy", "c", "t_equal", "t_ordered")
 """Figures of every column, in the order in which they are shown."""
@@ -62,32 +61,29 @@ FIGURES = ("l_distinct", "l_entropy", "c", "t_equal", "t_ordered")
 
 def _models(attribute: Sensitive, order: int) -> dict[str, PrivacyModel]:
     column = attribute.column
-    models: dict[str, PrivacyModel] = {
-        "l_distinct": DistinctDiversity(1, column),
-        "l_entropy": EntropyDiversity(1, column),
-        "c": RecursiveDiversity(1, order, column),
-        "t_equal": TCloseness(1, column, "equal"),
+    return class_models(attribute, order) | {
         "delta": DeltaDisclosure(1, column),
         "delta_e": DeltaDisclosure(1, column, base="e"),
         "beta": BetaLikeness(1, column),
         "beta_enhanced": BetaLikeness(1, column, enhanced=True),
-        "alpha": AlphaK(1, 2, column),
     }
-    if attribute.disorder is None:
-        models["t_ordered"] = TCloseness(1, column, "ordered")
-    if attribute.tree is not None:
-        models["t_hierarchical"] = TCloseness(1, column, "hierarchical")
-    return models
 
 
-def check_frequency(frequency: FrequencyTable, order: int = 2, people: np.ndarray | None = None) -> Check:
+def check_frequency(
+    frequency: FrequencyTable, order: int = 2, people: np.ndarray | None = None, each: bool = False
+) -> Check:
     """All measures of a table, its quasi-identifiers as they are; ``order`` is the ℓ of the recursive c.
 
-    ``people`` are the different people of each row, where k and risk are to be judged on them.
+    ``people`` are the different people of each row, where k and risk are to be judged on them; ``each``: with the figures
+    of each class.
     """
     classes = Classes.from_ids(frequency, np.arange(frequency.rows), frequency.rows)
     alone = frequency.singled_out if people is None else int((people == 1).sum())
-    return check_classes(classes, frequency.sensitive, alone, order, people)
+    found = check_classes(classes, frequency.sensitive, alone, order, people)
+    if not each:
+        return found
+    labels = classes.labels_at([0] * len(frequency.hierarchies))
+    return replace(found, class_figures=class_figures(classes, *labels, order, people).smallest_first())
 
 
 def check_classes(

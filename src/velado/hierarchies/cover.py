@@ -12,6 +12,7 @@ from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.labels import Interval, intervals_of, leaf_notation, numbers_of, stands_for
 from velado.results import Discreet
+from velado.sentences import Sentence
 from velado.values import ROOT, Text
 
 UPTO = ".."
@@ -92,7 +93,7 @@ class Cover(Discreet):
         if unknown and strict:
             raise InputError(
                 "not-corresponding",
-                f"{len(unknown)} released value(s) stand for no value of the original",
+                Sentence("{count} released value(s) stand for no value of the original", count=len(unknown)),
                 file=file, column=hierarchy.column, values=unknown,
                 hint="Give the hierarchy that the release was made with (--hierarchy COLUMN=FILE or --project), "
                 "or check that the release belongs to this original.",

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 import numpy as np
 
 from velado.errors import InputError, unwritable
 from velado.hierarchies.scale import Scale
 from velado.results import Discreet
+from velado.sentences import Sentence
 from velado.values import ROOT, Text
+
+if TYPE_CHECKING:
+    from velado.hierarchies.preview import HierarchyPreview
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,7 +53,10 @@ class Hierarchy(Discreet):
         if ragged:
             raise InputError(
                 "ragged-hierarchy",
-                f"every row of a hierarchy needs as many levels as the first ({width}); other rows start with",
+                Sentence(
+                    "every row of a hierarchy needs as many levels as the first ({width}); other rows start with",
+                    width=width,
+                ),
                 column=column,
                 file=file,
                 values=ragged,
@@ -84,8 +91,8 @@ class Hierarchy(Discreet):
                 groups = dict.fromkeys(self.labels[level - 1][g] for g in self.maps[level - 1][torn])
                 raise InputError(
                     "not-nested",
-                    f"level {level} is not a function of level {level - 1}: "
-                    f"these values of level {level - 1} have several generalizations",
+                    Sentence("level {level} is not a function of level {below}: "
+                    "these values of level {below} have several generalizations", level=level, below=level - 1),
                     column=self.column, file=file, values=groups,
                     hint="Give groups with the same name the same parent, or different names.",
                 )  # fmt: skip
@@ -135,7 +142,7 @@ class Hierarchy(Discreet):
             unknown = dict.fromkeys(v for v, c in zip(values, codes, strict=True) if c < 0)
             raise InputError(
                 "value-not-in-hierarchy",
-                f"{len(unknown)} value(s) of the data are missing at level 0 of the hierarchy",
+                Sentence("{count} value(s) of the data are missing at level 0 of the hierarchy", count=len(unknown)),
                 column=self.column, file=file, values=["(missing)" if v is None else v for v in unknown],
                 hint="Add them to the hierarchy, or clean the column.",
             )  # fmt: skip
@@ -189,6 +196,37 @@ class Hierarchy(Discreet):
         columns = [[self.labels[level][g] or "" for g in self.maps[level]] for level in range(self.levels)]
         return [list(row) for row in zip(*columns, strict=True)]
 
+    def as_tree(self) -> dict[str, Any] | list[str]:
+        """The hierarchy as a nested mapping, from the groups of the highest level down to lists of leaves.
+
+        A missing value is an empty text. `from_tree` reads it back; order and distances of the leaves are not in it.
+
+        >>> Hierarchy.from_rows("ill", [["flu", "lung", "*"], ["angina", "heart", "*"]]).as_tree()
+        {'*': {'lung': ['flu'], 'heart': ['angina']}}
+        """
+        from velado.hierarchies.tree import as_tree
+
+        return as_tree(self)
+
+    @classmethod
+    def from_tree(cls, column: str, tree: Any) -> Hierarchy:
+        """A hierarchy from a nested mapping as `as_tree` gives it: all leaves at the same depth, in lists.
+
+        >>> Hierarchy.from_tree("ill", {"*": {"lung": ["flu"], "heart": ["angina"]}}).rows()
+        [['flu', 'lung', '*'], ['angina', 'heart', '*']]
+        """
+        from velado.hierarchies.tree import from_tree
+
+        return from_tree(column, tree)
+
+    def preview(
+        self, values: Sequence[Text] | Mapping[Text, int] | Mapping[str, int] | None = None
+    ) -> HierarchyPreview:
+        """Levels, groups and their sizes at a glance, and which of the values given are not covered."""
+        from velado.hierarchies.preview import preview
+
+        return preview(self, values)
+
     def write(self, out: TextIO, delimiter: str = ";") -> None:
         """Write the rows as delimited text."""
         rows = self.rows()
@@ -202,7 +240,9 @@ class Hierarchy(Discreet):
     def save(self, path: str | Path, delimiter: str = ";") -> None:
         """Write as a file that `hierarchies.build({'file': …})` reads back."""
         if len(delimiter) != 1:
-            raise InputError("bad-delimiter", f"the delimiter must be one character, got {delimiter!r}")
+            raise InputError(
+                "bad-delimiter", Sentence("the delimiter must be one character, got {given}", given=repr(delimiter))
+            )
         try:
             with open(path, "w", newline="", encoding="utf-8") as out:
                 self.write(out, delimiter)

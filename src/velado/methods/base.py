@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -15,12 +15,16 @@ from velado.errors import NoSolution
 from velado.frequency import Classes, FrequencyTable
 from velado.fuzzy.classes import Fuzzified
 from velado.hierarchies import Cover
-from velado.models import PrivacyModel, judge_classes
-from velado.parameters import Parameter, check
+from velado.methods.suppression import Suppression, unlimited
+from velado.models import PrivacyModel, Verdict, judge_classes
+from velado.parameters import Parameter, check, records_of
 from velado.progress import Progress
 from velado.results import UNSAID, Discreet
+from velado.sentences import Sentence, joined
 from velado.values import Text
 
+MOST_LOOKED_AT = 10**7
+"""Rows times nodes up to which an error says what would work."""
 FIRST_NODES = 16
 """Nodes that a search evaluates at least, if its kernels are not compiled."""
 
@@ -92,10 +96,14 @@ class Found(Discreet):
 
 @dataclass(frozen=True)
 class Method(ABC):
-    """A way to find a recoding in a frequency table."""
+    """A way to find a recoding in a frequency table.
+
+    ``local``: a value may become different labels in different records; full-domain otherwise.
+    """
 
     name: ClassVar[str]
     parameters: ClassVar[Mapping[str, Parameter]]
+    local: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check(self)
@@ -127,11 +135,6 @@ def lattice_size(levels: Sequence[int]) -> int:
     return min(math.prod(levels), 10**300)
 
 
-def suppression_limit(share: float, records: int) -> int:
-    """How many records a share allows to suppress."""
-    return min(records, math.floor(share * records + 1e-9))
-
-
 def release_of(
     frequency: FrequencyTable, models: Sequence[PrivacyModel], levels: Sequence[int], search: Search, **more: Any
 ) -> Found:
@@ -141,24 +144,107 @@ def release_of(
     return Found(classes, kept, search, *classes.labels_at(levels), tuple(int(x) for x in levels), **more)
 
 
-def no_solution(frequency: FrequencyTable, models: Sequence[PrivacyModel], share: float) -> NoSolution:
-    """Why nothing was found, and the nearest setting that would work."""
+def no_solution(frequency: FrequencyTable, models: Sequence[PrivacyModel], limit: Suppression) -> NoSolution:
+    """Why nothing was found, and the nearest setting that would work.
+
+    Its ``fields``: the share or number of records that may be suppressed (``allowed``), what each model ``reached`` with every column at
+    its highest level, the names of those ``failing`` even there, and a node that satisfies the models if more records may be
+    suppressed (``nearest``), if there is one on the way up.
+    """
     top = [h.height for h in frequency.hierarchies]
     classes = Classes.at_levels(frequency, top)
     _, verdicts = judge_classes(models, frequency.judged, classes)
     failing = [v for v in verdicts if not v.satisfied]
-    text = "no recoding satisfies the models"
-    if share < 1:
-        text += f" when at most {share:.4g} of the records may be suppressed"
-    hints = []
-    for v in failing:
-        wanted = ", ".join(f"{k}={x}" for k, x in v.required.items() if k not in ("column", "strict"))
-        got = v.achieved if not isinstance(v.achieved, float) else round(v.achieved, 6)
-        hints.append(f"{v.name} ({wanted}): even with every column at its highest level the table only reaches {got}.")
+    hints = [
+        Sentence(
+            "{model} ({required}): even with every column at its highest level the table only reaches {reached}.",
+            model=v.name,
+            required=", ".join(f"{k}={x}" for k, x in v.required.items() if k not in ("column", "strict")),
+            reached=shown_figure(v.achieved),
+        )
+        for v in failing
+    ]
     if not failing:
-        hints.append("The fully generalized table satisfies the models; no node does so within the limits given.")
-    if share < 1:
-        hints.append("Allow more suppression, weaken the models, or give the hierarchies a higher level.")
+        hints.append(
+            Sentence("The fully generalized table satisfies the models; no node does so within the limits given.")
+        )
+    if not unlimited(limit):
+        hints.append(Sentence("Allow more suppression, weaken the models, or give the hierarchies a higher level."))
     else:
-        hints.append("Weaken the models to what the table reaches, or drop the model.")
-    return NoSolution("no-solution", text, hint="\n".join(hints))
+        hints.append(Sentence("Weaken the models to what the table reaches, or drop the model."))
+    named = zip(_names(verdicts), verdicts, strict=True)
+    broken = [name for name, v in named if not v.satisfied]
+    fields = {"allowed": limit, "reached": reached(verdicts), "failing": broken}
+    nearest = None if unlimited(limit) else _nearest(frequency, models)
+    return NoSolution(
+        "no-solution",
+        _unsatisfied(limit),
+        hint=joined("\n", hints),
+        fields=fields if nearest is None else {**fields, "nearest": nearest},
+    )
+
+
+def _unsatisfied(limit: Suppression) -> Sentence:
+    if unlimited(limit):
+        return Sentence("no recoding satisfies the models")
+    records = records_of(limit)
+    if records is None:
+        return Sentence(
+            "no recoding satisfies the models when at most {allowed:.4g} of the records may be suppressed",
+            allowed=float(limit),
+        )
+    return Sentence(
+        "no recoding satisfies the models when at most {records:,} record(s) may be suppressed", records=records
+    )
+
+
+def reached(verdicts: Sequence[Verdict]) -> dict[str, float | int | None]:
+    """What each model reaches, by its name; with its column where several have the same name."""
+    return {name: _finite(v.achieved) for name, v in zip(_names(verdicts), verdicts, strict=True)}
+
+
+def _names(verdicts: Sequence[Verdict]) -> list[str]:
+    times = Counter(v.name for v in verdicts)
+    return [v.name if times[v.name] == 1 else f"{v.name} ({v.required.get('column')})" for v in verdicts]
+
+
+def shown_figure(achieved: Any) -> Any:
+    """A figure that a model reaches, for a message."""
+    return round(achieved, 6) if isinstance(achieved, float) else achieved
+
+
+def _finite(achieved: Any) -> Any:
+    return None if isinstance(achieved, float) and not math.isfinite(achieved) else shown_figure(achieved)
+
+
+def _nearest(frequency: FrequencyTable, models: Sequence[PrivacyModel]) -> dict[str, Any] | None:
+    """A node that suppresses few records, found by raising the column with the most different values, as Datafly does."""
+    nodes = 1 + sum(h.height for h in frequency.hierarchies)
+    if frequency.rows * nodes > MOST_LOOKED_AT:
+        return None
+    best: Found | None = None
+    for levels in climb(frequency):
+        found = release_of(frequency, models, levels, Search(0, 0, False, None, 0.0))
+        if found.kept.any() and (best is None or found.suppressed < best.suppressed):
+            best = found
+    if best is None or best.levels is None:
+        return None
+    return {
+        "suppression": best.suppressed / frequency.records,
+        "suppressed": best.suppressed,
+        "levels": dict(zip(frequency.columns, best.levels, strict=True)),
+    }
+
+
+def climb(frequency: FrequencyTable) -> Iterator[list[int]]:
+    """Nodes from the bottom of the lattice to its top: each raises the column with the most different values, ties the first."""
+    levels = [0] * len(frequency.hierarchies)
+    while True:
+        yield list(levels)
+        distinct = [
+            len(np.unique(h.maps[level][frequency.codes[:, j]])) if level < h.height else -1
+            for j, (h, level) in enumerate(zip(frequency.hierarchies, levels, strict=True))
+        ]
+        if not distinct or max(distinct) < 0:
+            return
+        levels[distinct.index(max(distinct))] += 1

@@ -6,21 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from velado.frequency import FrequencyTable
 from velado.methods.base import (
     Found,
     Method,
     Search,
+    climb,
     lattice_size,
     no_solution,
     release_of,
-    suppression_limit,
 )
 from velado.methods.clock import Clock
+from velado.methods.suppression import SUPPRESSION, Suppression, suppression_limit
 from velado.models import PrivacyModel
-from velado.parameters import Number
 from velado.progress import Progress
 
 
@@ -32,9 +30,9 @@ class Datafly(Method):
     system for providing anonymity in medical data", 1997.
     """
 
-    suppression: float = 0.05
+    suppression: Suppression = 0.05
     name: ClassVar[str] = "datafly"
-    parameters: ClassVar = {"suppression": Number("share of the records that may be suppressed", low=0, high=1)}
+    parameters: ClassVar = {"suppression": SUPPRESSION}
 
     def search(
         self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
@@ -44,8 +42,7 @@ class Datafly(Method):
         clock = Clock()
         heights = [h.height for h in frequency.hierarchies]
         limit = suppression_limit(self.suppression, frequency.records)
-        levels = [0] * len(heights)
-        for evaluated in range(1, sum(heights) + 2):
+        for evaluated, levels in enumerate(climb(frequency), 1):
             progress.at(sum(levels), sum(heights))
             found = release_of(frequency, models, levels, Search(0, 0, False, None, 0.0))
             if found.suppressed <= limit and found.kept.any():
@@ -53,11 +50,4 @@ class Datafly(Method):
                 search = Search(nodes, evaluated, False, None, clock.seconds)
                 progress.at(1.0)
                 return release_of(frequency, models, levels, search)
-            distinct = [
-                len(np.unique(h.maps[level][frequency.codes[:, j]])) if level < h.height else -1
-                for j, (h, level) in enumerate(zip(frequency.hierarchies, levels, strict=True))
-            ]
-            if not distinct or max(distinct) < 0:
-                break
-            levels[distinct.index(max(distinct))] += 1
         raise no_solution(frequency, models, self.suppression)

@@ -8,11 +8,13 @@ from typing import Any, ClassVar
 
 from velado.errors import InputError, NoSolution, suggest
 from velado.frequency import FrequencyTable
-from velado.methods.base import Found, Method, Search, lattice_size, release_of, suppression_limit
+from velado.methods.base import Found, Method, Search, lattice_size, reached, release_of
 from velado.methods.clock import Clock
-from velado.models import PrivacyModel
-from velado.parameters import Levels, Number
+from velado.methods.suppression import SUPPRESSION, Suppression, suppression_limit
+from velado.models import PrivacyModel, judge_classes
+from velado.parameters import Levels
 from velado.progress import Progress
+from velado.sentences import Sentence
 
 
 @dataclass(frozen=True)
@@ -20,11 +22,11 @@ class Fixed(Method):
     """Exactly the given levels; violating classes are suppressed if the limit allows it."""
 
     levels: Mapping[str, int]
-    suppression: float = 1.0
+    suppression: Suppression = 1.0
     name: ClassVar[str] = "fixed"
     parameters: ClassVar = {
         "levels": Levels("level of each quasi-identifier"),
-        "suppression": Number("share of the records that may be suppressed", low=0, high=1),
+        "suppression": SUPPRESSION,
     }
 
     def search(
@@ -36,12 +38,24 @@ class Fixed(Method):
         clock = Clock()
         vector = self._vector(frequency)
         nodes = lattice_size([h.levels for h in frequency.hierarchies])
-        found = release_of(frequency, models, vector, Search(nodes, 1, False, None, clock.seconds, "given levels"))
+        found = release_of(
+            frequency, models, vector, Search(nodes, 1, False, None, clock.seconds, Sentence("given levels"))
+        )
         if not found.kept.any() or found.suppressed > suppression_limit(self.suppression, frequency.records):
             raise NoSolution(
-                "no-solution", f"these levels leave {found.suppressed:,} of {frequency.records:,} records in violating classes",
+                "no-solution",
+                Sentence(
+                    "these levels leave {suppressed:,} of {records:,} records in violating classes",
+                    suppressed=found.suppressed,
+                    records=frequency.records,
+                ),
                 hint="Allow more suppression, choose higher levels, or use the method lattice.",
-            )  # fmt: skip
+                fields={
+                    "allowed": self.suppression,
+                    "reached": reached(judge_classes(models, frequency.judged, found.classes)[1]),
+                    **({"needed": found.suppressed / frequency.records} if found.kept.any() else {}),
+                },
+            )
         progress.at(1, 1)
         return found
 
@@ -56,6 +70,10 @@ class Fixed(Method):
         for h in frequency.hierarchies:
             if self.levels[h.column] > h.height:
                 raise InputError(
-                    "bad-levels", f"the highest level is {h.height}, got {self.levels[h.column]}", column=h.column
+                    "bad-levels",
+                    Sentence(
+                        "the highest level is {highest}, got {level}", highest=h.height, level=self.levels[h.column]
+                    ),
+                    column=h.column,
                 )
-        return [self.levels[c] for c in frequency.columns]
+        return [int(self.levels[c]) for c in frequency.columns]

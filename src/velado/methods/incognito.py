@@ -15,8 +15,9 @@ from velado.methods.clock import Clock
 from velado.methods.lattice import Space
 from velado.methods.monotone import require_monotone
 from velado.methods.objectives import OBJECTIVES
+from velado.methods.suppression import SUPPRESSION, Suppression
 from velado.models import PrivacyModel
-from velado.parameters import Choice, Number
+from velado.parameters import Choice
 from velado.progress import Progress
 
 
@@ -29,11 +30,11 @@ class Incognito(Method):
     failed projection are never grouped. LeFevre, DeWitt, Ramakrishnan, "Incognito", 2005.
     """
 
-    suppression: float = 0.0
+    suppression: Suppression = 0.0
     objective: str = "loss"
     name: ClassVar[str] = "incognito"
     parameters: ClassVar = {
-        "suppression": Number("share of the records that may be suppressed", low=0, high=1),
+        "suppression": SUPPRESSION,
         "objective": Choice("what to minimise among the satisfying nodes", OBJECTIVES),
     }
 

@@ -19,6 +19,7 @@ from velado.methods.represent import REPRESENTATIVES, centred, labels_of
 from velado.models import PrivacyModel, judge_classes
 from velado.parameters import FLAG, Choice, ChoiceByColumn, Size, Weights
 from velado.progress import Progress
+from velado.sentences import Sentence
 
 
 @dataclass(frozen=True)
@@ -52,13 +53,16 @@ class Mondrian(Method):
     relaxed: bool = False
     memory: Any = None
     name: ClassVar[str] = "mondrian"
+    local: ClassVar[bool] = True
     parameters: ClassVar = {
-        "split": Choice("where a column is cut", ("balanced", "median", "distribution")),
+        "split": Choice("where a column is cut", ("balanced", "median", "distribution"), expert=True),
         "represent": ChoiceByColumn("what stands for the values of a class", tuple(REPRESENTATIVES)),
-        "width": Choice("how the width of a column is measured", ("values", "range", "std")),
-        "weights": Weights("how much more a column's width counts, by column"),
-        "relaxed": Choice("whether records with equal values may come on both sides of a cut", FLAG),
-        "memory": Size("memory above which the table is solved in parts; half of what is free if not given"),
+        "width": Choice("how the width of a column is measured", ("values", "range", "std"), expert=True),
+        "weights": Weights("how much more a column's width counts, by column", expert=True),
+        "relaxed": Choice("whether records with equal values may come on both sides of a cut", FLAG, expert=True),
+        "memory": Size(
+            "memory above which the table is solved in parts; half of what is free if not given", expert=True
+        ),
     }
 
     @property
@@ -94,7 +98,7 @@ class Mondrian(Method):
             _, alike = np.unique(labels, axis=0, return_inverse=True)
             class_of, first = in_order(alike.reshape(-1)[class_of])
             classes, labels = records.divided(class_of), labels[classes.class_of[first]]
-        search = Search(0, 0, False, None, clock.seconds, "greedy cuts")
+        search = Search(0, 0, False, None, clock.seconds, Sentence("greedy cuts"))
         progress.at(1.0)
         return Found(classes, np.ones(classes.count, dtype=bool), search, covers, labels)
 
@@ -116,12 +120,16 @@ class Mondrian(Method):
         """The rules by which a table with these columns is cut."""
         columns = [h.column for h in hierarchies]
         represented = {} if isinstance(self.represent, str) else self.represent
-        for what, name in [("weight", n) for n in self.weights] + [("representative", n) for n in represented]:
+        for name in (*self.weights, *represented):
             if name not in columns:
                 raise InputError(
-                    "unknown-column", f"a {what} is given for a column that is not a quasi-identifier", column=name,
+                    "unknown-column",
+                    "a weight is given for a column that is not a quasi-identifier"
+                    if name in self.weights
+                    else "a representative is given for a column that is not a quasi-identifier",
+                    column=name,
                     hint=suggest(name, columns),
-                )  # fmt: skip
+                )
         axes = tuple(Axis.cut(h) for h in hierarchies)
         return Cutter(
             axes, records, tuple(models), tuple(sensitive), self.split, self.width, self.weights, self.relaxed

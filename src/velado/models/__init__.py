@@ -20,6 +20,7 @@ from velado.models.fuzzy import (
 )
 from velado.models.k_anonymity import KAnonymity
 from velado.parameters import build
+from velado.sentences import Sentence
 
 MODELS: dict[str, type[PrivacyModel]] = {
     m.name: m
@@ -46,8 +47,10 @@ def model_from(name: str, arguments: Mapping[str, Any] | None) -> PrivacyModel:
     KAnonymity(k=5)
     """
     if name not in MODELS:
-        raise InputError("unknown-model", f"there is no privacy model '{name}'", hint=suggest(name, MODELS))
-    return build(MODELS[name], arguments, f"the model {name}")
+        raise InputError(
+            "unknown-model", Sentence("there is no privacy model '{name}'", name=name), hint=suggest(name, MODELS)
+        )
+    return build(MODELS[name], arguments, Sentence("the model {name}", name=name))
 
 
 __all__ = [

@@ -17,6 +17,7 @@ from velado.fuzzy.classes import FuzzyClasses
 from velado.models.base import PrivacyModel, Rule, Verdict
 from velado.models.diversity import COLUMN
 from velado.parameters import Choice, Number
+from velado.sentences import Sentence
 
 TOLERANCE = 1e-12
 
@@ -44,7 +45,7 @@ class QAnonymity(FuzzyModel):
     parameters: ClassVar = {
         "q": Number("smallest possible number of records of a fuzzy class", low=2, integer=True),
         "possibility": Number("how possible that must be", low=0, high=1, low_open=True),
-        "aggregation": Choice("how the possibilities of the classes become one", tuple(AGGREGATIONS)),
+        "aggregation": Choice("how the possibilities of the classes become one", tuple(AGGREGATIONS), expert=True),
     }
 
     def judge(self, classes: FuzzyClasses) -> Verdict:
@@ -102,7 +103,7 @@ def check_crisp(models: Sequence[PrivacyModel]) -> None:
 
 def _needs_fuzzy(model: FuzzyModel) -> InputError:
     return InputError(
-        "needs-fuzzy", f"{model.name} is judged on fuzzy classes, and there are none",
+        "needs-fuzzy", Sentence("{model} is judged on fuzzy classes, and there are none", model=model.name),
         hint="Use 'method: fuzzy', or a model of crisp classes.",
     )  # fmt: skip
 

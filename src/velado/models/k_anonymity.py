@@ -19,7 +19,7 @@ class KAnonymity(PrivacyModel):
 
     k: int
     name: ClassVar[str] = "k-anonymity"
-    parameters: ClassVar = {"k": Number("smallest class size", low=2, integer=True)}
+    parameters: ClassVar = {"k": Number("smallest class size", low=2, integer=True, unit="records")}
     hereditary: ClassVar[bool] = True
 
     def rules(self, sensitive: Sensitive | None) -> list[Rule]:

@@ -10,21 +10,25 @@ from typing import Any
 from velado.errors import InputError
 from velado.evaluation import Check, check_frequency
 from velado.progress import Progress
+from velado.project.arguments import names_of
+from velado.project.people import checked_person
 from velado.release.count import count_table
-from velado.release.people import Membership, checked_person, different
+from velado.release.people import Membership, different
 from velado.schema import Column, Schema
+from velado.sentences import Sentence
 from velado.tables import Session, open_table
 
 
 def check(
     data: Any,
-    quasi_identifiers: Sequence[str],
-    sensitive: Sequence[str] = (),
+    quasi_identifiers: str | Sequence[str],
+    sensitive: str | Sequence[str] = (),
     *,
     l: int = 2,  # noqa: E741
     trees: Mapping[str, Any] | None = None,
     person: str | None = None,
     twins: str = "fold",
+    classes: bool = False,
     progress: Progress | None = None,
 ) -> Check:
     """All privacy measures of a table, read from anywhere the engines read.
@@ -32,20 +36,24 @@ def check(
     ``l`` is the ℓ for which the smallest recursive c is given; ``trees`` gives hierarchies of sensitive
     columns for the hierarchical distance; ``twins``: fold or distinct, whether spellings of one value count as one.
     ``person`` names the column whose equal values are one person's rows: k and risk then count people.
+    ``classes``: with the figures of every equivalence class (`Check.class_figures`).
 
     >>> import pyarrow as pa
     >>> people = pa.table({"age": ["30-39"] * 3, "ill": ["flu", "flu", "asthma"]})
-    >>> result = check(people, ["age"], ["ill"])
+    >>> result = check(people, ["age"], ["ill"], classes=True)
     >>> result.k, result.sensitive["ill"]["l_distinct"]
     (3, 2)
+    >>> [(row["labels"], row["records"]) for row in result.class_figures.rows()]
+    [({'age': '30-39'}, 3)]
     """
+    quasi_identifiers, sensitive = names_of(quasi_identifiers), names_of(sensitive)
     if not quasi_identifiers:
         raise InputError("no-quasi-identifier", "name at least one quasi-identifier", hint="--qi age,sex")
     both = [c for c in quasi_identifiers if c in sensitive]
     if both:
         raise InputError("two-roles", "a column cannot be quasi-identifier and sensitive", column=both[0])
     if isinstance(l, bool) or not isinstance(l, int) or l < 1:
-        raise InputError("bad-parameter", f"l must be a whole number of 1 or more, got {l!r}")
+        raise InputError("bad-parameter", Sentence("l must be a whole number of 1 or more, got {l!r}", l=l))
     for name in trees or {}:
         if name not in sensitive:
             raise InputError("not-sensitive", "a tree is given for a column that is not sensitive", column=name)
@@ -65,4 +73,4 @@ def check(
         for s in frequency.sensitive
         if s.twins
     }
-    return replace(check_frequency(frequency, l, people), twins=folded)
+    return replace(check_frequency(frequency, l, people, classes), twins=folded)

@@ -12,9 +12,11 @@ from velado.methods import Found
 from velado.methods.base import release_of
 from velado.progress import Progress
 from velado.project.document import Project
-from velado.release.count import Counted, column_hierarchy, values_of
+from velado.release.count import Counted
 from velado.release.search import search
 from velado.schema import Column
+from velado.schema.values import column_hierarchy, values_of
+from velado.sentences import Sentence
 from velado.tables import Table
 from velado.values import Text
 
@@ -57,9 +59,14 @@ def align(counted: Mapping[str, Counted], shared: Shared, progress: Progress) ->
         for name in behind:
             if "levels" in counted[name].project.method.parameters:
                 raise InputError(
-                    "attribute-differs", f"table '{name}': the levels of attributes that tables share must be the same",
-                    hint="Give them the same levels: " + ", ".join(f"{c}: {x}" for c, x in wanted[name].items()) + ".",
-                )  # fmt: skip
+                    "attribute-differs",
+                    Sentence(
+                        "table '{table}': the levels of attributes that tables share must be the same", table=name
+                    ),
+                    hint=Sentence(
+                        "Give them the same levels: {levels}.", levels=[f"{c}: {x}" for c, x in wanted[name].items()]
+                    ),
+                )
             found[name] = _search_from(counted[name], wanted[name], progress)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -11,22 +11,24 @@ import numpy as np
 
 from velado.errors import InputError, NoSolution
 from velado.frequency import FrequencyTable, Sensitive
-from velado.hierarchies import Hierarchy, build
+from velado.hierarchies import Hierarchy
 from velado.hierarchies.build import missing_values
-from velado.hierarchies.calendar import DAY, date_scale, parse_dates
-from velado.hierarchies.labels import numbers_of
-from velado.hierarchies.scale import Scale
+from velado.hierarchies.calendar import DAY, parse_dates
 from velado.models import PrivacyModel, smallest_class
 from velado.models.base import OnSensitive
-from velado.numbers import COMMA, POINT, Notation, column_notation, notation_of, parse_all
+from velado.numbers import COMMA, POINT, Notation, column_notation, notation_of
 from velado.operations import Treatment
 from velado.progress import Progress
 from velado.project import Project
-from velado.release.fit import Fitted, not_dividable
-from velado.release.people import person_column, with_shares
+from velado.project.people import person_column
+from velado.project.rules import not_dividable, not_sensitive
+from velado.release.fit import Fitted
+from velado.release.people import with_shares
 from velado.release.treatments import as_released, treatments
 from velado.results import Discreet
 from velado.schema import Column, Schema
+from velado.schema.values import column_hierarchy, values_of
+from velado.sentences import Sentence
 from velado.tables import Counts, Table
 from velado.twins import twins_of
 from velado.values import Text
@@ -60,7 +62,7 @@ def count(fitted: Fitted, progress: Progress) -> Counted:
     progress.at(0.8)
     person = person_column(project, table)
     if person is not None and project.method.divides:
-        raise not_dividable("people who have several rows cannot be counted with it")
+        raise not_dividable(Sentence("people who have several rows cannot be counted with it"))
     frequency = with_shares(table, frequency, person)
     check_size(frequency, project.models)
     return Counted(fitted, treated, frequency, person)
@@ -119,69 +121,10 @@ def _attributes(schema: Schema, models: Sequence[PrivacyModel]) -> list[tuple[st
     for model in models:
         column = model.sensitive_column
         if column is not None and column not in columns:
-            raise InputError(
-                "not-sensitive", f"{model.name} protects this column, but its role is not sensitive", column=column,
-                hint="Give the column the role 'sensitive', or name another column in the model.",
-            )  # fmt: skip
+            raise not_sensitive(model.name, column)
         if isinstance(model, OnSensitive) and (others := model.others(columns)):
             groups.append((*others, model.column))
     return list(dict.fromkeys(groups))
-
-
-def values_of(counted: Sequence[Counts], name: str) -> dict[Text, int]:
-    """The different values of a column with their records, sorted, a missing one last; all counts are of one table."""
-    found: dict[Text, int] = {}
-    for c in counted:
-        place = c.names.index(name)
-        values = c.dictionaries[place]
-        found.update(
-            zip(values, np.bincount(c.codes[place], c.counts, len(values)).astype(np.int64).tolist(), strict=True)
-        )
-    return {v: found[v] for v in sorted(found, key=lambda v: (v is None, v or ""))}
-
-
-def column_hierarchy(column: Column, values: Mapping[Text, int], folder: Path | None) -> Hierarchy:
-    """The hierarchy of a column for the values that occur, with their numbers of records."""
-    _check_type(column, [v for v in values if v is not None])
-    hierarchy = build(
-        column.name, column.hierarchy, values, format=column.format, missing=column.missing, folder=folder
-    )
-    return hierarchy if hierarchy.scale is not None else replace(hierarchy, scale=_scale(column, hierarchy))
-
-
-def _scale(column: Column, hierarchy: Hierarchy) -> Scale | None:
-    """Order and distances of a column's values: of its type, or of numbers where all values are numbers.
-
-    A hierarchy from a file may have leaves that are no values of the type: then there is none.
-    """
-    present = [v for v in hierarchy.leaves if v is not None]
-    try:
-        if column.type == "date":
-            known = date_scale(parse_dates(column.name, present, column.format), column.format)
-        elif column.type in ("integer", "number"):
-            numbers = np.array(parse_all(column.name, present))
-            known = Scale(numbers, notation=column_notation(column.name, present))
-        else:
-            found, notation = numbers_of(present), notation_of([v for v in present if v is not None])
-            if found is None or notation is None:
-                return None
-            known = Scale(found, notation=notation)
-    except InputError:
-        return None
-    numbers = np.full(len(hierarchy.leaves), np.nan)
-    numbers[[i for i, v in enumerate(hierarchy.leaves) if v is not None]] = known.numbers
-    return replace(known, numbers=numbers)
-
-
-def _check_type(column: Column, values: Sequence[str]) -> None:
-    """The values are of the type that the project says."""
-    if column.type in ("integer", "number"):
-        numbers = parse_all(column.name, values)
-        broken = [v for v, x in zip(values, numbers, strict=True) if column.type == "integer" and not x.is_integer()]
-        if broken:
-            raise InputError("not-an-integer", "values are not whole numbers", column=column.name, values=broken)
-    elif column.type == "date":
-        parse_dates(column.name, values, column.format)
 
 
 def _sensitive(schema: Schema, columns: tuple[str, ...], counts: Counts, folder: Path | None) -> Sensitive:
@@ -233,9 +176,12 @@ def _in_order(column: Column, values: Sequence[Text], spelled: Sequence[str], tr
         notation = column_notation(column.name, spelled)
     except InputError as error:
         raise InputError(
-            error.code, f"the values have no order, which the ordered distance needs: {error.message}",
-            column=column.name, values=error.values, hint=f"{error.hint} Or use 'distance: equal'.",
-        ) from None  # fmt: skip
+            error.code,
+            Sentence("the values have no order, which the ordered distance needs: {problem}", problem=error.message),
+            column=column.name,
+            values=error.values,
+            hint=Sentence("{hint} Or use 'distance: equal'.", hint=error.hint),
+        ) from None
     return _missing_last(_by_number(present, notation), values)
 
 
@@ -254,22 +200,29 @@ def ordered(values: Sequence[Text]) -> list[Text]:
     return _missing_last(sorted(present) if notation is None else _by_number(present, notation), values)
 
 
-def _size(frequency: FrequencyTable) -> tuple[int, str]:
+def _size(frequency: FrequencyTable) -> int:
     """How many people there are, or records if every record is a person."""
     people = frequency.people
     if people is None:
-        return frequency.records, "records"
-    return int(-(-frequency.value_counts[frequency.values == people.first].sum() // people.unit)), "people"
+        return frequency.records
+    return int(-(-frequency.value_counts[frequency.values == people.first].sum() // people.unit))
 
 
 def check_size(frequency: FrequencyTable, models: Sequence[PrivacyModel]) -> None:
     """Say at once what no recoding can reach."""
-    needed, (there, what) = smallest_class(models), _size(frequency)
+    needed, there = smallest_class(models), _size(frequency)
     if needed > there:
         raise NoSolution(
-            "table-too-small", f"the models need classes of {needed} {what}, but the table has only {there}",
-            hint=f"Require at most {there}, or take a larger table.",
-        )  # fmt: skip
+            "table-too-small",
+            Sentence(
+                "the models need classes of {needed} records, but the table has only {reached}"
+                if frequency.people is None
+                else "the models need classes of {needed} people, but the table has only {reached}",
+                needed=needed,
+                reached=there,
+            ),
+            hint=Sentence("Require at most {most}, or take a larger table.", most=there),
+        )
     known = {s.column: s.width for s in frequency.sensitive}
     for model in models:
         column = model.sensitive_column
@@ -279,6 +232,13 @@ def check_size(frequency: FrequencyTable, models: Sequence[PrivacyModel]) -> Non
         present = known.get(column, 0)
         if column in known and wanted > present:
             raise NoSolution(
-                "too-few-sensitive-values", f"{model.name} wants {wanted:g} different values, but the column has only {present}",
-                column=column, hint=f"Require at most {present}.",
-            )  # fmt: skip
+                "too-few-sensitive-values",
+                Sentence(
+                    "{model} wants {wanted:g} different values, but the column has only {reached}",
+                    model=model.name,
+                    wanted=wanted,
+                    reached=present,
+                ),
+                column=column,
+                hint=Sentence("Require at most {most}.", most=present),
+            )

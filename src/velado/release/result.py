@@ -19,7 +19,7 @@ from velado.release.published import model_notes, published_notes
 from velado.release.treatments import described
 from velado.release.verify import Verified, twins_notes
 from velado.results import Result, parts
-from velado.tables import Published
+from velado.tables import Published, Source, in_kind_of
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -37,7 +37,8 @@ class Evidenced(Result):
 
 @dataclass(frozen=True, repr=False)
 class Release(Evidenced):
-    """What a run returns. ``table`` holds the released rows where no output path was given.
+    """What a run returns. ``table`` holds the released rows where no output path was given, in the kind in which the
+    original came in: pandas, Polars, else Arrow.
 
     ``evaluation`` is measured against the whole input and stays with the owner, as ``private_manifest`` does;
     ``public_evaluation`` is what everybody may know: it depends on suppressed records by their number only. ``levels`` are
@@ -165,7 +166,7 @@ def release_of(
         levels={} if planned.recoding is None else planned.recoding.levels,
         minimal=planned.found.minimal,
         notes=notes_of(planned, verified),
-        **_where(manifests, published),
+        **_where(planned, manifests, published),
     )
 
 
@@ -186,7 +187,7 @@ def release_in_parts(
         search,
         found=None,
         notes=notes_of(planned, verified),
-        **_where(manifests, published),
+        **_where(planned, manifests, published),
     )
 
 
@@ -199,7 +200,7 @@ def light_release(planned: Planned, verified: Verified, manifests: Manifests, pu
         described(planned.treatments, planned.project.folder),
         tuple(name for name in planned.header if name not in treated),
         notes=notes_of(planned, verified),
-        **_where(manifests, published),
+        **_where(planned, manifests, published),
     )
 
 
@@ -210,12 +211,12 @@ def notes_of(planned: Planned, verified: Verified) -> tuple[Note, ...]:
     return (*published_notes(verified.exposures), *models, *operations, *twins_notes(verified.twins))
 
 
-def _where(manifests: Manifests, published: Published) -> dict[str, Any]:
+def _where(planned: Planned, manifests: Manifests, published: Published) -> dict[str, Any]:
     return {
         "manifest": manifests.public,
         "private_manifest": manifests.private,
         "output": published.path,
         "manifest_path": published.manifest,
         "private_path": published.private_manifest,
-        "table": published.table,
+        "table": in_kind_of(Source.of(planned.project.source).data, published.table),
     }

@@ -16,6 +16,7 @@ from velado.release import count_table
 from velado.report import charts
 from velado.report.formats.comparison import make_folder
 from velado.schema import Column, Schema
+from velado.sentences import Sentence
 from velado.studies.comparison import Compared, Result, all_or_nothing, compare, save
 from velado.studies.data import check_there
 from velado.studies.ubb_text import examples
@@ -51,7 +52,7 @@ def load(data: Path, columns_of: Sequence[Column] | None = None) -> FrequencyTab
     """The frequency table of Adult, quasi-identifiers in the order of the study."""
     folder = data / "adult"
     path = folder / "adult.csv"
-    check_there(path, "the Adult data of the study")
+    check_there(path, Sentence("the Adult data of the study"))
     described = list(columns_of or columns(folder))
     with open_table({"path": str(path), "delimiter": ";"}) as table:
         Schema(described).fitted(table.header, "drop", str(path))
@@ -61,7 +62,7 @@ def load(data: Path, columns_of: Sequence[Column] | None = None) -> FrequencyTab
 def published(data: Path) -> list[dict[str, str]]:
     """The printed table."""
     path = data / "golden" / "ubb.csv"
-    check_there(path, "the published figures")
+    check_there(path, Sentence("the published figures"))
     with open(path, encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 
@@ -157,14 +158,22 @@ def study(data: Path, folder: Path, progress: Progress | None = None, **_: Any) 
     files += save(folder, compared)
     drawing.at(1.0)
     notes = (
-        f"{len(rows)} searches over 4,320 nodes each: {seconds:.2f} s in total.",
-        "ARX, which made the published figures, rounds each column's loss down at the tenth decimal; ours is not rounded, "
-        "so losses agree to 1e-10.",
-        "Ages: as in the annex, midpoints are rounded down and means cut; the mode counts suppressed records as *; a fully "
-        "generalized column answers 0. velado evaluate gives the same answers without these conventions.",
-        "Figure 12 and table 23 say that the risk falls as ℓ grows; it rises from ℓ = 10 to ℓ = 12, where one class is left.",
+        Sentence(
+            "{searches} searches over 4,320 nodes each: {seconds:.2f} s in total.", searches=len(rows), seconds=seconds
+        ),
+        Sentence(
+            "ARX, which made the published figures, rounds each column's loss down at the tenth decimal; ours is not rounded, "
+            "so losses agree to 1e-10."
+        ),
+        Sentence(
+            "Ages: as in the annex, midpoints are rounded down and means cut; the mode counts suppressed records as *; a fully "
+            "generalized column answers 0. velado evaluate gives the same answers without these conventions."
+        ),
+        Sentence(
+            "Figure 12 and table 23 say that the risk falls as ℓ grows; it rises from ℓ = 10 to ℓ = 12, where one class is left."
+        ),
     )
-    return Result("UBB: k-anonymity, ℓ-diversity, t-closeness on Adult", tuple(compared), notes, tuple(files))
+    return Result(Sentence("UBB: k-anonymity, ℓ-diversity, t-closeness on Adult"), tuple(compared), notes, tuple(files))
 
 
 def _charts(folder: Path, compared: Sequence[Compared], progress: Progress) -> list[Path]:

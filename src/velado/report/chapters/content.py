@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from velado.evaluation import ClassFigures
 from velado.i18n import Language
 from velado.report.charts.drawing import Chart
 from velado.results import Discreet
@@ -116,14 +116,11 @@ class Verdict:
     cautions: tuple[str, ...]
 
 
-@dataclass(frozen=True, repr=False)
-class ClassList(Discreet):
-    """The classes for the workbook: their labels and sizes, largest first."""
+@dataclass(frozen=True)
+class ClassList:
+    """The classes for the workbook with their figures, largest first, and how many there are."""
 
-    NAMES: ClassVar[tuple[str, ...]] = ("columns",)
-    columns: tuple[str, ...]
-    labels: Sequence[Sequence[Any]]
-    sizes: Sequence[int]
+    figures: ClassFigures
     total: int
 
 

@@ -1,0 +1,177 @@
+"""Every node of the generalization lattice with its figures, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from velado.frequency import FrequencyTable
+from velado.frequency.classes import LevelTables
+from velado.methods.base import lattice_size
+from velado.methods.lattice import THREADS, in_ranges, kernel_tables, too_large, work_arrays
+from velado.methods.objectives import compile_objective
+from velado.models import PrivacyModel, compile_rules
+from velado.models.base import rules_of
+from velado.progress import Progress
+
+MOST_NODES = 1_000_000
+"""About 100 MB of figures."""
+TIE = 1e-12
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a model tells of every node; NaN where it tells nothing. ``whole``: they are whole numbers."""
+
+    values: np.ndarray
+    whole: bool
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """Figures of all nodes, numbered in mixed radix, the first column most significant; see `velado.kernels.survey`.
+
+    ``achieved`` and ``reached`` have the figures of each model by name; the name is empty where a model has one figure.
+    """
+
+    shape: tuple[int, ...]
+    records: int
+    objective: np.ndarray
+    loss: np.ndarray
+    kept: np.ndarray
+    classes: np.ndarray
+    smallest: np.ndarray
+    largest: np.ndarray
+    least: np.ndarray
+    exposure: np.ndarray
+    people: np.ndarray
+    achieved: tuple[dict[str, Figure], ...]
+    reached: tuple[dict[str, Figure], ...]
+
+
+def survey(
+    frequency: FrequencyTable,
+    models: Sequence[PrivacyModel],
+    objective: str = "loss",
+    most: int = MOST_NODES,
+    progress: Progress | None = None,
+) -> Surveyed:
+    """Judge and price every node: all classes of all nodes, O(nodes × classes × models), one thread per core.
+
+    Nodes are grouped from finer ones. The figures are shared by all threads, so memory is what the figures need (about
+    100 bytes per node) and a stack of groupings per thread.
+    """
+    from velado.kernels import lattice as kernel
+    from velado.kernels.measures import SIZE
+    from velado.kernels.survey import Survey, survey_nodes
+
+    progress = progress or Progress()
+    shape = tuple(h.levels for h in frequency.hierarchies)
+    nodes = lattice_size(shape)
+    if nodes > most:
+        raise too_large(nodes, most, "Raise the limit (--most-nodes, most_nodes=), or take fewer quasi-identifiers.")
+    tables = LevelTables.of(frequency)
+    rules = compile_rules(models, frequency.judged)
+    people = frequency.people
+    histograms = people is not None or bool((rules.kind != SIZE).any())
+    # No class is too small to be looked at, and nothing is left out for what it suppresses.
+    loss, priced = (compile_objective(name, frequency, tables, 1, frequency.records) for name in ("loss", objective))
+    unknown, counted = np.full(nodes, np.nan), np.zeros(nodes, dtype=np.int64)
+    found = Survey(
+        loss=unknown.copy(),
+        value=np.full(0 if objective == "loss" else nodes, np.nan),
+        kept=counted.copy(),
+        classes=counted.copy(),
+        smallest=counted.copy(),
+        largest=counted,
+        least=np.zeros(nodes),
+        exposure=unknown,
+        people=np.zeros(nodes),
+        achieved=np.full((len(rules.kind), nodes), np.nan),
+        reached=np.full((len(rules.kind), nodes), np.nan),
+        unit=0.0 if people is None else float(people.unit),
+    )
+    seen = kernel_tables(frequency, tables)
+    workers = [work_arrays(kernel, frequency, rules, 0, histograms) for _ in range(min(THREADS, nodes))]
+    figures = {id(state): np.empty((len(rules.kind), frequency.rows)) for state, _ in workers}
+
+    def work(worker: tuple[Any, Any], first: int, last: int) -> bool:
+        state, scratch = worker
+        return bool(survey_nodes(seen, rules, priced, loss, state, scratch, figures[id(state)], found, first, last))
+
+    in_ranges(nodes, workers, work, progress)
+    none = found.classes == 0
+    found.achieved[:, none] = np.nan
+    value = found.loss if objective == "loss" else found.value
+    owners = [owner for owner, _ in rules_of(models, frequency.judged)]
+    achieved, reached = (_told(models, owners, table) for table in (found.achieved, found.reached))
+    progress.at(1.0)
+    return Surveyed(
+        shape, frequency.records, value, found.loss, found.kept, found.classes, found.smallest, found.largest,
+        found.least, found.exposure, found.people, achieved, reached,
+    )  # fmt: skip
+
+
+def _told(models: Sequence[PrivacyModel], owners: Sequence[int], table: np.ndarray) -> tuple[dict[str, Figure], ...]:
+    """The figures of rules as the models tell them."""
+    return tuple(
+        _read(model, table[[r for r, owner in enumerate(owners) if owner == i]]) for i, model in enumerate(models)
+    )
+
+
+def _read(model: PrivacyModel, figures: np.ndarray) -> dict[str, Figure]:
+    """A model's figures as it tells them, from those of its rules; infinite ones are none."""
+    known = ~np.isnan(figures).any(axis=0)
+    # Nodes share few different figures: each is read once.
+    if len(figures) == 1:
+        different, place = np.unique(figures[0, known], return_inverse=True)
+        lines = different[:, None]
+    else:
+        found, place = np.unique(figures[:, known], axis=1, return_inverse=True)
+        lines = found.T
+    told = [model.achieved([float(x) for x in line]) if np.isfinite(line).all() else None for line in lines]
+    example = model.achieved([1.0] * len(figures))
+    names = tuple(example) if isinstance(example, Mapping) else ("",)
+    read = {}
+    for name in names:
+        cells = [t if t is None or not name else t[name] for t in told]
+        values = np.full(figures.shape[1], np.nan)
+        values[known] = np.array([np.nan if c is None else c for c in cells], dtype=float)[place.reshape(-1)]
+        read[name] = Figure(values, isinstance(example[name] if name else example, int))
+    return read
+
+
+def satisfying(surveyed: Surveyed, limit: int) -> np.ndarray:
+    """Which nodes release something and suppress no more than so many records."""
+    return np.asarray((surveyed.kept > 0) & (surveyed.records - surveyed.kept <= limit))
+
+
+def minimal(shape: Sequence[int], good: np.ndarray) -> np.ndarray:
+    """Which good nodes have no good node below them (k-minimal generalizations, Samarati 2001).
+
+    >>> minimal((2, 2), np.array([False, True, True, True])).tolist()
+    [False, True, True, False]
+    """
+    below = good.reshape(shape)
+    for axis in range(len(shape)):
+        below = np.logical_or.accumulate(below, axis=axis)
+    above = np.zeros(tuple(shape), dtype=bool)
+    for axis in range(len(shape)):
+        higher = tuple(slice(1, None) if a == axis else slice(None) for a in range(len(shape)))
+        lower = tuple(slice(None, -1) if a == axis else slice(None) for a in range(len(shape)))
+        above[higher] |= below[lower]
+    return good & ~above.reshape(-1)
+
+
+def best(surveyed: Surveyed, good: np.ndarray) -> int | None:
+    """The good node with the smallest objective; ties: smallest sum of levels, then the smallest vector."""
+    values = np.where(good, surveyed.objective, np.inf)
+    lowest = float(values.min(initial=np.inf))
+    if not np.isfinite(lowest):
+        return None
+    tied = np.flatnonzero(values <= lowest + TIE * max(1.0, abs(lowest)))
+    heights = np.sum(np.unravel_index(tied, surveyed.shape), axis=0)
+    return int(tied[np.lexsort((tied, heights))[0]])
