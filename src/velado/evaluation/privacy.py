@@ -78,7 +78,7 @@ def check_frequency(frequency: FrequencyTable, order: int = 2, people: np.ndarra
 
     ``people`` are the different people of each row, where k and risk are to be judged on them.
     """
-    classes = Classes.from_ids(frequency, np.arange(frequency.rows), frequency.rows)
+    classes = Classes.of_rows(frequency)
     alone = frequency.singled_out if people is None else int((people == 1).sum())
     return check_classes(classes, frequency.sensitive, alone, order, people)
 

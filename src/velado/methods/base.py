@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from velado.errors import NoSolution
+from velado.declared import Declaration
 from velado.frequency import Classes, FrequencyTable
 from velado.fuzzy.classes import Fuzzified
 from velado.hierarchies import Cover
-from velado.models import PrivacyModel, judge_classes
+from velado.models import CLASS, WHOLE, PrivacyModel, judge_classes
 from velado.parameters import Parameter, check
 from velado.progress import Progress
 from velado.values import Text
@@ -86,10 +87,20 @@ class Found:
 
 @dataclass(frozen=True)
 class Method(ABC):
-    """A way to find a recoding in a frequency table."""
+    """A way to find a recoding in a frequency table.
+
+    ``takes``: which kinds of models it can satisfy (`velado.models.base`). ``local``: a value may become different labels in
+    different records; full-domain otherwise. ``proves``: what it finds is proven to be the best by its own goal.
+    ``monotone_only``: models must be monotone, and hereditary where records may be suppressed.
+    """
 
     name: ClassVar[str]
+    declaration: ClassVar[Declaration]
     parameters: ClassVar[Mapping[str, Parameter]]
+    takes: ClassVar[frozenset[str]] = frozenset({CLASS, WHOLE})
+    local: ClassVar[bool] = False
+    proves: ClassVar[bool] = False
+    monotone_only: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check(self)

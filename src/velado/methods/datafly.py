@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from velado.declared import Declaration
 from velado.frequency import FrequencyTable
 from velado.methods.base import (
     Found,
@@ -34,6 +35,12 @@ class Datafly(Method):
 
     suppression: float = 0.05
     name: ClassVar[str] = "datafly"
+    declaration: ClassVar = Declaration(
+        title="Datafly: a fast guess",
+        meaning="The column with the most different values goes up one level, again and again, until the rest may be "
+        "suppressed.",
+        example={"suppression": 0.05},
+    )
     parameters: ClassVar = {"suppression": Number("share of the records that may be suppressed", low=0, high=1)}
 
     def search(

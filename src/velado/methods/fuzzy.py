@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from velado.declared import Declaration
 from velado.errors import InputError, NoSolution, suggest
 from velado.frequency import FrequencyTable
 from velado.fuzzy import CMeans, FuzzyPartition, GlobalRecode, GustafsonKessel, KMeans, set_labels
@@ -20,7 +21,7 @@ from velado.i18n import LANGUAGES
 from velado.methods.base import Found, Method, Search, suppression_limit
 from velado.methods.clock import Clock
 from velado.methods.fuzzy_labels import Labelled
-from velado.models import PrivacyModel, Verdict
+from velado.models import CLASS, FUZZY, PrivacyModel, Verdict, check_basis
 from velado.parameters import FLAG, Choice, Lists, Number
 from velado.progress import Progress
 from velado.values import ROOT
@@ -57,6 +58,13 @@ class Fuzzy(Method):
     restarts: int = 5
     seed: int = 0
     name: ClassVar[str] = "fuzzy"
+    declaration: ClassVar = Declaration(
+        title="fuzzy sets: names instead of numbers",
+        meaning="Numbers become the names of overlapping sets, such as low, middle and high.",
+        example={"partition": "c-means", "sets": 5},
+    )
+    takes: ClassVar[frozenset[str]] = frozenset({CLASS, FUZZY})
+    local: ClassVar[bool] = True
     parameters: ClassVar = {
         "partition": Choice("how the sets are found", ("c-means", "gustafson-kessel", "k-means", "global-recode")),
         "joint": Choice("partition all columns together instead of crossing their sets", FLAG),
@@ -90,6 +98,7 @@ class Fuzzy(Method):
         """The given number of sets, or the largest with which all models hold."""
         progress = progress or Progress()
         clock = Clock()
+        check_basis(models, self.takes)
         self._check(frequency.hierarchies)
         numbers = [_numbers(h) for h in frequency.hierarchies]
         limit = suppression_limit(self.suppression, frequency.records)
