@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+import yaml
 from rich.table import Table
 
-from velado import check
+from velado import Check, InputError, check
 from velado.cli import warming
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
@@ -23,21 +24,11 @@ from velado.cli.terminal import (
     print_json,
     progress,
     say,
+    told,
 )
-
-MEANINGS = {
-    "l_distinct": "distinct ℓ-diversity",
-    "l_entropy": "entropy ℓ-diversity",
-    "c": "recursive (c,ℓ)-diversity: smallest c",
-    "t_equal": "t-closeness, equal distance",
-    "t_ordered": "t-closeness, ordered distance",
-    "t_hierarchical": "t-closeness, hierarchical distance",
-    "delta": "δ-disclosure (base 2)",
-    "delta_e": "δ-disclosure (base e)",
-    "beta": "β-likeness, basic",
-    "beta_enhanced": "β-likeness, enhanced",
-    "alpha": "(α,k)-anonymity: α",
-}
+from velado.cli.verdicts import show_verdicts
+from velado.models import figure_none, figure_title
+from velado.sentences import Sentence
 
 
 @reads_tables
@@ -49,6 +40,10 @@ def command(
     tree: Annotated[
         list[str] | None, typer.Option(help="COLUMN=FILE: hierarchy for the hierarchical distance.")
     ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(help="A model to judge, as a project file writes it: '{k-anonymity: {k: 5}}'; may be repeated."),
+    ] = None,
     person: PERSON = None,
     twins: TWINS = "fold",
     read: Reading = AS_FOUND,
@@ -58,14 +53,30 @@ def command(
     warming.begin()
     with progress() as report:
         result = check(
-            read(table), names(qi), names(sensitive), l=l, trees=files(tree, "--tree"), person=person, twins=twins,
+            read(table), names(qi), names(sensitive), l=l, trees=files(tree, "--tree"),
+            models=[_model(m) for m in model or ()], person=person, twins=twins,
             progress=report,
         )  # fmt: skip
     if json:
         print_json(result.as_dict())
         return
+    _show(result, str(table), l)
+
+
+def _model(text: str) -> Any:
+    """A model as a project file writes it."""
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise InputError(
+            "bad-option", Sentence("--model takes a model as a project file writes it, got {text!r}", text=text),
+            hint="For example '{k-anonymity: {k: 5}}'.",
+        ) from None  # fmt: skip
+
+
+def _show(result: Check, name: str, l: int) -> None:  # noqa: E741
     size = result.class_size
-    say(f"[bold]{plain(table)}[/]: {result.rows:,} records in {result.classes:,} classes")
+    say(f"[bold]{plain(name)}[/]: {result.rows:,} records in {result.classes:,} classes")
     shown = Table(box=None, pad_edge=False, show_header=False)
     shown.add_row("k-anonymity", f"k = {result.k:,}")
     shown.add_row("class sizes", f"{size['min']:,} … {size['max']:,}, mean {figure(size['mean'])}")
@@ -77,13 +88,16 @@ def command(
         say()
         say(f"[bold]{plain(column)}[/] (sensitive)")
         shown = Table(box=None, pad_edge=False, show_header=False)
-        for name, meaning in MEANINGS.items():
-            if name in measures:
-                none = {"c": f"none (a class has fewer than {l} values)", "t_ordered": "– (the values have no order)"}
-                value = measures[name]
-                shown.add_row(meaning, none.get(name, "none is enough") if value is None else figure(value))
+        for name, value in measures.items():
+            text = figure_none(name, l) if value is None else figure(value)
+            shown.add_row(told(figure_title(name, l)), told(text))
         out.print(shown)
         if column in result.twins:
             folded = result.twins[column]
-            told = f"{folded['spellings']:,} spellings of {folded['values']:,} value(s) were judged as one value each"
-            say(f"{told} (--twins distinct tells them apart)")
+            say(
+                "{spellings:,} spellings of {values:,} value(s) were judged as one value each (--twins distinct tells them "
+                "apart)",
+                **folded,
+            )
+    if result.models:
+        show_verdicts("Models", result.models)

@@ -9,7 +9,6 @@ import typer
 
 from velado import MEASURES, Evaluation, evaluate
 from velado.cli import fuzzy_summary
-from velado.cli.check import MEANINGS
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
     JSON,
@@ -22,7 +21,10 @@ from velado.cli.terminal import (
     progress,
     say,
     table,
+    told,
 )
+from velado.cli.verdicts import show_verdicts
+from velado.models import figure_title
 
 
 @reads_tables
@@ -133,14 +135,7 @@ def _show(e: Evaluation) -> None:
             ("classifier", "accuracy: original", "released", "AUC: original", "released"),
         )
     if e.models:
-        table("Models", [(v.name, figure_of(v.achieved), "holds" if v.satisfied else "fails") for v in e.models])
-
-
-def figure_of(achieved: Any) -> str:
-    """What a model achieves, in one cell."""
-    if isinstance(achieved, dict):
-        return ", ".join(f"{k} = {figure(x)}" for k, x in achieved.items())
-    return figure(achieved)
+        show_verdicts("Models", e.models)
 
 
 def _show_privacy(e: Evaluation) -> None:
@@ -149,7 +144,12 @@ def _show_privacy(e: Evaluation) -> None:
     lines: list[tuple[Any, ...]] = [("k", e.before.k, e.after.k), ("classes", e.before.classes, e.after.classes)]
     for column, measured in e.before.sensitive.items():
         lines += [
-            (f"{column}: {MEANINGS[name]}", value, e.after.sensitive[column][name]) for name, value in measured.items()
+            (
+                told("{column}: {figure}", column=column, figure=figure_title(name, e.before.l)),
+                value,
+                e.after.sensitive[column][name],
+            )
+            for name, value in measured.items()
         ]
     table("Privacy", lines, ("", "before", "after"))
 

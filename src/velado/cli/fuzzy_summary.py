@@ -7,6 +7,7 @@ from typing import Any
 
 from velado import Evaluation, Fuzzification
 from velado.cli.terminal import figure, plain, say, table
+from velado.cli.verdicts import show_verdicts
 
 
 def show(result: Fuzzification, name: str) -> None:
@@ -40,8 +41,7 @@ def show(result: Fuzzification, name: str) -> None:
     shown = [(k, p) for (k, p), (_, following) in pairwise(curve) if figure(p) != figure(following)]
     table("Possibility that classes have at least so many records", shown, ("records", "possibility"))
     if e.models:
-        lines = [(v.name, _required(v.required), v.achieved, "holds" if v.satisfied else "fails") for v in e.models]
-        table("Models", lines, ("model", "required", "achieved", ""))
+        show_verdicts("Models", e.models)
 
 
 def cautions(evaluation: Evaluation) -> None:
@@ -84,7 +84,3 @@ def measures(e: Evaluation) -> None:
 def _place(of: Any) -> str:
     shown = of.corners or (of.centre.values() if of.centre else [None])
     return "; ".join(figure(x) for x in shown)
-
-
-def _required(parameters: dict[str, Any]) -> str:
-    return ", ".join(f"{name} = {figure(value)}" for name, value in parameters.items())

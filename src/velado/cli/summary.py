@@ -6,7 +6,8 @@ from rich.table import Table
 
 from velado import Release
 from velado.cli.fuzzy_summary import cautions
-from velado.cli.terminal import figure, out, plain, say, show_files, show_notes
+from velado.cli.terminal import out, plain, say, show_files, show_notes
+from velado.cli.verdicts import show_verdicts
 
 
 def show(release: Release) -> None:
@@ -49,22 +50,7 @@ def show(release: Release) -> None:
             f"{loss:.3f}",
         )
     out.print(levels)
-    say()
-    proof = Table(
-        title="Verified in what was written", title_justify="left", title_style="bold", box=None, pad_edge=False
-    )
-    for name in ("model", "required", "achieved", ""):
-        proof.add_column(name)
-    for v in e.models:
-        wanted = ", ".join(f"{k} = {figure(x)}" for k, x in v.required.items() if x is not False and k != "base")
-        got = (
-            ", ".join(f"{k} = {figure(x)}" for k, x in v.achieved.items())
-            if isinstance(v.achieved, dict)
-            else figure(v.achieved)
-        )
-        got = got if v.exact else "within that"
-        proof.add_row(v.name, wanted, got, "[green]holds[/]" if v.satisfied else "[red]fails[/]")
-    out.print(proof)
+    show_verdicts("Verified in what was written", e.models)
     say()
     r, u = e.risk, e.utility
     # Nothing that is shown depends on suppressed people but their number.

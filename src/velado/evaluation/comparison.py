@@ -8,9 +8,7 @@ from typing import Any
 
 from velado.errors import InputError, NoSolution, suggest
 from velado.evaluation.evaluation import Evaluation
-
-STRONGER: dict[str, int] = {"k": 1, "q": 1, "l": 1, "c": -1, "t": -1, "beta": -1, "delta": -1, "alpha": -1}
-"""Parameters of models in the order in which they decide what is stronger: 1 = larger is stronger."""
+from velado.models import strengths
 
 
 @dataclass(frozen=True)
@@ -33,8 +31,8 @@ class Setting:
 
     @property
     def strength(self) -> tuple[float, ...]:
-        """Larger = stronger, by `STRONGER`."""
-        return tuple(sign * float(self.parameters.get(name, 0)) for name, sign in STRONGER.items())
+        """Larger = stronger, by what the models declare."""
+        return tuple(s.stronger * float(self.parameters.get(name, 0)) for name, s in strengths().items())
 
     def figures(self) -> dict[str, Any]:
         """The parameters and the main figures, flat, for tables."""
@@ -138,7 +136,8 @@ CONDITIONS: dict[str, Condition] = {
 class Balance:
     """The strongest setting that meets all conditions, and the evidence.
 
-    Stronger = larger k, then larger ℓ, then smaller c, t, β, δ, α; among equally strong ones the smaller loss.
+    Stronger = larger k, then larger ℓ, then smaller c, t, β, δ, α, and so on: in the order of the models and as each
+    declares its parameters; among equally strong ones the smaller loss.
     ``failed`` lists, per setting that does not meet them, the conditions that it breaks.
     """
 

@@ -10,18 +10,8 @@ import numpy as np
 
 from velado.evaluation.risk import Risk, risk
 from velado.frequency import Classes, FrequencyTable, Sensitive
-from velado.models import (
-    AlphaK,
-    BetaLikeness,
-    DeltaDisclosure,
-    DistinctDiversity,
-    EntropyDiversity,
-    KAnonymity,
-    PrivacyModel,
-    RecursiveDiversity,
-    TCloseness,
-    judge_classes,
-)
+from velado.models import Checked, KAnonymity, PrivacyModel, Verdict, checked_figures, judge_classes
+from velado.parameters import build
 
 
 @dataclass(frozen=True)
@@ -32,7 +22,8 @@ class Check:
     table is (c',ℓ)-diverse for every c' above it; None if some class has fewer than ℓ values),
     ``t_equal``, ``t_ordered`` (None if the values have no order), ``t_hierarchical`` (with a tree), ``delta`` (base 2), ``delta_e`` (base e), ``beta``,
     ``beta_enhanced`` (None if no β is enough), ``alpha``. ``twins`` says how many values of a column have several
-    spellings, which were judged as one, and how many spellings these have.
+    spellings, which were judged as one, and how many spellings these have. ``models`` are the verdicts on models that were
+    asked for. What a column has is what the models declare (`velado.models.checked_figures`).
     """
 
     rows: int
@@ -43,34 +34,26 @@ class Check:
     l: int  # noqa: E741
     sensitive: dict[str, dict[str, Any]]
     twins: dict[str, dict[str, int]] = field(default_factory=dict)
+    models: tuple[Verdict, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return asdict(self)
-
-
-FIGURES = ("l_distinct", "l_entropy", "c", "t_equal", "t_ordered")
-"""Figures of every column, in the order in which they are shown."""
+        """JSON-ready; without models where none was asked for."""
+        shown = {name: value for name, value in asdict(self).items() if name != "models"}
+        return {**shown, "models": [v.as_dict() for v in self.models]} if self.models else shown
 
 
 def _models(attribute: Sensitive, order: int) -> dict[str, PrivacyModel]:
-    column = attribute.column
-    models: dict[str, PrivacyModel] = {
-        "l_distinct": DistinctDiversity(1, column),
-        "l_entropy": EntropyDiversity(1, column),
-        "c": RecursiveDiversity(1, order, column),
-        "t_equal": TCloseness(1, column, "equal"),
-        "delta": DeltaDisclosure(1, column),
-        "delta_e": DeltaDisclosure(1, column, base="e"),
-        "beta": BetaLikeness(1, column),
-        "beta_enhanced": BetaLikeness(1, column, enhanced=True),
-        "alpha": AlphaK(1, 2, column),
+    """The models whose figures the column has, by the names of the figures."""
+    has = {"": True, "order": attribute.disorder is None, "tree": attribute.tree is not None}
+    return {
+        name: build(model, _arguments(attribute, figure, order), name)
+        for name, (model, figure) in checked_figures().items()
+        if has[figure.needs]
     }
-    if attribute.disorder is None:
-        models["t_ordered"] = TCloseness(1, column, "ordered")
-    if attribute.tree is not None:
-        models["t_hierarchical"] = TCloseness(1, column, "hierarchical")
-    return models
+
+
+def _arguments(attribute: Sensitive, figure: Checked, order: int) -> dict[str, Any]:
+    return {"column": attribute.column, **figure.arguments, **({"l": order} if figure.ranked else {})}
 
 
 def check_frequency(frequency: FrequencyTable, order: int = 2, people: np.ndarray | None = None) -> Check:
@@ -98,9 +81,11 @@ def check_classes(
         for name, model in _models(attribute, order).items():
             named.append((attribute.column, name, model))
     _, verdicts = judge_classes([m for _, _, m in named], sensitive, classes)
-    measured: dict[str, dict[str, Any]] = {s.column: dict.fromkeys(FIGURES) for s in sensitive}
+    figures = checked_figures()
+    measured: dict[str, dict[str, Any]] = {s.column: _unmeasured(s) for s in sensitive}
     for (column, name, _), verdict in zip(named, verdicts, strict=True):
-        value = verdict.achieved["alpha"] if name == "alpha" else verdict.achieved
+        part = figures[name][1].part
+        value = verdict.achieved if part is None else verdict.achieved[part]
         measured[column][name] = value if np.isfinite(value) else None
     return Check(
         rows=int(sizes.sum()),
@@ -111,6 +96,11 @@ def check_classes(
         l=order,
         sensitive=measured,
     )
+
+
+def _unmeasured(attribute: Sensitive) -> dict[str, Any]:
+    """The figures of a column in their order; those of a tree only where there is one."""
+    return {name: None for name, (_, f) in checked_figures().items() if f.needs != "tree" or attribute.tree is not None}
 
 
 def class_size(sizes: np.ndarray) -> dict[str, float]:

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from velado.errors import NoSolution
 from velado.declared import Declaration
+from velado.errors import NoSolution
 from velado.frequency import Classes, FrequencyTable
 from velado.fuzzy.classes import Fuzzified
 from velado.hierarchies import Cover

@@ -168,8 +168,8 @@ class Space:
         """Search until the optimum is proven or time is up; return (proven, evaluated, lower bound)."""
         deadline = None if budget is None else time.perf_counter() + budget
         if self.whole:
-            proven = self._judge_whole(deadline, progress)
-            return proven, int(self.judged.sum()), self._lower_bound()
+            done = self._judge_whole(deadline, progress)
+            return done, int(self.judged.sum()), self._lower_bound()
         # A kernel may be at work when time is up.
         timer = None if budget is None else threading.Timer(budget, self._stop, [self.state])
         if timer is not None:

@@ -104,6 +104,12 @@ def figure_title(name: str, l: int) -> Sentence:  # noqa: E741
     return Sentence(figure.title, l=l) if figure.ranked else Sentence(figure.title)
 
 
+def figure_none(name: str, l: int) -> Sentence:  # noqa: E741
+    """What it means that a table has no such figure."""
+    _, figure = checked_figures()[name]
+    return Sentence(figure.none, l=l) if figure.ranked else Sentence(figure.none)
+
+
 def larger_is_safer(name: str) -> bool:
     """Whether larger values of a figure of `checked_figures` mean more privacy."""
     model, figure = checked_figures()[name]
@@ -138,6 +144,7 @@ __all__ = [
     "checked_figures",
     "compile_rules",
     "crisp_models",
+    "figure_none",
     "figure_title",
     "fuzzy_verdicts",
     "judge_classes",

@@ -163,7 +163,7 @@ class Project:
         return cls(
             source=source,
             columns=tuple(_column(column, spec, light, attributes, twins) for column, spec in columns),
-            models=tuple(_one(spec, "models", model_from) for spec in _list(data.get("models") or (), "models")),
+            models=tuple(model_of(spec) for spec in _list(data.get("models") or (), "models")),
             method=_one(data["method"], "method", method_from) if data.get("method") else Lattice(),
             output=output_from(_mapping(_as_path(data.get("output") or {}), "the output", OUTPUT_KEYS), folder),
             rest=data.get("rest"),
@@ -348,6 +348,12 @@ def _list(data: Any, what: str) -> Sequence[Any]:
     if not isinstance(data, Sequence) or isinstance(data, str):
         raise InputError("bad-project", f"{what} must be a list, got {type(data).__name__}")
     return data
+
+
+def model_of(spec: Any) -> PrivacyModel:
+    """A privacy model as a project file writes it."""
+    made: PrivacyModel = _one(spec, "models", model_from)
+    return made
 
 
 def _one(spec: Any, what: str, make: Any) -> Any:

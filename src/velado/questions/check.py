@@ -9,7 +9,10 @@ from typing import Any
 
 from velado.errors import InputError
 from velado.evaluation import Check, check_frequency
+from velado.frequency import Classes
+from velado.models import CLASS, WHOLE, PrivacyModel, check_basis, judge_classes
 from velado.progress import Progress
+from velado.project.document import model_of
 from velado.release.count import count_table
 from velado.release.people import Membership, checked_person, different
 from velado.schema import Column, Schema
@@ -23,6 +26,7 @@ def check(
     *,
     l: int = 2,  # noqa: E741
     trees: Mapping[str, Any] | None = None,
+    models: Sequence[PrivacyModel | Mapping[str, Any]] = (),
     person: str | None = None,
     twins: str = "fold",
     progress: Progress | None = None,
@@ -30,7 +34,8 @@ def check(
     """All privacy measures of a table, read from anywhere the engines read.
 
     ``l`` is the ℓ for which the smallest recursive c is given; ``trees`` gives hierarchies of sensitive
-    columns for the hierarchical distance; ``twins``: fold or distinct, whether spellings of one value count as one.
+    columns for the hierarchical distance; ``models``, as objects or as a project file writes them, are judged on the table
+    as it is; ``twins``: fold or distinct, whether spellings of one value count as one.
     ``person`` names the column whose equal values are one person's rows: k and risk then count people.
 
     >>> import pyarrow as pa
@@ -38,7 +43,11 @@ def check(
     >>> result = check(people, ["age"], ["ill"])
     >>> result.k, result.sensitive["ill"]["l_distinct"]
     (3, 2)
+    >>> [v.satisfied for v in check(people, ["age"], models=[{"k-anonymity": {"k": 4}}]).models]
+    [False]
     """
+    wanted = [m if isinstance(m, PrivacyModel) else model_of(m) for m in models]
+    check_basis(wanted, {CLASS, WHOLE})
     if not quasi_identifiers:
         raise InputError("no-quasi-identifier", "name at least one quasi-identifier", hint="--qi age,sex")
     both = [c for c in quasi_identifiers if c in sensitive]
@@ -55,14 +64,17 @@ def check(
     with open_table(data, session=Session(follow("open"))) as table:
         follow("count")
         schema = Schema(columns).fitted(table.header, "insensitive", table.name)
-        frequency = count_table(table, schema, folder=Path())
+        frequency = count_table(table, schema, wanted, Path())
         who = None if person is None else checked_person(table, person)
         members = None if who is None else Membership.of(table, frequency, who)
     follow("measure")
     people = None if members is None else different(members.rows, members.people, frequency.rows)
+    classes = Classes.of_rows(frequency)
+    judged = classes if people is None or who is None else classes.with_people(who, people)
+    _, verdicts = judge_classes(wanted, judged.frequency.judged, judged)
     folded = {
         s.column: {"values": len(s.twins.groups), "spellings": s.twins.spellings}
         for s in frequency.sensitive
         if s.twins
     }
-    return replace(check_frequency(frequency, l, people), twins=folded)
+    return replace(check_frequency(frequency, l, people), twins=folded, models=tuple(verdicts))
