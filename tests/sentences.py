@@ -7,20 +7,28 @@ sentence is put together in a way that cannot be translated.
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeGuard
 
 import velado
+from velado.sentences import translations, wordless
 
 ROOT = Path(velado.__file__).parent
-FIRST = {"Sentence", "say", "told", "table", "Number", "Choice", "ChoiceByColumn", "ColumnName", "Levels", "Weights", "Lists",
+FIRST = {"Sentence", "say", "told", "spoken", "table", "Number", "Choice", "ChoiceByColumn", "ColumnName", "Levels", "Weights", "Lists",
          "Word", "Span", "Substitutes", "KeyPlace", "Size", "Condition"}  # fmt: skip
 """Calls whose first argument is a sentence."""
 SECOND = {"InputError", "NoSolution", "VerificationError", "InternalError", "VeladoError", "Note", "missing_package"}
 """Calls whose second argument is a sentence."""
-WORDS = {"hint", "help", "meaning", "message", "title"}
+CELLS = {"add_row", "add_column", "Table", "print"}
+"""Calls of the command line whose texts go to people as they are: words must have been put into a language before."""
+WORDS = {"hint", "help", "meaning", "message", "title", "unit"}
 """Keywords that are sentences, in any call."""
+
+
+MARKUP = re.compile(r"\[/?[a-z ]*\]")
 
 
 def sentences(*rooms: str) -> Iterator[tuple[str, str]]:
@@ -44,6 +52,24 @@ def untranslatable(*rooms: str) -> Iterator[str]:
                 yield place
 
 
+def unspoken(*rooms: str) -> Iterator[str]:
+    """Places of the command line where English words are printed in every language."""
+    for file, tree in _trees(rooms):
+        for node in ast.walk(tree):
+            if file.parts[0] == "cli" and isinstance(node, ast.Call) and _name(node) in CELLS:
+                given = [*node.args, *(k.value for k in node.keywords if k.arg in WORDS)]
+                for text in (found for argument in given for found in _parts(argument)):
+                    if _worded(text):
+                        yield f"{file}:{text.lineno}"
+
+
+def _worded(node: ast.expr) -> bool:
+    """Whether a text has words of its own; markup is none."""
+    if isinstance(node, ast.JoinedStr):
+        return any(_worded(part) for part in node.values)
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and not wordless(MARKUP.sub("", node.value))
+
+
 def _parts(node: ast.expr) -> Iterator[ast.expr]:
     """A conditional or alternative sentence is several."""
     if isinstance(node, ast.IfExp):
@@ -59,15 +85,26 @@ def _parts(node: ast.expr) -> Iterator[ast.expr]:
         yield node
 
 
-def _nodes(rooms: tuple[str, ...]) -> Iterator[tuple[str, ast.expr]]:
+def _trees(rooms: tuple[str, ...]) -> Iterator[tuple[Path, ast.Module]]:
     for file in sorted(ROOT.rglob("*.py")):
         inner = file.relative_to(ROOT)
-        if "kernels" in inner.parts or (rooms and inner.parts[0] not in rooms):
-            continue
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if "kernels" not in inner.parts and (not rooms or inner.parts[0] in rooms):
+            yield inner, ast.parse(file.read_text(encoding="utf-8"))
+
+
+def _name(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _nodes(rooms: tuple[str, ...]) -> Iterator[tuple[str, ast.expr]]:
+    for inner, tree in _trees(rooms):
+        for node in ast.walk(tree):
+            if inner.parts[0] == "cli" and node in tree.body and _is_command(node):
+                # What a command does is its help.
+                yield f"{inner}:{node.lineno}", ast.Constant(ast.get_docstring(node))
             if not isinstance(node, ast.Call):
                 continue
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            name = _name(node)
             given = node.args[:1] if name in FIRST else node.args[1:2] if name in SECOND else []
             given = given + [
                 k.value for k in node.keywords if k.arg in WORDS or (name == "table" and k.arg == "header")
@@ -78,12 +115,19 @@ def _nodes(rooms: tuple[str, ...]) -> Iterator[tuple[str, ast.expr]]:
                 yield f"{inner}:{sentence.lineno}", sentence
 
 
-if __name__ == "__main__":
-    from velado.sentences import translations, wordless
+def _is_command(node: ast.AST) -> TypeGuard[ast.FunctionDef]:
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    decorators = [_name(d) for d in node.decorator_list if isinstance(d, ast.Call)]
+    return node.name == "command" or "command" in decorators
 
+
+if __name__ == "__main__":
     known = translations()
     for place, template in sentences(*sys.argv[1:]):
         if not wordless(template) and template not in known:
             print(f"{place}: not translated: {template!r}")
     for place in untranslatable(*sys.argv[1:]):
         print(f"{place}: cannot be translated: put together from pieces")
+    for place in unspoken(*sys.argv[1:]):
+        print(f"{place}: English in every language")

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
-from velado.sentences import Sentence, into, joined
+from velado.sentences import Sentence, into, joined, wordless
 
 MOST_VALUES = 5
 HIDDEN = "***"
@@ -31,6 +31,8 @@ PASSWORDS = (
 )
 """Where passwords stand in addresses of databases and their options, and what is shown instead."""
 MOST_MESSAGE = 2000
+MOST_LISTED = 100
+"""Names of a list that the fields of an error repeat."""
 MOST_SHOWN = 60
 """Characters of a value that a message repeats."""
 
@@ -129,7 +131,8 @@ class InternalError(VeladoError):
 def _place(error: BaseException) -> str:
     """File and line of the innermost place in this package that an exception came through."""
     package = Path(__file__).parent
-    place, trace = "an unknown place", error.__traceback__
+    trace = error.__traceback__
+    place: str = Sentence("an unknown place")
     while trace is not None:
         file = Path(trace.tb_frame.f_code.co_filename)
         if file.is_relative_to(package):
@@ -151,6 +154,25 @@ class Cancelled(VeladoError):
         super().__init__("cancelled", "cancelled; nothing was written")
 
 
+SYSTEM = (
+    Sentence("Permission denied"), Sentence("No such file or directory"), Sentence("Is a directory"),
+    Sentence("Not a directory"), Sentence("File name too long"), Sentence("File exists"), Sentence("Read-only file system"),
+    Sentence("Too many levels of symbolic links"), Sentence("Input/output error"), Sentence("Operation not permitted"),
+    Sentence("Too many open files"), Sentence("Device or resource busy"), Sentence("No such device or address"),
+    Sentence("Transport endpoint is not connected"), Sentence("Text file busy"),
+)  # fmt: skip
+"""What operating systems say; the rest stays as they say it."""
+
+
+def reason(error: BaseException, otherwise: str = "") -> Sentence:
+    """Why the system refuses something, in its words; ``otherwise`` where it has none.
+
+    >>> reason(PermissionError(13, "Permission denied")).into("es")
+    'permiso denegado'
+    """
+    return Sentence(getattr(error, "strerror", None) or otherwise or str(error))
+
+
 FULL = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
@@ -158,8 +180,7 @@ def unwritable(error: OSError, path: str | Path) -> InputError:
     """Why something could not be written, in our words."""
     if error.errno in FULL:
         return disk_full(path)
-    why = error.strerror or str(error)
-    return InputError("unwritable-output", Sentence("cannot write: {why}", why=why), file=path)
+    return InputError("unwritable-output", Sentence("cannot write: {why}", why=reason(error)), file=path)
 
 
 def disk_full(path: str | Path | None = None) -> InputError:
@@ -216,7 +237,7 @@ def shown(value: Any) -> str:
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…"
     """
     if isinstance(value, int) and value.bit_length() > 1024:
-        return "a number of more than 300 digits"
+        return Sentence("a number of more than 300 digits")
     return _cut(repr(value), MOST_SHOWN)
 
 
@@ -227,18 +248,37 @@ def _safe(text: str) -> str:
 
 
 def _scalars(message: str) -> dict[str, Any]:
-    """The names and numbers of a message."""
-    places = message.places if isinstance(message, Sentence) else {}
-    kinds = (str, int, float)
-    return {
-        name: redacted(_cut(str(v), MOST_SHOWN)) if isinstance(v, str) else v
-        for name, v in places.items()
-        if isinstance(v, kinds) and not isinstance(v, Sentence)
-    }
+    """The names and numbers of a message, and those of the sentences in it; what only joins others has no names."""
+    found: dict[str, Any] = {}
+    if not isinstance(message, Sentence):
+        return found
+    for name, value in message.places.items():
+        if isinstance(value, Sentence):
+            found = {**_scalars(value), **found}
+        elif not wordless(message.template):
+            found |= _scalar(name, value)
+    return found
+
+
+def _scalar(name: str, value: Any) -> dict[str, Any]:
+    if isinstance(value, str):
+        return {name: redacted(_cut(value, MOST_SHOWN))}
+    if isinstance(value, (list, tuple)):
+        return {name: [shown for v in value[:MOST_LISTED] for shown in _scalar(name, v).values()]}
+    return {name: value} if isinstance(value, (int, float)) else {}
 
 
 def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most] + "…"
+
+
+def did_you_mean(names: Iterable[str]) -> Sentence:
+    """A hint with names.
+
+    >>> did_you_mean(["age", "sex"]).into("pt")
+    "Quis dizer 'age' ou 'sex'?"
+    """
+    return Sentence("Did you mean {names}?", names=joined(Sentence(" or "), [f"'{n}'" for n in names]))
 
 
 def suggest(wrong: object, known: Iterable[object]) -> Sentence:
@@ -248,6 +288,6 @@ def suggest(wrong: object, known: Iterable[object]) -> Sentence:
     names = [str(k) for k in known]
     near = difflib.get_close_matches(str(wrong)[:MOST_SHOWN], names, n=3, cutoff=0.5)
     if near:
-        return Sentence("Did you mean {names}?", names=joined(Sentence(" or "), [f"'{n}'" for n in near]))
+        return did_you_mean(near)
     listed = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
     return Sentence("Known: {names}", names=listed) if names else Sentence("")

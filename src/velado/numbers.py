@@ -15,6 +15,7 @@ from functools import cached_property
 from math import isfinite
 
 from velado.errors import InputError
+from velado.sentences import Sentence
 from velado.values import Text
 
 CODE = re.compile(r"^[+-]?0[0-9]")
@@ -205,10 +206,12 @@ def column_notation(
     in_neither = [v for v in wrong[point] if not comma.fits(v)]
     if in_neither:
         raise InputError(
-            "not-a-number", f"{len(in_neither):,} value(s) are not numbers like the others", column=column,
+            "not-a-number",
+            Sentence("{count:,} value(s) are not numbers like the others", count=len(in_neither)),
+            column=column,
             values=shown(in_neither),
             hint="Clean the column, name the missing-value marker in 'source: {missing: [...]}', or do not use it as numbers.",
-        )  # fmt: skip
+        )
     few = min(wrong.values(), key=len)
     raise InputError(
         "not-a-number", "the numbers of the column are not all written with the same decimal sign", column=column,

@@ -1,27 +1,62 @@
-"""Parameters declared once: range, meaning, and the one message for every violation.
+"""Parameters declared once: range, meaning, the one message for every violation, and a JSON Schema.
 
-A model, method or hierarchy builder lists its parameters in ``parameters``; `check` is called
-from ``__post_init__``. The registry-driven tests break every parameter of every class.
+A model, method, operation or planner lists its parameters in ``parameters``; `check` is called from ``__post_init__``.
+`schema_of` describes a declared class to forms and other programs. The registry-driven tests break every parameter of
+every class, and hold `Parameter.schema` and `Parameter.problem` against each other.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from velado.errors import InputError, shown, suggest
+from velado.sentences import Sentence, joined, translated
 
 LARGEST = 2**53
+NULL = {"type": "null"}
 
 
 @dataclass(frozen=True)
-class Number:
-    """A number between two bounds, or ``word``."""
+class Parameter(ABC):
+    """What may be given for a parameter, and what it means.
+
+    ``unit`` is what its numbers count. An ``expert`` parameter has a default that nearly everybody keeps: forms show it
+    on demand. Messages do not repeat the value of a ``secret`` one.
+    """
 
     help: str
+    unit: str = field(default="", kw_only=True)
+    expert: bool = field(default=False, kw_only=True)
+    secret: ClassVar[bool] = False
+
+    @abstractmethod
+    def problem(self, value: Any) -> Sentence | None:
+        """What is wrong with a value, or None."""
+
+    @abstractmethod
+    def shape(self) -> dict[str, Any]:
+        """The values without a problem, as a JSON Schema."""
+
+    def schema(self, language: str = "en") -> dict[str, Any]:
+        """The parameter as a JSON Schema (draft 2020-12), its meaning in a language.
+
+        >>> Number("smallest class size", low=2, high=9, integer=True, unit="records").schema()
+        {'description': 'smallest class size', 'type': 'integer', 'minimum': 2, 'maximum': 9, 'x-unit': 'records'}
+        """
+        said = {"description": translated(self.help, language)} if self.help else {}
+        unit = {"x-unit": translated(self.unit, language)} if self.unit else {}
+        return {**said, **self.shape(), **unit, **({"x-expert": True} if self.expert else {})}
+
+
+@dataclass(frozen=True)
+class Number(Parameter):
+    """A number between two bounds, or ``word``."""
+
     low: float = -math.inf
     high: float = math.inf
     low_open: bool = False
@@ -29,186 +64,263 @@ class Number:
     optional: bool = False
     word: str | None = None
 
-    def problem(self, value: Any) -> str | None:
+    def problem(self, value: Any) -> Sentence | None:
         """What is wrong with a value, or None."""
         if (value is None and self.optional) or (self.word is not None and value == self.word):
             return None
-        wanted = ("" if self.word is None else f"'{self.word}' or ") + (
-            "a whole number" if self.integer else "a number"
-        )
-        bad_type = isinstance(value, bool) or not isinstance(value, (int, float))
-        if bad_type or not abs(value) <= LARGEST or (self.integer and value != int(value)):
-            return f"must be {wanted}{self.interval()}"
-        if not self.low <= value <= self.high or (self.low_open and value == self.low):
-            return f"must be {wanted}{self.interval()}"
-        return None
+        good = _is_number(value) and abs(value) <= LARGEST and not (self.integer and value != int(value))
+        if good and self.low <= value <= self.high and not (self.low_open and value == self.low):
+            return None
+        if self.word is None:
+            return Sentence("must be {wanted}", wanted=self._wanted())
+        return Sentence("must be '{word}' or {wanted}", word=self.word, wanted=self._wanted())
 
-    def interval(self) -> str:
-        """The allowed range in words."""
+    def _wanted(self) -> Sentence:
+        """The allowed numbers in words."""
+        range_ = {"low": self.low, "high": self.high}
         if math.isfinite(self.low) and math.isfinite(self.high):
-            return f" {'above' if self.low_open else 'from'} {self.low:g} {'and up ' if self.low_open else ''}to {self.high:g}"
+            if self.low_open and self.integer:
+                return Sentence("a whole number above {low:,.15g} and up to {high:,.15g}", **range_)
+            if self.low_open:
+                return Sentence("a number above {low:,.15g} and up to {high:,.15g}", **range_)
+            if self.integer:
+                return Sentence("a whole number from {low:,.15g} to {high:,.15g}", **range_)
+            return Sentence("a number from {low:,.15g} to {high:,.15g}", **range_)
         if math.isfinite(self.low):
-            return f" above {self.low:g}" if self.low_open else f" of {self.low:g} or more"
-        return ""
+            if self.low_open:
+                above = {"low": self.low}
+                if self.integer:
+                    return Sentence("a whole number above {low:,.15g}", **above)
+                return Sentence("a number above {low:,.15g}", **above)
+            if self.integer:
+                return Sentence("a whole number of {low:,.15g} or more", low=self.low)
+            return Sentence("a number of {low:,.15g} or more", low=self.low)
+        return Sentence("a whole number") if self.integer else Sentence("a number")
+
+    def shape(self) -> dict[str, Any]:
+        """A range of numbers; what is too large to be told apart from its neighbours is none of them."""
+        kind = "integer" if self.integer else "number"
+        low = max(self.low, -LARGEST)
+        numbers = {
+            "type": [kind, "null"] if self.optional and self.word is None else kind,
+            "exclusiveMinimum" if self.low_open else "minimum": low,
+            "maximum": min(self.high, LARGEST),
+        }
+        if self.word is None:
+            return numbers
+        return {"anyOf": [numbers, {"const": self.word}, *([NULL] if self.optional else [])]}
 
 
 @dataclass(frozen=True)
-class Choice:
-    """One of a few words (or truth values)."""
+class Choice(Parameter):
+    """One of a few words (or truth values, or numbers)."""
 
-    help: str
     options: tuple[Any, ...]
 
-    def problem(self, value: Any) -> str | None:
+    def problem(self, value: Any) -> Sentence | None:
         """What is wrong with a value, or None."""
-        if any(value is o or (type(value) is type(o) and value == o) for o in self.options):
+        if any(_same(value, option) for option in self.options):
             return None
-        return "must be one of " + ", ".join(_word(o) for o in self.options)
+        return Sentence("must be one of {options}", options=", ".join(map(_word, self.options)))
+
+    def shape(self) -> dict[str, Any]:
+        """The words."""
+        return {"type": "boolean"} if self.options == FLAG else {"enum": list(self.options)}
 
 
 @dataclass(frozen=True)
 class ChoiceByColumn(Choice):
     """One of a few words, for all columns or for each of several."""
 
-    def problem(self, value: Any) -> str | None:
+    def problem(self, value: Any) -> Sentence | None:
         """What is wrong with a value, or None."""
         if not isinstance(value, Mapping):
             return super().problem(value)
         wrong = [p for p in map(super().problem, value.values()) if p is not None]
-        return f"maps column names to words, which {wrong[0]}" if wrong else None
+        return Sentence("maps column names to words, which {problem}", problem=wrong[0]) if wrong else None
+
+    def shape(self) -> dict[str, Any]:
+        """The words, or columns with words."""
+        word = super().shape()
+        return {"anyOf": [word, {"type": "object", "additionalProperties": word}]}
 
 
 @dataclass(frozen=True)
-class ColumnName:
+class ColumnName(Parameter):
     """The name of a column of the table."""
 
-    help: str
     optional: bool = False
 
-    def problem(self, value: Any) -> str | None:
+    def problem(self, value: Any) -> Sentence | None:
         """What is wrong with a value, or None."""
-        if value is None and self.optional:
+        if (value is None and self.optional) or (isinstance(value, str) and value):
             return None
-        return None if isinstance(value, str) and value else "must be the name of a column"
+        return Sentence("must be the name of a column")
+
+    def shape(self) -> dict[str, Any]:
+        """A name; which ones there are, only the table knows."""
+        return {"type": ["string", "null"] if self.optional else "string", "minLength": 1, "x-column": True}
 
 
 @dataclass(frozen=True)
-class Levels:
+class Levels(Parameter):
     """A level for each of several columns."""
 
-    help: str
-
-    def problem(self, value: Any) -> str | None:
+    def problem(self, value: Any) -> Sentence | None:
         """What is wrong with a value, or None."""
-        good = isinstance(value, Mapping) and all(type(x) is int and x >= 0 for x in value.values())
-        return None if good else "must map column names to levels (whole numbers of 0 or more)"
+        good = isinstance(value, Mapping) and all(_is_whole(x) and x >= 0 for x in value.values())
+        return None if good else Sentence("must map column names to levels (whole numbers of 0 or more)")
+
+    def shape(self) -> dict[str, Any]:
+        """Columns with whole numbers."""
+        return {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0, "maximum": LARGEST}}
 
 
 @dataclass(frozen=True)
-class Weights:
+class Weights(Parameter):
     """A positive number for each of several columns."""
 
-    help: str
-
-    def problem(self, value: Any) -> str | None:
+    def problem(self, value: Any) -> Sentence | None:
         """What is wrong with a value, or None."""
-        numbers = list(value.values()) if isinstance(value, Mapping) else [0]
-        good = all(type(x) in (int, float) and 0 < x < LARGEST for x in numbers)
-        return None if good else "must map column names to positive numbers"
+        good = isinstance(value, Mapping) and all(_is_number(x) and 0 < x < LARGEST for x in value.values())
+        return None if good else Sentence("must map column names to positive numbers")
+
+    def shape(self) -> dict[str, Any]:
+        """Columns with positive numbers."""
+        number = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": LARGEST}
+        return {"type": "object", "additionalProperties": number}
 
 
 @dataclass(frozen=True)
-class Lists:
+class Lists(Parameter):
     """A list of numbers, or of texts, for each of several columns."""
 
-    help: str
     numbers: bool = False
 
-    def problem(self, value: Any) -> str | None:
+    def problem(self, value: Any) -> Sentence | None:
         """What is wrong with a value, or None."""
-        kinds, words = ((int, float), "numbers") if self.numbers else ((str,), "texts")
         lists: list[Any] = list(value.values()) if isinstance(value, Mapping) else [None]
-        good = all(isinstance(x, (list, tuple)) and x and all(type(y) in kinds for y in x) for x in lists)
-        if good and self.numbers:
-            # What is no number at all is refused where the numbers are used.
-            good = not any(abs(y) > LARGEST for x in lists for y in x)
-        return None if good else f"must map column names to lists of {words}"
+        if all(isinstance(x, (list, tuple)) and x and all(map(self._good, x)) for x in lists):
+            return None
+        if self.numbers:
+            return Sentence("must map column names to lists of numbers")
+        return Sentence("must map column names to lists of texts")
+
+    def _good(self, value: Any) -> bool:
+        # What is no number at all is refused where the numbers are used.
+        return _is_number(value) and not abs(value) > LARGEST if self.numbers else isinstance(value, str)
+
+    def shape(self) -> dict[str, Any]:
+        """Columns with lists."""
+        item = {"type": "number", "minimum": -LARGEST, "maximum": LARGEST} if self.numbers else {"type": "string"}
+        return {"type": "object", "additionalProperties": {"type": "array", "items": item, "minItems": 1}}
 
 
 @dataclass(frozen=True)
-class Word:
+class Word(Parameter):
     """A text; ``characters`` says how many it must have."""
 
-    help: str
     characters: int | None = None
     optional: bool = False
 
-    def problem(self, value: Any) -> str | None:
+    def problem(self, value: Any) -> Sentence | None:
         """What is wrong with a value, or None."""
         if value is None and self.optional:
             return None
         if isinstance(value, str) and value and self.characters in (None, len(value)):
             return None
-        return "must be a text" if self.characters is None else f"must be a text of {self.characters} character(s)"
+        if self.characters is None:
+            return Sentence("must be a text")
+        return Sentence("must be a text of {number} character(s)", number=self.characters)
+
+    def shape(self) -> dict[str, Any]:
+        """A text that is not empty."""
+        longest = {} if self.characters is None else {"maxLength": self.characters}
+        return {"type": ["string", "null"] if self.optional else "string", "minLength": self.characters or 1, **longest}
 
 
 @dataclass(frozen=True)
-class Span:
+class Span(Parameter):
     """Two whole numbers, the lower one first, not both 0."""
 
-    help: str
     high: int
 
-    def problem(self, value: Any) -> str | None:
+    def problem(self, value: Any) -> Sentence | None:
         """What is wrong with a value, or None."""
-        pair = isinstance(value, (list, tuple)) and len(value) == 2 and all(type(x) is int for x in value)
+        pair = isinstance(value, (list, tuple)) and len(value) == 2 and all(map(_is_whole, value))
         if pair and -self.high <= value[0] <= value[1] <= self.high and tuple(value) != (0, 0):
             return None
-        return f"must be two whole numbers [lowest, highest] from {-self.high} to {self.high}, not both 0"
+        return Sentence(
+            "must be two whole numbers [lowest, highest] from {low:,} to {high:,}, not both 0",
+            low=-self.high,
+            high=self.high,
+        )
+
+    def shape(self) -> dict[str, Any]:
+        """Two whole numbers; no JSON Schema can say that the first is the lower one."""
+        number = {"type": "integer", "minimum": -self.high, "maximum": self.high}
+        return {"type": "array", "items": number, "minItems": 2, "maxItems": 2, "not": {"const": [0, 0]}}
 
 
 @dataclass(frozen=True)
-class Substitutes:
+class Substitutes(Parameter):
     """A text for each of several texts. Messages do not repeat them: they may be people's names."""
 
-    help: str
     secret: ClassVar[bool] = True
 
-    def problem(self, value: Any) -> str | None:
+    def problem(self, value: Any) -> Sentence | None:
         """What is wrong with a value, or None."""
         if value is None:
             return None
         good = isinstance(value, Mapping) and all(type(x) in (str, int, float) for y in value.items() for x in y)
-        return None if good and value else "must map values to their substitutes"
+        return None if good and value else Sentence("must map values to their substitutes")
+
+    def shape(self) -> dict[str, Any]:
+        """Texts (or numbers) for values."""
+        return {"type": ["object", "null"], "minProperties": 1, "additionalProperties": {"type": ["string", "number"]}}
 
 
 @dataclass(frozen=True)
-class KeyPlace:
+class KeyPlace(Parameter):
     """Where a key is. Messages do not repeat it: it may be a key by mistake."""
 
-    help: str
     secret: ClassVar[bool] = True
+    PLACE: ClassVar[str] = r"^(env|file):[^\u0000]+$"
 
-    def problem(self, value: Any) -> str | None:
+    def problem(self, value: Any) -> Sentence | None:
         """What is wrong with a value, or None."""
-        scheme, _, place = value.partition(":") if isinstance(value, str) else ("", "", "")
-        return (
-            None if scheme in ("env", "file") and place and "\0" not in place else "must be env:VARIABLE or file:PATH"
-        )
+        if isinstance(value, str) and re.search(self.PLACE, value):
+            return None
+        return Sentence("must be env:VARIABLE or file:PATH")
+
+    def shape(self) -> dict[str, Any]:
+        """A variable or a file."""
+        return {"type": "string", "pattern": self.PLACE}
 
 
 @dataclass(frozen=True)
-class Size:
+class Size(Parameter):
     """An amount of memory, such as ``1GB`` or ``512MB``."""
 
-    help: str
-
-    def problem(self, value: Any) -> str | None:
+    def problem(self, value: Any) -> Sentence | None:
         """What is wrong with a value, or None."""
-        return None if value is None or bytes_of(value) else "must be an amount of memory such as 512MB or 2GB"
+        if value is None or bytes_of(value):
+            return None
+        return Sentence("must be an amount of memory such as 512MB or 2GB")
+
+    def shape(self) -> dict[str, Any]:
+        """Bytes, or a number with a unit."""
+        return {
+            "anyOf": [
+                {"type": "integer", "minimum": 1, "maximum": LARGEST},
+                {"type": "string", "pattern": AMOUNT},
+                NULL,
+            ]
+        }
 
 
 UNITS = {"": 1, "k": 1000, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
+AMOUNT = r"^\s*(?=[0-9.]*[1-9])([0-9]{1,15}(\.[0-9]{1,15})?)\s*([kKMGT]?)B?\s*$"
 
 
 def bytes_of(value: Any) -> int | None:
@@ -217,14 +329,27 @@ def bytes_of(value: Any) -> int | None:
     >>> bytes_of("1GB"), bytes_of("1.5 MB"), bytes_of("much")
     (1000000000, 1500000, None)
     """
-    if type(value) not in (str, int):
-        return None
-    found = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?)\s*([kKMGT]?)B?", str(value).strip())
-    return None if found is None else int(float(found[1]) * UNITS[found[2]]) or None
+    if _is_whole(value):
+        return int(value) if value > 0 else None
+    found = re.search(AMOUNT, value) if isinstance(value, str) else None
+    return None if found is None else max(1, int(float(found[1]) * UNITS[found[3]]))
 
 
 FLAG = (False, True)
-Parameter = Number | Choice | ColumnName | Levels | Weights | Lists | Word | Span | Substitutes | KeyPlace | Size
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_whole(value: Any) -> bool:
+    return _is_number(value) and abs(value) <= LARGEST and value == int(value)
+
+
+def _same(value: Any, option: Any) -> bool:
+    """Whether a value is an option: true is not 1, as in JSON, and 2.0 is 2."""
+    alike = type(value) is type(option) or (_is_number(value) and _is_number(option))
+    return alike and bool(value == option)
 
 
 def _word(option: Any) -> str:
@@ -258,9 +383,49 @@ def check(thing: Parametrized) -> None:
         problem = parameter.problem(value)
         if problem:
             near = suggest(value, parameter.options) if isinstance(parameter, Choice) and isinstance(value, str) else ""
-            got = "" if getattr(parameter, "secret", False) else f", got {shown(value)}"
-            message = f"the '{name}' parameter of {thing.name} {problem}{got}"
+            place = {"parameter": name, "thing": thing.name, "problem": problem}
+            if parameter.secret:
+                message = Sentence("the '{parameter}' parameter of {thing} {problem}", **place)
+            else:
+                message = Sentence(
+                    "the '{parameter}' parameter of {thing} {problem}, got {value}", **place, value=shown(value)
+                )
             raise InputError("bad-parameter", message, hint=near if near.startswith("Did") else "")
+
+
+def required_of(kind: type[Parametrized]) -> list[str]:
+    """The parameters of a declared class that have no default."""
+    return [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
+
+
+def schema_of(kind: type[Parametrized], language: str = "en") -> dict[str, Any]:
+    """The parameters of a declared class as the JSON Schema of an object, meanings in a language.
+
+    >>> from velado import KAnonymity
+    >>> found = schema_of(KAnonymity, "es")
+    >>> found["required"], found["properties"]["k"]["minimum"]
+    (['k'], 2)
+    """
+    defaults = {f.name: f.default if f.default_factory is MISSING else f.default_factory() for f in fields(kind)}
+    properties = {}
+    for name, parameter in kind.parameters.items():
+        default = defaults[name]
+        told = {} if default is MISSING else {"default": _plain(default)}
+        properties[name] = {**parameter.schema(language), **told}
+    return {
+        "title": kind.name,
+        "type": "object",
+        "properties": properties,
+        "required": required_of(kind),
+        "additionalProperties": False,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A default as JSON has it."""
+    if isinstance(value, Mapping):
+        return {key: _plain(v) for key, v in value.items()}
+    return list(value) if isinstance(value, (list, tuple)) else value
 
 
 def build(kind: type[Declared], arguments: Mapping[str, Any] | None, where: str) -> Declared:
@@ -269,12 +434,17 @@ def build(kind: type[Declared], arguments: Mapping[str, Any] | None, where: str)
     known = kind.parameters
     for key in given:
         if key not in known:
-            raise InputError("unknown-parameter", f"{where} has no parameter '{key}'", hint=suggest(key, known))
-    needed = [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
+            raise InputError(
+                "unknown-parameter", Sentence("{where} has no parameter '{parameter}'", where=where, parameter=key),
+                hint=suggest(key, known),
+            )  # fmt: skip
+    needed = required_of(kind)
     missing = [name for name in needed if name not in given]
     if missing:
-        example = ", ".join(f"{name}: …" for name in needed)
+        names = joined(", ", [f"'{name}'" for name in missing])
+        example = "{" + ", ".join(f"{name}: …" for name in needed) + "}"
         raise InputError(
-            "missing-parameter", f"{where} needs {', '.join(repr(m) for m in missing)}", hint=f"Write {{{example}}}."
-        )
+            "missing-parameter", Sentence("{where} needs {names}", where=where, names=names),
+            hint=Sentence("Write {example}.", example=example),
+        )  # fmt: skip
     return kind(**given)

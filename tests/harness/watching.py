@@ -69,7 +69,7 @@ class Watch:
         if release.manifest_path is not None:
             manifest = json.loads(release.manifest_path.read_text(encoding="utf-8"))
         original = _in_memory(project)
-        released: Path | Sheet = release.output if release.output is not None else of_arrow(release.table)
+        released: Path | Sheet = release.output if release.output is not None else of_arrow(_arrow(release.table))
         others = {c.name: beside.get(c.attribute, []) for c in project.columns}
         verdict = judge(_mapping(project), project.folder, released, original, manifest, claims, beside=others)
         self.seen(project.name, verdict)
@@ -102,7 +102,7 @@ def install() -> None:
         return
 
     def judged(project: Any, *args: Any, **options: Any) -> Any:
-        described = project if isinstance(project, Project) else Project.load(project)
+        described = Project.of(project)
         release = plain(described, *args, **options)
         WATCH.last = release
         WATCH.release(described, release)
@@ -146,15 +146,17 @@ def _in_memory(project: Any) -> Sheet | None:
     source = Source.of(project.source, project.folder)
     if source.path is not None:
         return None
-    data, missing = source.data, source.missing or ()
+    return of_arrow(_arrow(source.data), source.missing or ())
+
+
+def _arrow(data: Any) -> Any:
+    """A table of any kind as an Arrow table."""
     kind = type(data).__module__.split(".")[0]
     if kind == "polars":
-        data = (data.collect() if type(data).__name__ == "LazyFrame" else data).to_arrow()
-    elif kind == "pandas":
-        data = pa.Table.from_pandas(data.set_axis([str(c) for c in data.columns], axis=1), preserve_index=False)
-    elif isinstance(data, pa.RecordBatch):
-        data = pa.Table.from_batches([data])
-    return of_arrow(data, missing)
+        return (data.collect() if type(data).__name__ == "LazyFrame" else data).to_arrow()
+    if kind == "pandas":
+        return pa.Table.from_pandas(data.set_axis([str(c) for c in data.columns], axis=1), preserve_index=False)
+    return pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
 
 
 def _rows(project_file: Path) -> int:

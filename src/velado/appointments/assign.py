@@ -18,6 +18,7 @@ from velado.appointments.tables.units import Units, check_room
 from velado.errors import InputError
 from velado.progress import Progress
 from velado.project import Output
+from velado.sentences import Sentence
 from velado.tables import Session, Source
 
 Method = str | Planner | Mapping[str, Mapping[str, Any] | None]
@@ -42,7 +43,7 @@ class Request:
     def read(self, progress: Progress, beside: Path | None = None) -> tuple[People, Slots, Units]:
         """Read both tables and put the problem in numbers."""
         if type(self.k) is not int or self.k < 1:
-            raise InputError("bad-parameter", f"k must be a whole number of 1 or more, got {self.k!r}")
+            raise InputError("bad-parameter", Sentence("k must be a whole number of 1 or more, got {k!r}", k=self.k))
         session = Session(progress, scratch=beside)
         slots = Slots.read(self.slots, self.capacity, self.slot, session)
         progress.at(0.2)

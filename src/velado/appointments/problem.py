@@ -14,6 +14,7 @@ from velado.appointments.vectors import AnonymityVector
 from velado.errors import InputError, NoSolution
 from velado.parameters import Parameter, check
 from velado.progress import Progress
+from velado.sentences import Sentence
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -144,25 +145,46 @@ def check_possible(problem: Problem, slots: str | None = None) -> None:
     missing = int(problem.sizes.sum() - problem.capacities.sum())
     if missing > 0:
         raise InputError(
-            "not-enough-capacity", f"{missing:,} of {problem.sizes.sum():,} people get no appointment: too few places",
-            hint="Add slots, or raise capacities.", file=slots,
-        )  # fmt: skip
+            "not-enough-capacity",
+            Sentence(
+                "{missing:,} of {people:,} people get no appointment: too few places",
+                missing=missing,
+                people=int(problem.sizes.sum()),
+            ),
+            hint="Add slots, or raise capacities.",
+            file=slots,
+        )
     present = problem.sizes[problem.sizes > 0]
     small = int((present < problem.smallest).sum())
     if small:
         raise NoSolution(
-            "group-too-small", f"{small:,} quasi-identifier group(s) have fewer than {problem.smallest:,} people",
-            hint=f"The smallest has {present.min():,}. Require less, or generalize the quasi-identifiers first.",
-        )  # fmt: skip
+            "group-too-small",
+            Sentence(
+                "{groups:,} quasi-identifier group(s) have fewer than {required:,} people",
+                groups=small,
+                required=problem.smallest,
+            ),
+            hint=Sentence(
+                "The smallest has {smallest:,}. Require less, or generalize the quasi-identifiers first.",
+                smallest=int(present.min()),
+            ),
+            fields={"reached": int(present.min())},
+        )
 
 
 def check_smallest(found: Assignment) -> None:
     """`NoSolution` if the planner did not reach the group size that is required."""
     if 0 < found.vector.k < found.problem.smallest:
         raise NoSolution(
-            "no-assignment", f"'{found.method}' reaches groups of {found.vector.k:,} only, not of {found.problem.smallest:,}",
+            "no-assignment",
+            Sentence(
+                "'{method}' reaches groups of {reached:,} only, not of {required:,}",
+                method=found.method,
+                reached=found.vector.k,
+                required=found.problem.smallest,
+            ),
             hint="The method 'exact' may find an assignment, or prove that there is none.",
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,22 @@ import numpy as np
 from velado.frequency import Classes, Sensitive
 from velado.models import PrivacyModel, compile_rules
 from velado.parameters import Number, Parameter, check
+from velado.sentences import Sentence
 from velado.values import Text
 
 MOST_EXPOSED = 10
 TOLERANCE = 1e-12
 MEASURES = {
-    "shuffle": "random order of rows",
-    "suppress-small-classes": "suppressing the classes that are too small",
-    "same-or-coarser": "making the later release from the earlier one, with the same recoding or a coarser one",
-    "judge-the-combination": "judged on both releases joined",
-    "role": "the role identifier or quasi-identifier for the column, or an operation",
-    "leave-out": "leaving the column out, or publishing fewer of its values: no model that this table can reach does",
+    "shuffle": Sentence("random order of rows"),
+    "suppress-small-classes": Sentence("suppressing the classes that are too small"),
+    "same-or-coarser": Sentence(
+        "making the later release from the earlier one, with the same recoding or a coarser one"
+    ),
+    "judge-the-combination": Sentence("judged on both releases joined"),
+    "role": Sentence("the role identifier or quasi-identifier for the column, or an operation"),
+    "leave-out": Sentence(
+        "leaving the column out, or publishing fewer of its values: no model that this table can reach does"
+    ),
 }
 """What prevents an attack beside the choice of a model."""
 LEAVE_OUT = "leave-out"
@@ -51,10 +56,14 @@ class Prevention:
     measure: str | None = None
 
     def __str__(self) -> str:
-        """The model as a project file has it, and the measure in words."""
+        return self.text()
+
+    def text(self, language: str = "en") -> str:
+        """The model as a project file has it, and the measure in words of a language."""
         shown = ", ".join(f"{k}: {v:.6g}" if isinstance(v, float) else f"{k}: {v}" for k, v in self.parameters.items())
         model = f"{{{self.model}: {{{shown}}}}}" if self.model else ""
-        return ", ".join(text for text in (model, MEASURES.get(self.measure or "", "")) if text)
+        measure = MEASURES[self.measure].into(language) if self.measure in MEASURES else ""
+        return ", ".join(text for text in (model, measure) if text)
 
 
 @dataclass(frozen=True)
@@ -96,7 +105,7 @@ class Attacker:
         "know": Number("values that can be ruled out", low=1, integer=True),
         "confidence": Number("a surer guess counts as success", low=0, high=1, low_open=True),
         "factor": Number("a larger gain counts as success", low=1, low_open=True),
-        "seed": Number("seed of the random orders", low=0, integer=True),
+        "seed": Number("seed of the random orders", low=0, integer=True, expert=True),
     }
 
     def __post_init__(self) -> None:

@@ -14,6 +14,7 @@ from velado.errors import InputError
 from velado.evaluation.matching import fitting
 from velado.hierarchies import Cover, Hierarchy
 from velado.progress import Progress
+from velado.sentences import Sentence, joined
 from velado.values import Text
 
 MOST_ROUNDS = 200
@@ -122,7 +123,7 @@ def _cells(a: Records, b: Records, population: int, file: str | None) -> tuple[C
     slack_a = np.minimum(lacking[1], lacking[0] + totals[0] - totals[1])
     slack_b = np.minimum(lacking[0], lacking[1] + totals[1] - totals[0])
     if (np.minimum(slack_a, slack_b) < 0).any():
-        raise _not_of_one_table("how often sensitive values occur does not agree", file)
+        raise _not_of_one_table(Sentence("how often sensitive values occur does not agree"), file)
     cells = [
         Cells(group, value, count, np.maximum(count - slack[value], 0))
         for (group, value, count), slack in zip(parts, (slack_a, slack_b), strict=True)
@@ -161,12 +162,15 @@ def _bounds(
                 c = int(np.flatnonzero(reach < cells.needed)[0])
                 side = sides[0 if cells is a else 1]
                 raise _not_of_one_table(
-                    f"the other has no records that can be those of ({_shown(side, cells.group[c])})", file
+                    Sentence(
+                        "the other has no records that can be those of ({labels})", labels=_shown(side, cells.group[c])
+                    ),
+                    file,
                 )
             least = np.maximum(least, (cells.needed - reach)[at] + most)
             most = np.minimum(most, (cells.count - _sum(at, least, cells))[at] + least)
         if (least > most).any():
-            raise _not_of_one_table("no assignment of people agrees with both", file)
+            raise _not_of_one_table(Sentence("no assignment of people agrees with both"), file)
         if least.sum() - most.sum() == before:
             break
     possible = most > 0
@@ -191,17 +195,19 @@ def _sum(at: np.ndarray, figures: np.ndarray, cells: Cells) -> np.ndarray:
     return np.bincount(at, weights=figures, minlength=len(cells.count)).astype(np.int64)
 
 
-def _shown(side: Records, group: int) -> str:
+def _shown(side: Records, group: int) -> Sentence:
     row = side.grouped[0][group]
-    return ", ".join(str(labels[x]) for labels, x in zip(side.labels, row, strict=True))
+    return joined(", ", [str(labels[x]) for labels, x in zip(side.labels, row, strict=True)])
 
 
 def _not_of_one_table(why: str, file: str | None) -> InputError:
     return InputError(
-        "not-corresponding", f"the two releases do not agree as releases of one table: {why}", file=file,
+        "not-corresponding",
+        Sentence("the two releases do not agree as releases of one table: {why}", why=why),
+        file=file,
         hint="Check that both were made from the same original, and give the hierarchies that they were made with. "
         "If both leave out suppressed records, give the original as well (--original).",
-    )  # fmt: skip
+    )
 
 
 def _exposed(

@@ -8,19 +8,19 @@ from typing import Annotated
 import typer
 
 from velado import __version__
-from velado.cli import signals, warming, watchman
+from velado.cli import signals, usage, warming, watchman
 from velado.cli.commands import LANGUAGE, Commands
-from velado.cli.language import choose
+from velado.cli.help import App
+from velado.cli.language import choose, spoken
 from velado.cli.terminal import fail, print_json, silence, unheard
-from velado.errors import InputError, InternalError, VeladoError, redacted
+from velado.errors import InputError, InternalError, VeladoError
 from velado.tables.publication.private import remove_mine
 
-app = typer.Typer(
+app = App(
     cls=Commands,
     help="Anonymize tables about people, prove it, and show what it cost.",
     no_args_is_help=True,
     invoke_without_command=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
@@ -76,7 +76,7 @@ def _run() -> int:
     except typer.Exit as stop:
         return stop.exit_code
     except typer.Abort:
-        print("Aborted; nothing was published.", file=sys.stderr)
+        print(spoken("Aborted; nothing was published."), file=sys.stderr)
         return 130
     except SystemExit:
         # That is how the argument parser and its help say that nobody reads them.
@@ -90,16 +90,13 @@ def _run() -> int:
         code = unheard(error)
         if code is not None:
             return code
-        # Usage errors of the argument parser know how to show themselves.
-        show = getattr(error, "show", None)
-        if show is None:
+        # Usage errors of the argument parser know how to put themselves.
+        if not hasattr(error, "format_message"):
             raise
-        if hasattr(error, "message"):
-            error.message = redacted(str(error.message))
         if "--json" in sys.argv:
-            print_json({"error": {"code": "usage", "message": redacted(getattr(error, "message", str(error)))}})
+            print_json({"error": {"code": "usage", "message": usage.told(error)}})
         try:
-            show()
+            usage.show(error)
         except BrokenPipeError:
             silence(sys.stderr)
         return 2

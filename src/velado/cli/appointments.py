@@ -24,7 +24,8 @@ from velado import (
 )
 from velado.appointments.planning import MOST_RANKED
 from velado.cli import signals
-from velado.cli.language import current
+from velado.cli.help import App
+from velado.cli.language import current, spoken
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
     JSON,
@@ -37,8 +38,9 @@ from velado.cli.terminal import (
     table,
 )
 from velado.i18n import Language
+from velado.sentences import Sentence
 
-app = typer.Typer(help="Give out appointments that keep people anonymous.", no_args_is_help=True)
+app = App(help="Give out appointments that keep people anonymous.", no_args_is_help=True)
 
 PEOPLE = Annotated[Path, typer.Argument(help="Table of people.")]
 SLOTS = Annotated[Path, typer.Argument(help="Table of slots: what describes them, and their capacity.")]
@@ -106,7 +108,13 @@ def generate(
     if json:
         print_json({"files": [str(f) for f in files], "people": people, "slots": where.num_rows, "seed": seed})
         return
-    say(f"Wrote {len(files):,} file(s) to {plain(folder)}: {people:,} people and {where.num_rows:,} slots each.")
+    say(
+        "Wrote {files:,} file(s) to {folder}: {people:,} people and {slots:,} slots each.",
+        files=len(files),
+        folder=folder,
+        people=people,
+        slots=where.num_rows,
+    )
 
 
 @app.command("assign")
@@ -149,7 +157,7 @@ def assign(
     if show:
         _show_groups(anonymity_groups(output, names(qi), planning.appointment), show, words)
     say()
-    say(words.text("appointments.written", file=plain(output)))
+    say("{told}", told=words.text("appointments.written", file=output))
 
 
 @app.command("compare")
@@ -195,7 +203,7 @@ def compare(
     if chart is not None:
         say()
         title = words.text("appointments.chart", people=words.integer(planning.people))
-        say(f"{title}: {plain(chart)}")
+        say("{title}: {file}", title=title, file=chart)
 
 
 @app.command("k")
@@ -228,7 +236,7 @@ def k_of(
     if len(found) > 1:
         say()
         mean, least, most = (words.number(summary[n], 2) for n in ("mean", "min", "max"))
-        say(words.text("appointments.several", mean=mean, least=least, most=most))
+        say("{told}", told=words.text("appointments.several", mean=mean, least=least, most=most))
     if show:
         for groups in found:
             _show_groups(groups, show, words)
@@ -252,7 +260,7 @@ def _conditions(
     pairs = [option.partition("=") for option in match or []]
     for own, sign, theirs in pairs:
         if not (own and sign and theirs):
-            raise InputError("bad-option", f"--match takes COLUMN=NAME, got {own + sign + theirs!r}")
+            raise InputError("bad-option", Sentence("--match takes COLUMN=NAME, got {got!r}", got=own + sign + theirs))
     listed: Source | None = read(admissible)
     return {
         "k": k, "capacity": capacity, "slot": slot, "identifier": identifier, "household": household, "fixed": fixed,
@@ -276,7 +284,7 @@ def _show(planning: Planning, words: Language) -> None:
     problem = planning.problem
     places = int(problem.capacities.sum())
     sizes = {"people": planning.people, "groups": problem.groups, "slots": problem.slots, "places": places}
-    say(words.text("appointments.summary", **{name: words.integer(n) for name, n in sizes.items()}))
+    say("{told}", told=words.text("appointments.summary", **{name: words.integer(n) for name, n in sizes.items()}))
     header = [words.text(f"appointments.{n}") for n in ("method", "vector", "rank", "improvement", "seconds")]
     shown = Table(box=None, pad_edge=False)
     for name in (header[0], "k", *header[1:], ""):
@@ -290,7 +298,7 @@ def _show(planning: Planning, words: Language) -> None:
         name = words.label("planner", planned.method)
         found = planned.assignment
         if found is None:
-            shown.add_row(name, "–", plain(planned.reason))
+            shown.add_row(name, "–", plain(spoken(planned.reason)))
             continue
         proof = words.text("appointments.optimal") if found.optimal else ""
         if not proof and "model" in found.notes:
@@ -325,5 +333,5 @@ def _show_groups(groups: Groups, most: int, words: Language) -> None:
         mark = f"[bold red]! {words.text('appointments.alone')}[/]" if people == 1 else ""
         shown.add_row(str(number), *texts, words.integer(people), mark, style=COLOURS[(number - 1) % len(COLOURS)])
     say()
-    say(f"[bold]{words.text('appointments.smallest')}[/]")
+    say("[bold]{title}[/]", title=words.text("appointments.smallest"))
     out.print(shown)

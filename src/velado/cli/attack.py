@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 from rich.table import Table
 
 from velado import ATTACKS, Attack, InputError, attack
+from velado.cli.language import current
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
     JSON,
@@ -17,86 +19,89 @@ from velado.cli.terminal import (
     files,
     names,
     out,
+    percent,
     plain,
     print_json,
     progress,
     say,
     table,
+    told,
 )
+from velado.sentences import Sentence
 
 TITLES = {
-    "lookup": "Look-up in other columns",
-    "homogeneity": "Homogeneity",
-    "background": "Background knowledge",
-    "skewness": "Skewness",
-    "similarity": "Similarity",
-    "linkage": "Linkage with an external table",
-    "order": "Order of rows",
-    "releases": "Comparison of two releases",
+    "lookup": Sentence("Look-up in other columns"),
+    "homogeneity": Sentence("Homogeneity"),
+    "background": Sentence("Background knowledge"),
+    "skewness": Sentence("Skewness"),
+    "similarity": Sentence("Similarity"),
+    "linkage": Sentence("Linkage with an external table"),
+    "order": Sentence("Order of rows"),
+    "releases": Sentence("Comparison of two releases"),
 }
 TRIED = {
-    ("lookup", None): "People are looked up by a published column that is no quasi-identifier.",
-    ("homogeneity", None): "Whoever is in a class has the value that its records share.",
-    ("background", None): "Values that a person is known not to have are ruled out.",
-    ("skewness", None): "A class makes a value much more likely than the whole table does.",
-    ("similarity", None): "The values of a class differ, but all of them are alike.",
-    ("linkage", "external"): "People of the external table are looked up by their quasi-identifiers.",
-    ("order", "original"): "The rows of the release are laid beside those of the original, in order.",
-    ("order", "other"): "The rows of the two releases are joined one by one, in order.",
-    ("releases", "other"): "The two releases are joined through sensitive values and labels that fit.",
+    ("lookup", None): Sentence("People are looked up by a published column that is no quasi-identifier."),
+    ("homogeneity", None): Sentence("Whoever is in a class has the value that its records share."),
+    ("background", None): Sentence("Values that a person is known not to have are ruled out."),
+    ("skewness", None): Sentence("A class makes a value much more likely than the whole table does."),
+    ("similarity", None): Sentence("The values of a class differ, but all of them are alike."),
+    ("linkage", "external"): Sentence("People of the external table are looked up by their quasi-identifiers."),
+    ("order", "original"): Sentence("The rows of the release are laid beside those of the original, in order."),
+    ("order", "other"): Sentence("The rows of the two releases are joined one by one, in order."),
+    ("releases", "other"): Sentence("The two releases are joined through sensitive values and labels that fit."),
 }
-DISCLOSED = "The sensitive value of the people found is read off."
+DISCLOSED = Sentence("The sensitive value of the people found is read off.")
 FIGURES = {
-    "know": "values ruled out",
-    "classes": "classes",
-    "records": "records",
-    "other_records": "records of the other release",
-    "singled_out_alone": "records alone with their value",
-    "few_alone": "records with a value that few share",
-    "singled_out_together": "records alone with it and their quasi-identifiers",
-    "few_together": "records with few others alike in both",
-    "exposed_classes": "classes exposed",
-    "exposed_records": "records exposed",
-    "exposed_share": "share exposed",
-    "certain_classes": "classes learnt for certain",
-    "certain_records": "records learnt for certain",
-    "certain_without_knowledge": "… without ruling anything out",
-    "lowest_confidence": "lowest confidence",
-    "median_confidence": "median confidence",
-    "mean_confidence": "mean confidence",
-    "highest_confidence": "highest confidence",
-    "best_guess": "records that the best guess gets right",
-    "largest_gain": "largest gain (times as likely)",
-    "largest_difference": "largest difference of shares",
-    "near": "alike: within this share of the range",
-    "people": "people of the external table",
-    "matched": "people with a candidate",
-    "unique": "people with one candidate only",
-    "exposed_people": "people exposed",
-    "expected_correct": "expected right links",
-    "known": "people who are in the original, too",
-    "correct": "their own record is a candidate",
-    "unique_correct": "their own record is the only candidate",
-    "expected_true": "expected right links, checked",
-    "disclosed": "people whose value is certain",
-    "rows": "rows",
-    "other_rows": "rows of the other release",
-    "left_out": "rows left out",
-    "in_order": "rows that fit in order",
-    "chance": "… in random order",
-    "shuffles_as_good": "share of random orders as good",
-    "k": "k of the release",
-    "other_k": "k of the other release",
-    "combined_classes": "classes, joined",
-    "smallest_combined": "smallest class, joined",
-    "in_smaller_classes": "records in classes below k, joined",
-    "singled_out": "records singled out, joined",
-    "exact_cells": "cells that become exact",
-    "exact_records": "records that become exact",
-    "linked": "records linked to one class",
-    "other_linked": "records of the other linked to one class",
-    "linked_if_present": "… if they were not suppressed there",
-    "other_linked_if_present": "… if they were not suppressed here",
+    "know": Sentence("values ruled out"),
+    "classes": Sentence("classes"),
+    "records": Sentence("records"),
+    "other_records": Sentence("records of the other release"),
+    "singled_out_alone": Sentence("records alone with their value"),
+    "few_alone": Sentence("records with a value that few share"),
+    "singled_out_together": Sentence("records alone with it and their quasi-identifiers"),
+    "few_together": Sentence("records with few others alike in both"),
+    "exposed_classes": Sentence("classes exposed"),
+    "exposed_records": Sentence("records exposed"),
+    "exposed_share": Sentence("share exposed"),
+    "certain_classes": Sentence("classes learnt for certain"),
+    "certain_records": Sentence("records learnt for certain"),
+    "certain_without_knowledge": Sentence("… without ruling anything out"),
+    "lowest_confidence": Sentence("lowest confidence"),
+    "median_confidence": Sentence("median confidence"),
+    "mean_confidence": Sentence("mean confidence"),
+    "highest_confidence": Sentence("highest confidence"),
+    "best_guess": Sentence("records that the best guess gets right"),
+    "largest_gain": Sentence("largest gain (times as likely)"),
+    "largest_difference": Sentence("largest difference of shares"),
+    "near": Sentence("alike: within this share of the range"),
+    "people": Sentence("people of the external table"),
+    "matched": Sentence("people with a candidate"),
+    "unique": Sentence("people with one candidate only"),
+    "exposed_people": Sentence("people exposed"),
+    "expected_correct": Sentence("expected right links"),
+    "known": Sentence("people who are in the original, too"),
+    "correct": Sentence("their own record is a candidate"),
+    "unique_correct": Sentence("their own record is the only candidate"),
+    "expected_true": Sentence("expected right links, checked"),
+    "disclosed": Sentence("people whose value is certain"),
+    "rows": Sentence("rows"),
+    "other_rows": Sentence("rows of the other release"),
+    "left_out": Sentence("rows left out"),
+    "in_order": Sentence("rows that fit in order"),
+    "chance": Sentence("… in random order"),
+    "shuffles_as_good": Sentence("share of random orders as good"),
+    "k": Sentence("k of the release"),
+    "other_k": Sentence("k of the other release"),
+    "combined_classes": Sentence("classes, joined"),
+    "smallest_combined": Sentence("smallest class, joined"),
+    "in_smaller_classes": Sentence("records in classes below k, joined"),
+    "singled_out": Sentence("records singled out, joined"),
+    "exact_cells": Sentence("cells that become exact"),
+    "exact_records": Sentence("records that become exact"),
+    "linked": Sentence("records linked to one class"),
+    "other_linked": Sentence("records of the other linked to one class"),
+    "linked_if_present": Sentence("… if they were not suppressed there"),
+    "other_linked_if_present": Sentence("… if they were not suppressed here"),
 }
 SHARES = {"exposed_share", "best_guess", "largest_difference", "near", "in_order", "chance", "shuffles_as_good"}
 
@@ -127,7 +132,7 @@ def command(
     ] = None,
     project: Annotated[Path | None, typer.Option(help="Project file that says roles and hierarchies.")] = None,
     only: Annotated[
-        str | None, typer.Option(help="Only these, separated by commas: " + ", ".join(ATTACKS) + ".")
+        str | None, typer.Option(help=Sentence("Only these, separated by commas: {names}.", names=", ".join(ATTACKS)))
     ] = None,
     know: Annotated[int, typer.Option(help="How many values the attacker can rule out.")] = 1,
     confidence: Annotated[float, typer.Option(help="A guess surer than this counts; 1: if it is certain.")] = 1.0,
@@ -169,7 +174,7 @@ def _matches(options: list[str] | None) -> dict[str, str]:
     for option in options or []:
         column, sign, name = option.partition("=")
         if not sign or not column or not name:
-            raise InputError("bad-option", f"--match takes COLUMN=NAME, got {option!r}")
+            raise InputError("bad-option", Sentence("--match takes COLUMN=NAME, got {got!r}", got=option))
         found[column] = name
     return found
 
@@ -177,12 +182,14 @@ def _matches(options: list[str] | None) -> dict[str, str]:
 def _summary(found: Sequence[Attack]) -> None:
     """First what to act on, then what every release of the table allows."""
     for title, chosen in (
-        ("Act on this", [a for a in found if not a.expected]),
-        ("Expected of every release of this table", [a for a in found if a.expected]),
+        (Sentence("Act on this"), [a for a in found if not a.expected]),
+        (Sentence("Expected of every release of this table"), [a for a in found if a.expected]),
     ):
         lines = [(_name(a), _gist(a), _remedy(a)) for a in chosen]
-        say(f"[bold]{title}[/]" + ("" if lines else ": nothing"))
-        if lines:
+        if not lines:
+            say("[bold]{title}[/]: nothing", title=title)
+        else:
+            say("[bold]{title}[/]", title=title)
             shown = Table(box=None, pad_edge=False, show_header=False)
             for line in lines:
                 shown.add_row(*line)
@@ -192,31 +199,30 @@ def _summary(found: Sequence[Attack]) -> None:
 
 
 def _name(a: Attack) -> str:
-    return TITLES[a.name] + (f": {plain(a.column)}" if a.column else "")
+    return told(TITLES[a.name]) + (f": {plain(a.column)}" if a.column else "")
 
 
 def _gist(a: Attack) -> str:
     """The figure of an attack that says most."""
     for name in ("few_alone", "exposed_records", "exposed_people", "smallest_combined", "singled_out", "in_order"):
         if a.succeeded and name in a.figures:
-            return f"{FIGURES[name]} {_figure(name, a.figures[name])}"
+            return told("{what} {figure}", what=FIGURES[name], figure=_figure(name, a.figures[name]))
     if a.name == "lookup":
-        return f"fails; {_figure('singled_out_alone', a.figures['singled_out_alone'])} records alone with their value"
+        return told("fails; {n:,} records alone with their value", n=a.figures["singled_out_alone"])
     if "highest_confidence" in a.figures:
-        return f"fails; surest guess {a.figures['highest_confidence']:.1%}"
-    return "succeeds" if a.succeeded else "fails"
+        return told("fails; surest guess {share:.1%}", share=a.figures["highest_confidence"])
+    return told("succeeds") if a.succeeded else current().text("attacks.fails")
 
 
 def _remedy(a: Attack) -> str:
-    return plain(str(a.prevented_by[0])) if a.succeeded and a.prevented_by else ""
+    return plain(_prevention(a.prevented_by[0])) if a.succeeded and a.prevented_by else ""
 
 
 def _show(a: Attack) -> None:
-    about = f": {plain(a.column)}" if a.column else ""
-    verdict = "[red]succeeds[/]" if a.succeeded else "[green]fails[/]"
+    verdict = told("[red]succeeds[/]") if a.succeeded else told("[green]fails[/]")
     tried = DISCLOSED if a.name == "linkage" and a.column else TRIED[a.name, a.against]
     say()
-    say(f"[bold]{TITLES[a.name]}{about} –[/] {verdict}")
+    out.print(f"[bold]{_name(a)} –[/] {verdict}", soft_wrap=True)
     say(tried)
     figures = Table(box=None, pad_edge=False, show_header=False)
     figures.add_column()
@@ -227,23 +233,40 @@ def _show(a: Attack) -> None:
     if a.exposed:
         values = any(e.value is not None for e in a.exposed)
         before = any(e.prior is not None for e in a.exposed)
-        header = [*(plain(c) for c in a.exposed[0].labels), "records", "confidence"]
-        header += ["value"] * values + ["before"] * before
+        # Sentences without words of ours: a column may have the name of something that is translated.
+        header = [Sentence("{column}", column=plain(c)) for c in a.exposed[0].labels]
+        header += [Sentence("records"), Sentence("confidence")]
+        header += [Sentence("value")] * values + [Sentence("before")] * before
         lines = []
         for e in a.exposed:
-            line: list[Any] = [*e.labels.values(), e.records, f"{e.confidence:.1%}"]
-            lines.append(line + [e.value] * values + ([None if e.prior is None else f"{e.prior:.1%}"] * before))
+            line: list[Any] = [*e.labels.values(), e.records, percent(e.confidence, 1)]
+            lines.append(line + [e.value] * values + ([None if e.prior is None else percent(e.prior, 1)] * before))
         table("Most exposed", lines, header)
     for i, p in enumerate(a.prevented_by):
-        say(f"{'Prevented by' if not i else '          or'} {plain(p)}")
+        how = _prevention(p)
+        if not i:
+            say("Prevented by {how}", how=how)
+        else:
+            say("          or {how}", how=how)
+
+
+def _prevention(prevention: Any) -> str:
+    """The model as a project file has it, and the measure in words."""
+    if current().code == "en":
+        return str(prevention)
+    model = str(replace(prevention, measure=None)) if prevention.model else ""
+    measure = current().label("prevention", prevention.measure) if prevention.measure else ""
+    return ", ".join(text for text in (model, measure) if text)
 
 
 def _words(name: str) -> str:
     if name.startswith("level_"):
         _, level, what = name.split("_")
-        return f"{what} alike at level {level}"
-    return FIGURES[name]
+        if what == "classes":
+            return told("classes alike at level {level}", level=level)
+        return told("records alike at level {level}", level=level)
+    return told(FIGURES[name])
 
 
 def _figure(name: str, value: float) -> str:
-    return f"{value:.1%}" if name in SHARES or name.endswith("_confidence") else figure(value)
+    return percent(value, 1) if name in SHARES or name.endswith("_confidence") else figure(value)

@@ -11,8 +11,9 @@ from velado import CONDITIONS, balance, save_comparison
 from velado.cli import warming
 from velado.cli.compare import show
 from velado.cli.grid import METHOD, SUPPRESSION, C, K, L, Q, T, grid
-from velado.cli.language import current
-from velado.cli.terminal import FORCE, JSON, plain, print_json, progress, say
+from velado.cli.language import current, spoken
+from velado.cli.terminal import FORCE, JSON, print_json, progress, say
+from velado.sentences import joined
 
 
 def command(
@@ -50,17 +51,21 @@ def command(
         print_json({**result.as_dict(), "files": [str(f) for f in files]})
         return
     wanted = ", ".join(
-        f"{name} {'≥' if CONDITIONS[name].at_least else '≤'} {limit:g}" for name, limit in conditions.items()
+        spoken("{name} {sign} {limit:g}", name=name, sign="≥" if CONDITIONS[name].at_least else "≤", limit=limit)
+        for name, limit in conditions.items()
     )
     say(
-        f"[bold]{plain(result.chosen.name)}[/] is the strongest of {len(result.comparison.settings)} settings with {plain(wanted)}"
+        "[bold]{name}[/] is the strongest of {n} settings with {conditions}",
+        name=result.chosen.name,
+        n=len(result.comparison.settings),
+        conditions=wanted,
     )
     show(result.comparison, result.chosen.name)
     stronger = [s.name for s in result.comparison.settings if s.strength > result.chosen.strength]
     if stronger:
         nearest = min(stronger, key=lambda name: next(s.strength for s in result.comparison.settings if s.name == name))
         say()
-        say(f"The next stronger one fails: {plain(nearest)} ({plain(', '.join(result.failed[nearest]))})")
+        say("The next stronger one fails: {name} ({why})", name=nearest, why=joined(", ", result.failed[nearest]))
     if files:
         say()
-        say(f"Files: {plain(output)} ({', '.join(f.name for f in files)})")
+        say("Files: {folder} ({names})", folder=output, names=", ".join(f.name for f in files))

@@ -20,7 +20,7 @@ from velado.cli.terminal import (
     files,
     names,
     out,
-    plain,
+    percent,
     print_json,
     progress,
     say,
@@ -76,17 +76,23 @@ def _model(text: str) -> Any:
 
 def _show(result: Check, name: str, l: int) -> None:  # noqa: E741
     size = result.class_size
-    say(f"[bold]{plain(name)}[/]: {result.rows:,} records in {result.classes:,} classes")
+    say("[bold]{name}[/]: {rows:,} records in {classes:,} classes", name=name, rows=result.rows, classes=result.classes)
     shown = Table(box=None, pad_edge=False, show_header=False)
-    shown.add_row("k-anonymity", f"k = {result.k:,}")
-    shown.add_row("class sizes", f"{size['min']:,} … {size['max']:,}, mean {figure(size['mean'])}")
-    shown.add_row("records singled out", f"{result.risk.singled_out_after:,}")
-    shown.add_row("risk: highest, average", f"{result.risk.highest:.2%}, {result.risk.average:.2%}")
-    shown.add_row("records at a risk above 10 %", f"{result.risk.at_risk:.2%}")
+    shown.add_row(told("k-anonymity"), told("k = {k:,}", k=result.k))
+    shown.add_row(
+        told("class sizes"),
+        told("{least:,} … {most:,}, mean {mean}", least=size["min"], most=size["max"], mean=figure(size["mean"])),
+    )
+    shown.add_row(told("records singled out"), figure(result.risk.singled_out_after))
+    shown.add_row(
+        told("risk: highest, average"),
+        told("{highest:.2%}, {average:.2%}", highest=result.risk.highest, average=result.risk.average),
+    )
+    shown.add_row(told("records at a risk above 10 %"), percent(result.risk.at_risk))
     out.print(shown)
     for column, measures in result.sensitive.items():
         say()
-        say(f"[bold]{plain(column)}[/] (sensitive)")
+        say("[bold]{column}[/] (sensitive)", column=column)
         shown = Table(box=None, pad_edge=False, show_header=False)
         for name, value in measures.items():
             text = figure_none(name, l) if value is None else figure(value)
@@ -95,9 +101,10 @@ def _show(result: Check, name: str, l: int) -> None:  # noqa: E741
         if column in result.twins:
             folded = result.twins[column]
             say(
-                "{spellings:,} spellings of {values:,} value(s) were judged as one value each (--twins distinct tells them "
-                "apart)",
-                **folded,
+                "{spellings:,} spellings of {values:,} value(s) were judged as one value each "
+                "(--twins distinct tells them apart)",
+                spellings=folded["spellings"],
+                values=folded["values"],
             )
     if result.models:
         show_verdicts("Models", result.models)

@@ -7,7 +7,8 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+
+from velado.cli.help import App, Command, Group
 
 COMMANDS = {
     "run": ("run", "Run a project: find the best recoding, write the release, verify it."),
@@ -56,11 +57,11 @@ LANGUAGE = Annotated[
 ]
 
 
-class _Later(TyperCommand):
+class _Later(Command):
     """A command that so far only has its name and what the list of commands shows of it."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, help=COMMANDS[name][1])
+        super().__init__(name=name, help=COMMANDS[name][1])
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """The context of the command itself."""
@@ -68,7 +69,7 @@ class _Later(TyperCommand):
         return load(self.name).make_context(info_name, args, parent, **extra)
 
 
-class Commands(TyperGroup):
+class Commands(Group):
     """The group of all commands."""
 
     def __init__(self, **attributes: Any) -> None:
@@ -87,7 +88,7 @@ def load(name: str) -> Any:
 
 
 def _alone(name: str, function: Callable[..., Any]) -> Any:
-    alone = typer.Typer(add_completion=False)
+    alone = App()
     alone.command(name)(function)
     return typer.main.get_command(alone)
 

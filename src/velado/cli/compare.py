@@ -10,8 +10,9 @@ import typer
 from velado import Comparison, compare, save_comparison
 from velado.cli import warming
 from velado.cli.grid import METHOD, SUPPRESSION, C, K, L, Q, T, grid
-from velado.cli.language import current
-from velado.cli.terminal import FORCE, JSON, plain, print_json, progress, say, table
+from velado.cli.language import current, spoken
+from velado.cli.terminal import FORCE, JSON, percent, print_json, progress, say, table
+from velado.sentences import Sentence
 
 
 def command(
@@ -44,7 +45,7 @@ def command(
     show(result)
     if files:
         say()
-        say(f"Files: {plain(output)} ({', '.join(f.name for f in files)})")
+        say("Files: {folder} ({names})", folder=output, names=", ".join(f.name for f in files))
 
 
 def show(result: Comparison, marked: str | None = None) -> None:
@@ -54,22 +55,22 @@ def show(result: Comparison, marked: str | None = None) -> None:
         e = s.evaluation
         mark = "→" if s.name == marked else "*" if s.efficient else ""
         if e is None:
-            lines.append((s.name, mark, s.reason))
+            lines.append((s.name, mark, Sentence(s.reason or "")))
             continue
         levels = " ".join(map(str, (s.levels or {}).values()))
-        share = f"{e.suppressed:,} ({e.suppressed / e.rows:.1%})"
-        risk = (f"{e.risk.highest:.2%}", f"{e.risk.average:.2%}", f"{e.risk.at_risk:.1%}")
+        share = spoken("{n:,} ({share:.1%})", n=e.suppressed, share=e.suppressed / e.rows)
+        risk = (percent(e.risk.highest), percent(e.risk.average), percent(e.risk.at_risk, 1))
         lines.append((s.name, mark, e.utility.loss, *risk, share, e.classes, e.class_size["mean"], levels))
     header = (
-        "setting",
+        Sentence("setting"),
         "",
-        "loss",
-        "highest risk",
-        "average",
-        "at risk",
-        "suppressed",
-        "classes",
-        "mean size",
-        "levels",
+        Sentence("loss"),
+        Sentence("highest risk"),
+        Sentence("average"),
+        Sentence("at risk"),
+        Sentence("suppressed"),
+        Sentence("classes"),
+        Sentence("mean size"),
+        Sentence("levels"),
     )
     table("Settings (* = no other setting has both less risk and less loss)", lines, header)

@@ -11,7 +11,6 @@ from velado import decrypt
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
     JSON,
-    plain,
     print_json,
     progress,
     say,
@@ -36,5 +35,5 @@ def command(
         print_json(restored.as_dict())
         return
     for name, values in restored.columns.items():
-        say(f"[bold]{plain(name)}[/]: {values:,} different values restored")
-    say(f"Wrote {plain(output)}: {restored.rows:,} records that name people again. Keep it private.")
+        say("[bold]{column}[/]: {values:,} different values restored", column=name, values=values)
+    say("Wrote {file}: {rows:,} records that name people again. Keep it private.", file=output, rows=restored.rows)

@@ -9,7 +9,7 @@ import typer
 
 from velado import Release, run
 from velado.cli import summary, warming
-from velado.cli.terminal import JSON, plain, print_json, progress, say
+from velado.cli.terminal import JSON, print_json, progress, say
 from velado.errors import unwritable
 from velado.samples.demo import write_demo
 
@@ -36,4 +36,4 @@ def command(
         print_json(release.as_dict())
         return
     summary.show(release)
-    say(f"Project:  {plain(project)}   (edit it, then: velado run {plain(project)})")
+    say("Project:  {file}   (edit it, then: velado run {file})", file=project)

@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from velado import estimate
-from velado.cli.terminal import JSON, print_json, progress, table
+from velado.cli.language import spoken
+from velado.cli.terminal import JSON, figure, print_json, progress, table
+from velado.sentences import Sentence
 
 
 def command(
@@ -22,21 +24,22 @@ def command(
         print_json(result.as_dict())
         return
     lines = [
-        ("records", f"{result.rows:,}"),
-        ("distinct quasi-identifier rows, about", f"{result.distinct:,}"),
-        ("memory that they need, about", _size(result.needed)),
-        ("memory that may be used", _size(result.memory)),
-        ("method", f"{result.method}, {result.how}"),
+        (Sentence("records"), figure(result.rows)),
+        (Sentence("distinct quasi-identifier rows, about"), figure(result.distinct)),
+        (Sentence("memory that they need, about"), _size(result.needed)),
+        (Sentence("memory that may be used"), _size(result.memory)),
+        (Sentence("method"), spoken("{method}, {how}", method=result.method, how=Sentence(result.how))),
     ]
     if result.thesis_levels is not None:
-        lines.append(("formula (6) of the Anonylitics thesis: levels", f"{result.thesis_levels:.2f}"))
+        levels = spoken("{levels:.2f}", levels=result.thesis_levels)
+        lines.append((Sentence("formula (6) of the Anonylitics thesis: levels"), levels))
     if result.thesis_size is not None:
-        lines.append(("formula (7): size of the data times levels", _size(result.thesis_size)))
+        lines.append((Sentence("formula (7): size of the data times levels"), _size(result.thesis_size)))
     table("Estimate", lines)
 
 
 def _size(count: int) -> str:
     for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if count >= size:
-            return f"{count / size:,.1f} {unit}"
-    return f"{count} bytes"
+            return spoken("{size:,.1f} {unit}", size=count / size, unit=unit)
+    return spoken("{n} bytes", n=count)

@@ -9,6 +9,7 @@ import typer
 
 from velado import MEASURES, Evaluation, evaluate
 from velado.cli import fuzzy_summary
+from velado.cli.language import spoken
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
     JSON,
@@ -16,15 +17,16 @@ from velado.cli.terminal import (
     figure,
     files,
     names,
+    percent,
     plain,
     print_json,
     progress,
     say,
     table,
-    told,
 )
 from velado.cli.verdicts import show_verdicts
 from velado.models import figure_title
+from velado.sentences import Sentence
 
 
 @reads_tables
@@ -40,7 +42,7 @@ def command(
     ] = None,
     project: Annotated[Path | None, typer.Option(help="Project file that says roles, hierarchies and models.")] = None,
     measures: Annotated[
-        str | None, typer.Option(help="Only these, separated by commas: " + ", ".join(MEASURES) + ".")
+        str | None, typer.Option(help=Sentence("Only these, separated by commas: {names}.", names=", ".join(MEASURES)))
     ] = None,
     target: Annotated[str | None, typer.Option(help="Column to predict, for learning utility.")] = None,
     population: Annotated[Path | None, typer.Option(help="Population table, for the journalist's risk.")] = None,
@@ -82,55 +84,89 @@ def command(
 
 
 def _show(e: Evaluation) -> None:
-    starred = f", {e.starred:,} of them as rows of *" if e.starred else ""
-    share = e.suppressed / e.rows
-    say(f"{e.released:,} of {e.rows:,} records released, {e.suppressed:,} suppressed ({share:.1%}{starred})")
+    starred = Sentence(", {n:,} of them as rows of *", n=e.starred) if e.starred else ""
+    say(
+        "{released:,} of {rows:,} records released, {suppressed:,} suppressed ({share:.1%}{starred})",
+        released=e.released,
+        rows=e.rows,
+        suppressed=e.suppressed,
+        share=e.suppressed / e.rows,
+        starred=starred,
+    )
     u, r = e.utility, e.risk
     table(
         "Utility (0 = nothing lost)",
         [
-            ("loss (geometric mean)", u.loss),
-            ("loss (arithmetic mean)", u.loss_mean),
-            ("precision (1 = nothing generalized)", u.precision),
-            ("generalized information loss", u.generalized_loss),
-            ("entropy loss", u.entropy),
-            ("discernibility", u.discernibility),
-            ("average class size", u.average_class_size),
+            (Sentence("loss (geometric mean)"), u.loss),
+            (Sentence("loss (arithmetic mean)"), u.loss_mean),
+            (Sentence("precision (1 = nothing generalized)"), u.precision),
+            (Sentence("generalized information loss"), u.generalized_loss),
+            (Sentence("entropy loss"), u.entropy),
+            (Sentence("discernibility"), u.discernibility),
+            (Sentence("average class size"), u.average_class_size),
         ],
     )
     lines = [
         (n, c.loss, c.precision, c.generalized_loss, c.entropy, c.values_before, c.values_after)
         for n, c in e.columns.items()
     ]
-    header = ("column", "loss", "precision", "GenILoss", "entropy", "values before", "after")
-    table("By column", lines, header)
+    table("By column", lines, ("column", "loss", "precision", "GenILoss", "entropy", "values before", "after"))
     _show_privacy(e)
     fuzzy_summary.measures(e)
-    risk = [("highest", r.highest), ("average (marketer)", r.average), ("records above 10 %", r.at_risk)]
-    lines_of_risk: list[tuple[Any, ...]] = [(f"prosecutor: {name}", f"{value:.2%}") for name, value in risk]
-    lines_of_risk.append(("records singled out", f"{r.singled_out_before:,} → {r.singled_out_after:,}"))
+    lines_of_risk: list[tuple[Any, ...]] = [
+        (Sentence("prosecutor: highest"), percent(r.highest)),
+        (Sentence("prosecutor: average (marketer)"), percent(r.average)),
+        (Sentence("prosecutor: records above 10 %"), percent(r.at_risk)),
+    ]
+    lines_of_risk.append(
+        (Sentence("records singled out"), spoken("{a:,} → {b:,}", a=r.singled_out_before, b=r.singled_out_after))
+    )
     if r.smaller_than_k_before is not None:
         lines_of_risk.append(
-            ("… in groups smaller than k", f"{r.smaller_than_k_before:,} → {r.smaller_than_k_after:,}")
+            (
+                Sentence("… in groups smaller than k"),
+                spoken("{a:,} → {b:,}", a=r.smaller_than_k_before, b=r.smaller_than_k_after),
+            )
         )
     if e.journalist:
         j = e.journalist
-        lines_of_risk += [("journalist: highest", f"{j.highest:.2%}"), ("journalist: average", f"{j.average:.2%}")]
+        lines_of_risk += [
+            (Sentence("journalist: highest"), percent(j.highest)),
+            (Sentence("journalist: average"), percent(j.average)),
+        ]
     table("Risk of the released records", lines_of_risk)
     _show_samples(e)
     _show_numbers(e)
     if e.queries:
         q = e.queries
         say()
-        say(f"COUNT queries ({q.queries:,}, seed {q.seed}): mean relative error {q.mean:.2%}, median {q.median:.2%}")
+        say(
+            "COUNT queries ({n:,}, seed {seed}): mean relative error {mean:.2%}, median {median:.2%}",
+            n=q.queries,
+            seed=q.seed,
+            mean=q.mean,
+            median=q.median,
+        )
     if e.learning:
         x = e.learning
         scores = [
-            (name, x.original[name].accuracy, x.released[name].accuracy, x.original[name].auc, x.released[name].auc)
+            (
+                Sentence(name),
+                x.original[name].accuracy,
+                x.released[name].accuracy,
+                x.original[name].auc,
+                x.released[name].auc,
+            )
             for name in x.original
         ]
         table(
-            f"Predicting {plain(x.target)} ({x.records:,} records, {x.folds} folds; majority {figure(x.majority)})",
+            Sentence(
+                "Predicting {column} ({records:,} records, {folds} folds; majority {majority})",
+                column=plain(x.target),
+                records=x.records,
+                folds=x.folds,
+                majority=figure(x.majority),
+            ),
             scores,
             ("classifier", "accuracy: original", "released", "AUC: original", "released"),
         )
@@ -141,11 +177,14 @@ def _show(e: Evaluation) -> None:
 def _show_privacy(e: Evaluation) -> None:
     if e.before is None or e.after is None:
         return
-    lines: list[tuple[Any, ...]] = [("k", e.before.k, e.after.k), ("classes", e.before.classes, e.after.classes)]
+    lines: list[tuple[Any, ...]] = [
+        ("k", e.before.k, e.after.k),
+        (Sentence("classes"), e.before.classes, e.after.classes),
+    ]
     for column, measured in e.before.sensitive.items():
         lines += [
             (
-                told("{column}: {figure}", column=column, figure=figure_title(name, e.before.l)),
+                spoken("{column}: {measure}", column=column, measure=figure_title(name, e.before.l)),
                 value,
                 e.after.sensitive[column][name],
             )
@@ -160,17 +199,17 @@ def _show_samples(e: Evaluation) -> None:
         table(
             "Individual risk (Franconi–Polettini)",
             [
-                ("mean", f"{b.mean:.4%}", f"{a.mean:.4%}"),
-                ("highest", f"{b.highest:.2%}", f"{a.highest:.2%}"),
-                ("expected re-identifications", b.expected_reidentifications, a.expected_reidentifications),
-                ("at higher risk than the main part", b.higher, a.higher),
-                ("… and above 10 %", b.higher_and_above_threshold, a.higher_and_above_threshold),
+                (Sentence("mean"), percent(b.mean, 4), percent(a.mean, 4)),
+                (Sentence("highest"), percent(b.highest), percent(a.highest)),
+                (Sentence("expected re-identifications"), b.expected_reidentifications, a.expected_reidentifications),
+                (Sentence("at higher risk than the main part"), b.higher, a.higher),
+                (Sentence("… and above 10 %"), b.higher_and_above_threshold, a.higher_and_above_threshold),
             ],
             ("", "before", "after"),
         )
     if e.uniqueness:
         pairs = [(m, getattr(e.uniqueness["before"], m), getattr(e.uniqueness["after"], m)) for m in ("zayatz", "pitman", "snb", "dankar")]  # fmt: skip
-        shown = [(m, *("–" if x is None else f"{x:.4%}" for x in both)) for m, *both in pairs]
+        shown = [(m, *("–" if x is None else percent(x, 4) for x in both)) for m, *both in pairs]
         table("Unique in the population, share of its records", shown, ("model", "before", "after"))
 
 
@@ -178,16 +217,23 @@ def _show_numbers(e: Evaluation) -> None:
     for column, a in (e.aggregates or {}).items():
         b, x = a.before, a.after
         table(
-            f"Answers about {plain(column)}",
+            Sentence("Answers about {column}", column=plain(column)),
             [
-                ("minimum", b.min, x.min),
-                ("maximum", b.max, x.max),
-                ("mean (by midpoint)", b.mean, x.mean_midpoint),
-                ("mean (by lower bound)", b.mean, x.mean_lower),
-                ("mode", f"{figure(b.mode)} ({b.mode_count:,})", f"{x.mode} ({x.mode_count:,})"),
+                (Sentence("minimum"), b.min, x.min),
+                (Sentence("maximum"), b.max, x.max),
+                (Sentence("mean (by midpoint)"), b.mean, x.mean_midpoint),
+                (Sentence("mean (by lower bound)"), b.mean, x.mean_lower),
+                (
+                    Sentence("mode"),
+                    spoken("{mode} ({n:,})", mode=figure(b.mode), n=b.mode_count),
+                    spoken("{mode} ({n:,})", mode=x.mode, n=x.mode_count),
+                ),
             ],
             ("", "before", "after"),
         )
-    tests = [(c, k.statistic, k.p, "kept" if k.kept else "not kept", k.by) for c, k in (e.ks or {}).items()]
+    tests = [
+        (c, k.statistic, k.p, Sentence("kept") if k.kept else Sentence("not kept"), Sentence(k.by))
+        for c, k in (e.ks or {}).items()
+    ]
     if tests:
         table("Distribution kept? (Kolmogorov–Smirnov, kept = p ≥ 0.95)", tests, ("column", "D", "p", "", "by"))

@@ -27,12 +27,12 @@ from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
     JSON,
     names,
-    plain,
     print_json,
     progress,
     say,
 )
 from velado.progress import Progress
+from velado.sentences import Sentence
 
 PARTITIONS = ("k-means", "global-recode", "c-means", "gustafson-kessel")
 
@@ -123,11 +123,11 @@ def command(
     fuzzy_summary.show(result, str(table))
     if release is not None:
         say()
-        say(f"Release:  {plain(release.output)}")
-        say(f"Manifest: {plain(release.manifest_path)}")
+        say("Release:  {file}", file=release.output)
+        say("Manifest: {file}", file=release.manifest_path)
     if files:
         say()
-        say("Charts:   " + plain(", ".join(map(str, files))))
+        say("Charts:   {files}", files=", ".join(map(str, files)))
 
 
 def _sets(text: str | None, required: bool) -> Any:
@@ -142,9 +142,11 @@ def _lists(options: list[str] | None, name: str) -> dict[str, list[str]]:
     for option in options or []:
         column, sign, values = option.partition("=")
         if not sign or not names(values):
-            raise InputError("bad-option", f"{name} takes COLUMN=VALUE,VALUE,…, got {option!r}")
+            raise InputError(
+                "bad-option", Sentence("{option} takes COLUMN=VALUE,VALUE,…, got {got!r}", option=name, got=option)
+            )
         if column in found:
-            raise InputError("bad-option", f"{name} names the column twice", column=column)
+            raise InputError("bad-option", Sentence("{option} names the column twice", option=name), column=column)
         found[column] = names(values)
     return found
 

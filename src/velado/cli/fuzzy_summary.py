@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
 from velado import Evaluation, Fuzzification
 from velado.cli.terminal import figure, plain, say, table
 from velado.cli.verdicts import show_verdicts
+from velado.sentences import Sentence, joined
 
 
 def show(result: Fuzzification, name: str) -> None:
@@ -15,13 +17,18 @@ def show(result: Fuzzification, name: str) -> None:
     e = result.evaluation
     assert e.fuzzy is not None
     say(
-        f"[bold]{plain(name)}[/]: {e.released:,} of {e.rows:,} records in {e.fuzzy.classes:,} fuzzy classes, "
-        f"{e.classes:,} combinations of labels"
+        "[bold]{name}[/]: {released:,} of {rows:,} records in {fuzzy:,} fuzzy classes, {classes:,} combinations of labels",
+        name=name,
+        released=e.released,
+        rows=e.rows,
+        fuzzy=e.fuzzy.classes,
+        classes=e.classes,
     )
     for p in e.fuzzy.partitions:
         known = any(s.centre or s.corners for s in p.sets)
         breaks = result.breaks.get(p.columns[0], [])
-        place = ("from", "to") if breaks else ("corners" if p.sets[0].corners else "centre",) if known else ()
+        centre = Sentence("corners") if p.sets[0].corners else Sentence("centre")
+        place = (Sentence("from"), Sentence("to")) if breaks else (centre,) if known else ()
         lines = [
             (
                 " / ".join(s.name.values()),
@@ -32,8 +39,8 @@ def show(result: Fuzzification, name: str) -> None:
             )
             for i, s in enumerate(p.sets)
         ]
-        header = ("set", *place, "σ-count", "non-fuzzy cardinality", "records")
-        table("Sets of " + plain(" and ".join(p.columns)), lines, header)
+        header = (Sentence("set"), *place, "σ-count", Sentence("non-fuzzy cardinality"), Sentence("records"))
+        table(Sentence("Sets of {columns}", columns=_and(map(plain, p.columns))), lines, header)
     cautions(e)
     measures(e)
     curve = [*e.fuzzy.possibility.items(), (0, -1.0)]
@@ -47,17 +54,29 @@ def show(result: Fuzzification, name: str) -> None:
 def cautions(evaluation: Evaluation) -> None:
     """Say which sets were not learned as they should be, and which were drawn where nobody is."""
     for p in evaluation.fuzzy.partitions if evaluation.fuzzy else ():
-        columns = plain(" and ".join(p.columns))
+        columns = _and(p.columns)
         if p.converged is False:
-            say(f"[yellow]{columns}: not converged after {p.iterations:,} iterations; other sets may fit better[/]")
+            say(
+                "[yellow]{columns}: not converged after {n:,} iterations; other sets may fit better[/]",
+                columns=columns,
+                n=p.iterations,
+            )
         # Of sets that only suppressed people belong to nothing is said.
         regularized = [p.sets[i] for i in p.regularized if p.sets[i].records]
         if regularized:
             listed = ", ".join(" / ".join(s.name.values()) for s in regularized)
-            say(f"[yellow]{columns}: singular covariance, regularized, in the sets {plain(listed)}[/]")
+            say(
+                "[yellow]{columns}: singular covariance, regularized, in the sets {sets}[/]",
+                columns=columns,
+                sets=listed,
+            )
         empty = [name for s in p.sets if s.corners and not s.sigma_count for name in s.name.values()]
         if empty:
-            say(f"[yellow]{columns}: nobody belongs to {plain(', '.join(empty))}; are the breakpoints right?[/]")
+            say(
+                "[yellow]{columns}: nobody belongs to {sets}; are the breakpoints right?[/]",
+                columns=columns,
+                sets=", ".join(empty),
+            )
 
 
 def measures(e: Evaluation) -> None:
@@ -65,18 +84,22 @@ def measures(e: Evaluation) -> None:
     if e.fuzzy is None or e.after is None:
         return
     lines: list[tuple[Any, ...]] = [
-        ("anonymity: largest Q (possibility ½); k", e.fuzzy.q, e.after.k),
-        ("smallest class: non-fuzzy cardinality; records", e.fuzzy.cardinality["smallest"], e.after.k),
+        (Sentence("anonymity: largest Q (possibility ½); k"), e.fuzzy.q, e.after.k),
+        (Sentence("smallest class: non-fuzzy cardinality; records"), e.fuzzy.cardinality["smallest"], e.after.k),
     ]
     for column, s in e.fuzzy.sensitive.items():
         crisp = e.after.sensitive[column]
         lines += [
-            (f"{column}: ℓ-diversity", s.l, crisp["l_distinct"]),
-            (f"{column}: t-closeness, equal distance (largest)", s.t, crisp["t_equal"]),
-            ("… smallest, as the Oviedo thesis reports it", s.t_smallest, None),
-            (f"{column}: t-closeness, ordered distance (largest)", s.t_ordered, crisp["t_ordered"]),
-            ("… smallest, as the Oviedo thesis reports it", s.t_ordered_smallest, None),
-            (f"{column}: surest belief of who knows its distribution", s.posterior, None),
+            (Sentence("{column}: ℓ-diversity", column=column), s.l, crisp["l_distinct"]),
+            (Sentence("{column}: t-closeness, equal distance (largest)", column=column), s.t, crisp["t_equal"]),
+            (Sentence("… smallest, as the Oviedo thesis reports it"), s.t_smallest, None),
+            (
+                Sentence("{column}: t-closeness, ordered distance (largest)", column=column),
+                s.t_ordered,
+                crisp["t_ordered"],
+            ),
+            (Sentence("… smallest, as the Oviedo thesis reports it"), s.t_ordered_smallest, None),
+            (Sentence("{column}: surest belief of who knows its distribution", column=column), s.posterior, None),
         ]
     table("Measures of the degrees, and of the labels", lines, ("", "fuzzy", "crisp"))
 
@@ -84,3 +107,7 @@ def measures(e: Evaluation) -> None:
 def _place(of: Any) -> str:
     shown = of.corners or (of.centre.values() if of.centre else [None])
     return "; ".join(figure(x) for x in shown)
+
+
+def _and(columns: Iterable[str]) -> Sentence:
+    return joined(Sentence(" and "), columns)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from velado import InputError
+from velado.sentences import Sentence
 
 K = Annotated[str | None, typer.Option(help="Values of k: 2..25, or 2,5,10, or 5..50:5.")]
 Q = Annotated[str | None, typer.Option(help="Values of q of Q-anonymity.")]
@@ -74,6 +75,6 @@ def _tidy(value: float) -> float:
 def _bad(name: str, text: str) -> InputError:
     return InputError(
         "bad-option",
-        f"--{name} takes values and ascending ranges, got {text!r}",
+        Sentence("{option} takes values and ascending ranges, got {got!r}", option=f"--{name}", got=text),
         hint="For example 2..25, 2,5,10 or 0.1..0.5:0.1.",
     )

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from velado import InputError, project_hierarchy
-from velado.cli.terminal import plain, progress, say
+from velado.cli.terminal import progress, say
+from velado.sentences import Sentence
 from velado.tables.publication.publish import published
 
 
@@ -23,7 +24,7 @@ def command(
 ) -> None:
     """Export the hierarchy of a column as a file: leaf;level 1;…;*."""
     if len(delimiter) != 1:
-        raise InputError("bad-delimiter", f"the delimiter must be one character, got {delimiter!r}")
+        raise InputError("bad-delimiter", Sentence("the delimiter must be one character, got {got!r}", got=delimiter))
     with progress() as report:
         hierarchy = project_hierarchy(project, column, report)
     if output is None:
@@ -31,4 +32,9 @@ def command(
     else:
         with published([output]) as (place,):
             hierarchy.save(place, delimiter)
-        say(f"Wrote {plain(output)}: {len(hierarchy.leaves):,} values, {hierarchy.levels} levels")
+        say(
+            "Wrote {file}: {values:,} values, {levels} levels",
+            file=output,
+            values=len(hierarchy.leaves),
+            levels=hierarchy.levels,
+        )

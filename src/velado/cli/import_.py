@@ -9,11 +9,14 @@ import typer
 import yaml
 
 from velado import InputError, import_anonylitics
-from velado.cli.terminal import JSON, out, plain, print_json, say
+from velado.cli.help import App
+from velado.cli.language import spoken
+from velado.cli.terminal import JSON, out, plain, print_json, say, told
 from velado.project.importers.anonylitics.project import Imported
+from velado.sentences import Sentence
 from velado.tables.publication.publish import published
 
-app = typer.Typer(help="Convert the project file of another tool.", no_args_is_help=True)
+app = App(help="Convert the project file of another tool.", no_args_is_help=True)
 
 
 @app.callback()
@@ -42,15 +45,15 @@ def anonylitics(
         print_json({"output": str(target), "project": imported.project, "report": report})
         return
     _show(imported)
-    say(f"Wrote {plain(target)}. Read it, then: velado run {plain(target)}")
+    say("Wrote {file}. Read it, then: velado run {file}", file=target)
 
 
 def project_text(imported: Imported, file: Path) -> str:
     """The project file, with the remarks as a comment."""
-    lines = [f"# Imported from {file.name} (Anonylitics).", "#"]
+    lines = ["# " + spoken("Imported from {file} (Anonylitics).", file=file.name), "#"]
     for remark in imported.report:
         value = f" = {remark.value}" if remark.value else ""
-        lines.append(f"# {_line(remark.path + value)} ({remark.kind}): {_line(remark.what)}")
+        lines.append(f"# {_line(remark.path + value)} ({spoken(remark.kind)}): {_line(spoken(remark.what))}")
     body = yaml.safe_dump(imported.project, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
     return "\n".join(lines) + "\n\n" + body
 
@@ -64,9 +67,10 @@ def _show(imported: Imported) -> None:
     from rich.table import Table
 
     shown = Table(box=None, pad_edge=False)
-    for name in ("path", "value", "", "what to do"):
-        shown.add_column(name, overflow="fold")
+    for name in (Sentence("path"), Sentence("value"), "", Sentence("what to do")):
+        shown.add_column(told(name), overflow="fold")
     for remark in imported.report:
-        shown.add_row(*(plain(_line(x)) for x in (remark.path, remark.value, remark.kind, remark.what)))
+        words = (remark.path, remark.value, spoken(remark.kind), spoken(remark.what))
+        shown.add_row(*(plain(_line(word)) for word in words))
     out.print(shown)
     say()

@@ -9,8 +9,9 @@ import typer
 
 from velado import InputError, Project, inspect_table
 from velado.cli import warming
+from velado.cli.language import current
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
-from velado.cli.terminal import plain, progress, say, show_notes
+from velado.cli.terminal import progress, say, show_notes
 from velado.project.template import project_text
 from velado.questions.suggest import suggest
 from velado.tables.publication.publish import published
@@ -33,9 +34,9 @@ def command(
         seen = inspect_table(source, report.part(0, 0.3))
         found = suggest(seen, source, report.part(0.3, 1))
     show_notes(seen.notes)
-    text = project_text(seen, found, source, target)
+    text = project_text(seen, found, source, target, current().code)
     with published([target]) as (place,):
         place.write_text(text, encoding="utf-8")
         # Names of columns may hold what no project file can.
         Project.load(place)
-    say(f"Wrote {plain(target)}. Read it, correct the roles, then: velado run {plain(target)}")
+    say("Wrote {file}. Read it, correct the roles, then: velado run {file}", file=target)

@@ -10,17 +10,22 @@ import typer
 from rich.table import Table
 
 from velado import inspect_table
+from velado.cli.language import spoken
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
     JSON,
+    figure,
+    label,
     out,
     plain,
     print_json,
     progress,
     say,
     show_notes,
+    told,
 )
 from velado.dates import formats_of
+from velado.sentences import Sentence
 
 
 @reads_tables
@@ -37,46 +42,70 @@ def command(
         return
     show_notes(seen.notes)
     d = seen.dialect
-    written = f" (delimiter {d['delimiter']!r}, {d['encoding']})" if d else ""
-    say(f"[bold]{plain(table)}[/]: {seen.rows:,} records, {len(seen.columns)} columns{written}")
+    written = (
+        Sentence(" (delimiter {delimiter!r}, {encoding})", delimiter=d["delimiter"], encoding=d["encoding"])
+        if d
+        else ""
+    )
+    say(
+        "[bold]{name}[/]: {rows:,} records, {columns} columns{written}",
+        name=table,
+        rows=seen.rows,
+        columns=len(seen.columns),
+        written=written,
+    )
     say()
     shown = Table(box=None, pad_edge=False)
-    for name, right in (("column", False), ("type", False), ("values", True), ("missing", True), ("singled out", True)):
-        shown.add_column(name, justify="right" if right else "left", overflow="fold")
-    shown.add_column("suggested role", no_wrap=True)
-    shown.add_column("because", overflow="fold")
+    for name in (Sentence("column"), Sentence("type")):
+        shown.add_column(told(name), overflow="fold")
+    for name in (Sentence("values"), Sentence("missing"), Sentence("singled out")):
+        shown.add_column(told(name), justify="right", overflow="fold")
+    shown.add_column(told("suggested role"), no_wrap=True)
+    shown.add_column(told("because"), overflow="fold")
     for c in seen.columns:
-        kind = " ".join([c.type, *([" or ".join(formats_of(c.format))] if c.format else [])])
-        lacking = f"{c.missing:,}" + (f" + {' '.join(c.markers)}" if c.markers else "")
+        kind = " ".join([spoken(c.type), *([spoken(" or ").join(formats_of(c.format))] if c.format else [])])
+        lacking = figure(c.missing) + (f" + {' '.join(c.markers)}" if c.markers else "")
+        role = label("role", c.role) if c.role else told("(decide)")
         shown.add_row(
-            plain(c.name), kind, f"{c.distinct:,}", lacking, f"{c.singled_out:,}", c.role or "(decide)", c.reason
+            plain(c.name), kind, figure(c.distinct), lacking, figure(c.singled_out), role, plain(spoken(c.reason))
         )
     out.print(shown)
     if seen.unit:
         kind, column = seen.unit
         say()
-        say(f"[bold]Several rows of one {kind}[/], it seems: {plain(f'{kind}: {column}')}")
+        say(
+            "[bold]Several rows of one {what}[/], it seems: {kind}: {column}",
+            what=Sentence(kind),
+            kind=kind,
+            column=column,
+        )
     generalized = [c for c in seen.columns if c.generalizations]
     if generalized:
         say()
         say("[bold]Sample generalizations[/]")
         for c in generalized:
-            say(plain(f"  {c.name}: " + " → ".join(c.generalizations)))
+            say("  {column}: {examples}", column=c.name, examples=" → ".join(c.generalizations))
     twins = [c for c in seen.columns if c.twins.groups]
     if twins:
         say()
         say("[bold]Spelling twins[/] (judged as one value in sensitive columns, unless 'twins: distinct')")
         for c in twins:
             shown_groups = "; ".join(
-                " = ".join("(missing)" if v is None else repr(v) for v in group) for group in c.twins.examples
+                " = ".join(spoken("(missing)") if v is None else repr(v) for v in group) for group in c.twins.examples
             )
             more = "; …" if c.twins.examples and c.twins.groups > len(c.twins.examples) else ""
-            found = f"{c.twins.spellings:,} spellings of {c.twins.groups:,} values"
-            say(plain(f"  {c.name}: {found}" + (f": {shown_groups}{more}" if shown_groups else "")))
+            say(
+                "  {column}: {spellings:,} spellings of {values:,} values{examples}",
+                column=c.name,
+                spellings=c.twins.spellings,
+                values=c.twins.groups,
+                examples=f": {shown_groups}{more}" if shown_groups else "",
+            )
     if seen.combinations:
         say()
         say("[bold]Columns that together single out the most records[/]")
         for columns, count in seen.combinations:
-            say(f"  {count:>8,}  ({count / seen.rows:.1%})  {plain(' + '.join(columns))}")
+            say("  {n:>8,}  ({share:.1%})  {columns}", n=count, share=count / seen.rows, columns=" + ".join(columns))
     say()
-    say(f"Next: velado init {plain(shlex.quote(str(table)))} {plain(read.arguments)}".rstrip())
+    again = f"{shlex.quote(str(table))} {read.arguments}".rstrip()
+    say("Next: velado init {arguments}", arguments=again)

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from velado import create_key
-from velado.cli.terminal import plain, say
+from velado.cli.terminal import say
 
 
 def command(file: Annotated[Path, typer.Argument(help="File for the key; it must not exist.")]) -> None:
     """Make a random key for encrypt, pseudonymize and shift."""
     create_key(file)
-    say(f"Wrote {plain(file)}. Whoever has it can undo or guess what it protects: keep it private, and keep a copy.")
+    say("Wrote {file}. Whoever has it can undo or guess what it protects: keep it private, and keep a copy.", file=file)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from velado.i18n import LANGUAGES, Language, language
+from velado.sentences import Sentence
 
 OPTION = "--language"
 VARIABLE = "VELADO_LANGUAGE"
@@ -17,6 +19,11 @@ _chosen: Language | None = None
 def current() -> Language:
     """The language of this command."""
     return Language("en") if _chosen is None else _chosen
+
+
+def spoken(sentence: str, /, **places: Any) -> str:
+    """A sentence in the language of this command; for texts with markup there is `velado.cli.terminal.told`."""
+    return Sentence(sentence, **places).into(current().code)
 
 
 def choose(arguments: Sequence[str] | None = None, environment: Mapping[str, str] | None = None) -> Language:

@@ -10,7 +10,7 @@ import typer
 from velado import attack, write_report
 from velado.cli.grid import SUPPRESSION, K, L, T, grid
 from velado.cli.language import current
-from velado.cli.terminal import JSON, names, plain, print_json, progress, say
+from velado.cli.terminal import JSON, names, print_json, progress, say
 
 
 def command(
@@ -45,4 +45,4 @@ def command(
         print_json({"project": str(project), "language": current().code, "files": [str(f) for f in files]})
         return
     for file in files:
-        say(f"Report: {plain(file)}")
+        say("Report: {file}", file=file)

@@ -7,9 +7,10 @@ from typing import Any
 
 from velado import LightRelease, Releases
 from velado.cli import summary
-from velado.cli.terminal import plain, say, show_files, show_notes, table
+from velado.cli.terminal import say, show_files, show_notes, table
+from velado.sentences import Sentence, joined
 
-UNCHECKED = (
+UNCHECKED = Sentence(
     "[bold yellow]No privacy model was checked.[/] People may still be singled out by the columns that are left: "
     "velado check tells."
 )
@@ -24,13 +25,18 @@ def show(result: Any) -> None:
 @show.register
 def _light(release: LightRelease) -> None:
     done = len(release.operations)
-    say(f"[bold]{plain(release.project)}[/]: {release.rows:,} records released, operations on {done} column(s)")
+    say(
+        "[bold]{name}[/]: {rows:,} records released, operations on {done} column(s)",
+        name=release.project,
+        rows=release.rows,
+        done=done,
+    )
     say(UNCHECKED)
     lines = [(name, *_shown(operation)) for name, operation in release.operations.items()]
     table("Verified in what was written", lines, ("column", "operation", ""))
     if release.unchanged:
         say()
-        say("Published as they are: " + plain(", ".join(release.unchanged)))
+        say("Published as they are: {columns}", columns=", ".join(release.unchanged))
     show_notes(release.notes)
     show_files(release)
 
@@ -42,7 +48,7 @@ def _several(releases: Releases) -> None:
         say()
         say()
     if releases.joined:
-        lines = [(j.attribute, " and ".join(j.tables), j.matching) for j in releases.joined]
+        lines = [(j.attribute, joined(Sentence(" and "), j.tables), j.matching) for j in releases.joined]
         table("Joinable: values in common, as many as before", lines, ("attribute", "tables", "values"))
         say()
         say(

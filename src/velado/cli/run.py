@@ -10,6 +10,7 @@ import typer
 from velado import InputError, Project, run
 from velado.cli import results, warming
 from velado.cli.terminal import JSON, print_json, progress
+from velado.sentences import Sentence
 
 
 def command(
@@ -21,10 +22,12 @@ def command(
     tables = described.tables or {"": described}
     silent = [name for name, p in tables.items() if p.output.path is None]
     if silent:
-        what = f"table '{silent[0]}'" if silent[0] else "project"
-        raise InputError(
-            "no-output", f"the {what} says no output path", file=project, hint="output: {path: release.csv}"
+        message = (
+            Sentence("the table '{table}' says no output path", table=silent[0])
+            if silent[0]
+            else Sentence("the project says no output path")
         )
+        raise InputError("no-output", message, file=project, hint="output: {path: release.csv}")
     warming.begin("lattice" if all(p.method.name == "lattice" for p in tables.values()) else "mondrian")
     with progress() as report:
         release = run(described, report)

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from velado.cli.language import spoken
+from velado.sentences import Sentence
 from velado.tables.publication import publish as writing
 from velado.tables.publication.private import remove_mine
 from velado.tables.publication.uninterrupted import SIGNALS
@@ -82,9 +84,13 @@ def check() -> None:
 
 def farewell() -> int:
     """Say what was published, show the cursor again, and return the exit code: 0 if that is everything."""
-    word = "Interrupted" if received[0] == signal.SIGINT else "Terminated"
+    word = Sentence("Interrupted") if received[0] == signal.SIGINT else Sentence("Terminated")
     files = ", ".join(str(p) for p in writing.latest)
-    told = f"{word} after publishing {files}." if files else f"{word}; nothing was published."
+    told = (
+        spoken("{word} after publishing {files}.", word=word, files=files)
+        if files
+        else spoken("{word}; nothing was published.", word=word)
+    )
     stream = sys.__stderr__
     if stream is not None:
         cursor = "\x1b[?25h" if stream.isatty() else ""

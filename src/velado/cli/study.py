@@ -11,7 +11,9 @@ import typer
 from rich.table import Table
 
 from velado.cli import signals
-from velado.cli.terminal import FORCE, JSON, out, plain, print_json, progress, say
+from velado.cli.language import spoken
+from velado.cli.terminal import FORCE, JSON, out, print_json, progress, say, told
+from velado.sentences import Sentence
 from velado.studies import STUDIES, data_folder, study
 from velado.studies.comparison import Compared
 
@@ -19,7 +21,7 @@ LONG = 60
 
 
 def command(
-    name: Annotated[str, typer.Argument(help="One of: " + ", ".join(STUDIES))],
+    name: Annotated[str, typer.Argument(help=Sentence("One of: {names}", names=", ".join(STUDIES)))],
     data: Annotated[
         Path | None, typer.Option(help="Folder with the data; default VELADO_DATA or ../shared/data.")
     ] = None,
@@ -63,33 +65,33 @@ def command(
             }
         )
         return
-    say(f"[bold]{result.title}[/]")
+    say("[bold]{title}[/]", title=spoken(result.title))
     shown_table = Table(box=None, pad_edge=False)
-    for column in ("configuration", "figure"):
-        shown_table.add_column(column)
-    for column in ("published", "obtained"):
-        shown_table.add_column(column, justify="right")
+    for column in (Sentence("configuration"), Sentence("figure")):
+        shown_table.add_column(told(column))
+    for column in (Sentence("published"), Sentence("obtained")):
+        shown_table.add_column(told(column), justify="right")
     shown_table.add_column("")
-    shown_table.add_column("why", overflow="fold")
+    shown_table.add_column(told("why"), overflow="fold")
     previous = ""
     for c in shortened(result.compared):
         mark = "" if c.agrees is None else "[green]=[/]" if c.agrees else "[bold red]≠[/]"
         shown_table.add_row(
-            "" if c.configuration == previous else c.configuration,
-            c.figure,
+            "" if c.configuration == previous else spoken(c.configuration),
+            spoken(c.figure),
             _cell(c.published),
             _cell(c.obtained),
             mark,
-            c.why,
+            spoken(c.why),
         )
         previous = c.configuration
     out.print(shown_table)
     compared = sum(c.agrees is not None for c in result.compared)
     if compared:
-        say(f"{compared - len(result.differing)} of {compared} published figures come out.")
+        say("{same} of {all} published figures come out.", same=compared - len(result.differing), all=compared)
     for note in result.notes:
-        say(f"- {note}")
-    say(f"Files: {plain(folder)} ({len(result.files)})")
+        say("- {note}", note=spoken(note))
+    say("Files: {folder} ({n})", folder=folder, n=len(result.files))
 
 
 def shortened(compared: Sequence[Compared]) -> Iterator[Compared]:
@@ -101,10 +103,10 @@ def shortened(compared: Sequence[Compared]) -> Iterator[Compared]:
             continue
         yield from (c for c in figures if c.agrees is False)
         agree = sum(c.agrees is True for c in figures)
-        yield Compared(configuration, f"… {agree} agree, see comparison.csv", None, None, None)
+        yield Compared(configuration, Sentence("… {n} agree, see comparison.csv", n=agree), None, None, None)
 
 
 def _cell(value: object) -> str:
     if value is None:
         return ""
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
+    return spoken("{x:.12g}", x=value) if isinstance(value, float) else spoken(str(value))

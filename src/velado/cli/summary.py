@@ -6,8 +6,9 @@ from rich.table import Table
 
 from velado import Release
 from velado.cli.fuzzy_summary import cautions
-from velado.cli.terminal import out, plain, say, show_files, show_notes
+from velado.cli.terminal import out, plain, say, show_files, show_notes, told
 from velado.cli.verdicts import show_verdicts
+from velado.sentences import Sentence
 
 
 def show(release: Release) -> None:
@@ -15,28 +16,37 @@ def show(release: Release) -> None:
     e, search = release.public_evaluation, release.search
     suppressed = e.suppressed / e.rows if e.rows else 0.0
     say(
-        f"[bold]{plain(release.project)}[/]: {e.released:,} of {e.rows:,} records released, {e.suppressed:,} suppressed ({suppressed:.1%})"
+        "[bold]{name}[/]: {released:,} of {rows:,} records released, {suppressed:,} suppressed ({share:.1%})",
+        name=release.project,
+        released=e.released,
+        rows=e.rows,
+        suppressed=e.suppressed,
+        share=suppressed,
     )
     if search.objective == "given levels":
-        found = "levels as the project gives them"
+        say("levels as the project gives them")
+    elif search.proven_optimal and search.objective == "height":
+        say("smallest sum of levels proven ({seconds:.2f} s)", seconds=search.seconds)
     elif search.proven_optimal:
-        what = "smallest sum of levels" if search.objective == "height" else "optimum"
-        found = f"{what} proven ({search.seconds:.2f} s)"
+        say("optimum proven ({seconds:.2f} s)", seconds=search.seconds)
     elif search.gap is not None:
-        found = f"best found within the budget; the optimum is at most {search.gap:.4g} better"
+        say("best found within the budget; the optimum is at most {gap:.4g} better", gap=search.gap)
     else:
-        found = "found by a heuristic, no proof of optimality"
-    say(found)
+        say("found by a heuristic, no proof of optimality")
     if e.fuzzy is not None:
-        say(f"{e.fuzzy.classes:,} fuzzy classes; the largest Q with a possibility of ½ is {e.fuzzy.q:,}")
+        say(
+            "{classes:,} fuzzy classes; the largest Q with a possibility of ½ is {q:,}",
+            classes=e.fuzzy.classes,
+            q=e.fuzzy.q,
+        )
         cautions(e)
     say()
-    levels = Table(title="Recoding", title_justify="left", title_style="bold", box=None, pad_edge=False)
-    levels.add_column("column")
-    levels.add_column("level", justify="right")
-    levels.add_column("of", justify="right")
-    levels.add_column("for example")
-    levels.add_column("loss", justify="right")
+    levels = _table("Recoding")
+    levels.add_column(told("column"))
+    levels.add_column(told("level"), justify="right")
+    levels.add_column(told("of"), justify="right")
+    levels.add_column(told("for example"))
+    levels.add_column(told("loss"), justify="right")
     # A release that was made in parts keeps neither its recoding nor its classes.
     heights = {} if release.found is None else {h.column: h.height for h in release.found.classes.frequency.hierarchies}
     examples = {} if release.found is None else dict(zip(heights, release.found.examples(), strict=True))
@@ -47,34 +57,49 @@ def show(release: Release) -> None:
             "–" if level is None else str(level),
             "–" if level is None else str(heights[name]),
             plain(examples.get(name) or ""),
-            f"{loss:.3f}",
+            told("{loss:.3f}", loss=loss),
         )
     out.print(levels)
     show_verdicts("Verified in what was written", e.models)
     say()
     r, u = e.risk, e.utility
     # Nothing that is shown depends on suppressed people but their number.
-    released = ", of those released" if e.suppressed else ""
-    cost = Table(
-        title="Risk and cost", title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=False
-    )
+    released = Sentence(", of those released") if e.suppressed else ""
+    cost = _table("Risk and cost", show_header=False)
     cost.add_row(
-        "quasi-identifiers that one person has alone" if e.people else "records singled out by their quasi-identifiers",
-        f"{r.singled_out_before:,} before, {r.singled_out_after:,} after" + released,
+        told("quasi-identifiers that one person has alone")
+        if e.people
+        else told("records singled out by their quasi-identifiers"),
+        told(
+            "{before:,} before, {after:,} after{released}",
+            before=r.singled_out_before,
+            after=r.singled_out_after,
+            released=released,
+        ),
     )
     if r.smaller_than_k_before is not None:
         cost.add_row(
-            "people in groups smaller than k, once per group" if e.people else "… in groups smaller than k",
-            f"{r.smaller_than_k_before:,} before, {r.smaller_than_k_after:,} after",
+            told("people in groups smaller than k, once per group") if e.people else told("… in groups smaller than k"),
+            told("{before:,} before, {after:,} after", before=r.smaller_than_k_before, after=r.smaller_than_k_after),
         )
-    cost.add_row("highest risk of being re-identified", f"{r.highest:.2%}  (average {r.average:.2%})")
-    cost.add_row("information lost (0 = none, 1 = all)", f"{u.loss:.4f}")
+    cost.add_row(
+        told("highest risk of being re-identified"),
+        told("{highest:.2%}  (average {average:.2%})", highest=r.highest, average=r.average),
+    )
+    cost.add_row(told("information lost (0 = none, 1 = all)"), told("{loss:.4f}", loss=u.loss))
     if u.precision is not None:
-        cost.add_row("precision (1 = nothing generalized)", f"{u.precision:.4f}")
-    cost.add_row("classes, average size", f"{e.classes:,}, {u.average_class_size:,.1f}")
+        cost.add_row(told("precision (1 = nothing generalized)"), told("{precision:.4f}", precision=u.precision))
+    cost.add_row(told("classes, average size"), told("{n:,}, {size:,.1f}", n=e.classes, size=u.average_class_size))
     out.print(cost)
     show_notes(release.notes)
     show_files(release)
     if release.found is not None and release.found.minimal:
         say()
-        say("Minimal generalizations: " + "; ".join("(" + ", ".join(map(str, v)) + ")" for v in release.found.minimal))
+        nodes = "; ".join("(" + ", ".join(map(str, v)) + ")" for v in release.found.minimal)
+        say("Minimal generalizations: {nodes}", nodes=nodes)
+
+
+def _table(title: str, *, show_header: bool = True) -> Table:
+    return Table(
+        title=told(title), title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=show_header
+    )

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +17,7 @@ from rich.table import Table
 
 from velado import InputError, VeladoError
 from velado.cli import signals
-from velado.cli.language import current
+from velado.cli.language import current, spoken
 from velado.errors import FULL, Note, disk_full
 from velado.progress import Progress, Step
 from velado.sentences import Sentence, into, localized
@@ -65,7 +65,8 @@ def unheard(error: BaseException) -> int | None:
         return 0
     if signals.done():
         silence(sys.stdout)
-        print(f"Published, but the summary could not be written: {error.strerror}", file=sys.stderr)
+        why = Sentence(str(error.strerror))
+        print(spoken("Published, but the summary could not be written: {why}", why=why), file=sys.stderr)
         return 0
     if error.errno in FULL:
         silence(sys.stdout)
@@ -110,7 +111,7 @@ def files(options: list[str] | None, name: str) -> dict[str, dict[str, str]]:
     for option in options or []:
         column, sign, path = option.partition("=")
         if not sign or not path:
-            raise InputError("bad-option", f"{name} takes COLUMN=FILE, got {option!r}")
+            raise InputError("bad-option", Sentence("{option} takes COLUMN=FILE, got {got!r}", option=name, got=option))
         found[column] = {"file": path}
     return found
 
@@ -124,7 +125,7 @@ def table(title: str, lines: Iterable[Sequence[Any]], header: Sequence[str] = ()
     for line in cells:
         shown.add_row(*line)
     say()
-    say(f"[bold]{told(title)}[/]")
+    out.print(f"[bold]{told(title)}[/]", soft_wrap=True)
     out.print(shown)
 
 
@@ -138,9 +139,9 @@ def show_files(release: Release | LightRelease) -> None:
     """Print where a release is, if it was written."""
     if release.output is not None:
         say()
-        say(f"Release:  {plain(release.output)}")
-        say(f"Manifest: {plain(release.manifest_path)}")
-        say(f"Private:  {plain(release.private_path)}")
+        say("Release:  {file}", file=release.output)
+        say("Manifest: {file}", file=release.manifest_path)
+        say("Private:  {file}", file=release.private_path)
 
 
 def print_json(data: dict[str, Any]) -> None:
@@ -195,6 +196,29 @@ def progress() -> Iterator[Progress]:
             bar.update(task, description=plain(step.text(words.code) + counted), completed=step.share)
 
         yield Progress(draw)
+
+
+def percent(share: float, digits: int = 2) -> str:
+    """A share in per cent with so many decimals, in the user's language."""
+    return localized(f"{share:.{digits}%}", current().code)
+
+
+def label(group: str, name: str) -> str:
+    """A word of project files in the user's language; in English it is that word."""
+    words = current()
+    return name if words.code == "en" else words.label(group, name)
+
+
+def verdict(satisfied: bool) -> Sentence:
+    """Whether a model holds."""
+    return Sentence("holds") if satisfied else Sentence("fails")
+
+
+def parameters(given: Mapping[str, Any]) -> str:
+    """Names and values in one line, such as ``k = 5, column = age``."""
+    # What a column is called says its owner.
+    shown = {n: Sentence(v) if isinstance(v, str) and n != "column" else v for n, v in given.items()}
+    return ", ".join(f"{spoken(name)} = {figure(value)}" for name, value in shown.items())
 
 
 def figure(value: Any) -> str:

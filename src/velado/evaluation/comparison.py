@@ -9,6 +9,7 @@ from typing import Any
 from velado.errors import InputError, NoSolution, suggest
 from velado.evaluation.evaluation import Evaluation
 from velado.models import strengths
+from velado.sentences import Sentence, joined
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,11 @@ def check_conditions(conditions: Mapping[str, float]) -> None:
         raise InputError("no-condition", "say which utility must be kept", hint="For example --loss 0.2 or --ks 0.95.")
     for name in conditions:
         if name not in CONDITIONS:
-            raise InputError("unknown-condition", f"there is no condition '{name}'", hint=suggest(name, CONDITIONS))
+            raise InputError(
+                "unknown-condition",
+                Sentence("there is no condition '{name}'", name=name),
+                hint=suggest(name, CONDITIONS),
+            )
 
 
 def balance(comparison: Comparison, conditions: Mapping[str, float]) -> Balance:
@@ -178,8 +183,12 @@ def balance(comparison: Comparison, conditions: Mapping[str, float]) -> Balance:
         else:
             good.append(setting)
     if not good:
+        nearest = {name: _nearest(comparison, name, limit) for name, limit in conditions.items()}
         raise NoSolution(
-            "no-balance", "no setting meets the conditions", hint="\n".join(_nearest(comparison, conditions))
+            "no-balance",
+            "no setting meets the conditions",
+            hint=joined("\n", [n.told() for n in nearest.values()]),
+            fields={"nearest": {name: n.as_dict() for name, n in nearest.items()}},
         )
 
     def order(s: Setting) -> tuple[tuple[float, ...], float]:
@@ -191,26 +200,46 @@ def balance(comparison: Comparison, conditions: Mapping[str, float]) -> Balance:
 
 def _broken(setting: Setting, conditions: Mapping[str, float]) -> list[str]:
     if setting.evaluation is None:
-        return [setting.reason or "no recoding"]
+        return [setting.reason or Sentence("no recoding")]
     found = []
     for name, limit in conditions.items():
         condition = CONDITIONS[name]
         value = condition.figure(setting.evaluation)
         if not condition.holds(value, limit):
-            found.append(f"{name} {'–' if value is None else f'{value:.6g}'}")
+            found.append(f"{name} –" if value is None else Sentence("{name} {value:.6g}", name=name, value=value))
     return found
 
 
-def _nearest(comparison: Comparison, conditions: Mapping[str, float]) -> list[str]:
-    """Per condition, the best figure that any setting reaches."""
-    lines = []
-    for name, limit in conditions.items():
-        condition = CONDITIONS[name]
-        values = {s.name: condition.figure(s.evaluation) for s in comparison.solved if s.evaluation is not None}
-        known = {k: v for k, v in values.items() if v is not None}
-        if not known:
-            lines.append(f"{name}: no setting has a recoding with this figure.")
-            continue
-        best = (max if condition.at_least else min)(known, key=lambda k: known[k])
-        lines.append(f"{name}: wanted {limit:g}, the best is {known[best]:.6g} ({best}).")
-    return lines
+@dataclass(frozen=True)
+class _Nearest:
+    """The best figure that any setting reaches for a condition, and that setting; None where none has the figure."""
+
+    condition: str
+    wanted: float
+    best: float | None = None
+    setting: Setting | None = None
+
+    def told(self) -> Sentence:
+        if self.setting is None:
+            return Sentence("{condition}: no setting has a recoding with this figure.", condition=self.condition)
+        return Sentence(
+            "{condition}: wanted {wanted:g}, the best is {best:.6g} ({setting}).",
+            condition=self.condition,
+            wanted=self.wanted,
+            best=self.best,
+            setting=self.setting.name,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        setting = None if self.setting is None else self.setting.parameters
+        return {"wanted": self.wanted, "best": self.best, "setting": setting}
+
+
+def _nearest(comparison: Comparison, name: str, limit: float) -> _Nearest:
+    condition = CONDITIONS[name]
+    figures = [(s, condition.figure(s.evaluation)) for s in comparison.solved if s.evaluation is not None]
+    known = [(s, float(x)) for s, x in figures if x is not None]
+    if not known:
+        return _Nearest(name, limit)
+    setting, best = (max if condition.at_least else min)(known, key=lambda pair: pair[1])
+    return _Nearest(name, limit, best, setting)

@@ -15,6 +15,7 @@ from velado.frequency.table import distinct_rows
 from velado.fuzzy.classes import Fuzzified
 from velado.hierarchies import Cover
 from velado.progress import Progress
+from velado.sentences import Sentence, joined
 from velado.values import Text
 
 
@@ -103,9 +104,14 @@ class Pair:
         if release.records + starred > original.records:
             raise InputError(
                 "not-corresponding",
-                f"the release has {release.records + starred:,} records, more than the original ({original.records:,})",
-                file=file, hint="Is the first table the original, and the second its release?",
-            )  # fmt: skip
+                Sentence(
+                    "the release has {released:,} records, more than the original ({original:,})",
+                    released=release.records + starred,
+                    original=original.records,
+                ),
+                file=file,
+                hint="Is the first table the original, and the second its release?",
+            )
         covers = tuple(
             Cover.of_labels(h, r.leaves, file, records=(release.leaf_records[j], original.leaf_records[j]))
             for j, (h, r) in enumerate(zip(original.hierarchies, release.hierarchies, strict=True))
@@ -117,13 +123,20 @@ class Pair:
         short = np.flatnonzero(available < released.sizes)
         if len(short):
             c = short[np.argmax(released.sizes[short] - available[short])]
-            shown = ", ".join(str(cover.labels[x]) for cover, x in zip(covers, labels[c], strict=True))
+            shown = joined(", ", [str(cover.labels[x]) for cover, x in zip(covers, labels[c], strict=True)])
             raise InputError(
                 "not-corresponding",
-                f"{len(short):,} released class(es) have more records than the original has for them: ({shown}) "
-                f"{released.sizes[c]:,} released, {available[c]:,} in the original",
-                file=file, hint="Check that the release was made from this original.",
-            )  # fmt: skip
+                Sentence(
+                    "{classes:,} released class(es) have more records than the original has for them: ({labels}) "
+                    "{released:,} released, {available:,} in the original",
+                    classes=len(short),
+                    labels=shown,
+                    released=int(released.sizes[c]),
+                    available=int(available[c]),
+                ),
+                file=file,
+                hint="Check that the release was made from this original.",
+            )
         disjoint = len(np.unique(rows)) == len(rows)
         if not disjoint:
             _check_overlapping(original.counts, released.sizes, rows, classes, file)
@@ -246,6 +259,11 @@ def _check_overlapping(
         over = int(np.argmax(released - there))
         raise InputError(
             "not-corresponding",
-            f"overlapping classes have {released[over]:,.0f} records together, but the original has {there[over]:,.0f} for them",
-            file=file, hint="Check that the release was made from this original.",
-        )  # fmt: skip
+            Sentence(
+                "overlapping classes have {released:,.0f} records together, but the original has {available:,.0f} for them",
+                released=float(released[over]),
+                available=float(there[over]),
+            ),
+            file=file,
+            hint="Check that the release was made from this original.",
+        )

@@ -14,6 +14,7 @@ from velado.frequency import FrequencyTable
 from velado.hierarchies import Cover
 from velado.models import PrivacyModel, smallest_class
 from velado.progress import Progress
+from velado.sentences import Sentence, joined
 
 THRESHOLD = 0.1
 
@@ -102,8 +103,14 @@ def journalist(
         (shown,) = pair.texts(short[:1])
         raise InputError(
             "not-a-population",
-            f"{len(short):,} released class(es) have more records than the population has for them, for example "
-            f"({', '.join(map(str, shown))}): {sizes[short[0]]:,} released, {there[short[0]]:,} in the population",
+            Sentence(
+                "{classes:,} released class(es) have more records than the population has for them, for example "
+                "({labels}): {released:,} released, {available:,} in the population",
+                classes=len(short),
+                labels=joined(", ", map(str, shown)),
+                released=int(sizes[short[0]]),
+                available=int(there[short[0]]),
+            ),
             hint="The population table must contain everybody in the release, with the same quasi-identifiers.",
         )
     risks = 1 / there

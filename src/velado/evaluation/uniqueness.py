@@ -14,6 +14,7 @@ import numpy as np
 
 from velado.errors import InputError
 from velado.progress import Progress
+from velado.sentences import Sentence
 
 PITMAN_UP_TO = 0.1
 
@@ -53,7 +54,10 @@ def uniqueness(sizes: np.ndarray, fraction: float, progress: Progress | None = N
     progress = progress or Progress()
     progress.at(0.0)
     if not 0 < fraction <= 1:
-        raise InputError("bad-parameter", f"the sampling fraction must be above 0 and at most 1, got {fraction!r}")
+        raise InputError(
+            "bad-parameter",
+            Sentence("the sampling fraction must be above 0 and at most 1, got {fraction!r}", fraction=fraction),
+        )
     size, count = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
     size, count = size.astype(float), count.astype(float)
     records = int(size @ count)

@@ -18,6 +18,7 @@ from velado.errors import InputError
 from velado.fuzzy.points import check_size, checked_counts, checked_points, name_of
 from velado.parameters import FLAG, Choice, Number, Parameter, check
 from velado.progress import Progress
+from velado.sentences import Sentence
 
 CHUNK_CELLS = 1 << 14
 SAME_DIGITS = 15
@@ -106,10 +107,12 @@ class Clusterer(ABC):
     name: ClassVar[str]
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "sets": Number("number of sets", low=2, high=1000, integer=True),
-        "iterations": Number("most iterations of a run", low=1, integer=True),
-        "restarts": Number("runs from different starts, of which the best is taken", low=1, high=1000, integer=True),
-        "seed": Number("seed of the starts", low=0, integer=True),
-        "scaled": Choice("scale every column to the range from 0 to 1", FLAG),
+        "iterations": Number("most iterations of a run", low=1, integer=True, expert=True),
+        "restarts": Number(
+            "runs from different starts, of which the best is taken", low=1, high=1000, integer=True, expert=True
+        ),
+        "seed": Number("seed of the starts", low=0, integer=True, expert=True),
+        "scaled": Choice("scale every column to the range from 0 to 1", FLAG, expert=True),
     }
 
     def __post_init__(self) -> None:
@@ -170,7 +173,12 @@ class Clusterer(ABC):
         centres = checked_points(start)
         if centres.shape != (self.sets, len(scaling.low)):
             raise InputError(
-                "bad-start", f"start centres must be {self.sets} points of {len(scaling.low)} column(s) each"
+                "bad-start",
+                Sentence(
+                    "start centres must be {sets} points of {columns} column(s) each",
+                    sets=self.sets,
+                    columns=len(scaling.low),
+                ),
             )
         return scaling.scale(centres)
 
@@ -180,13 +188,20 @@ class Clusterer(ABC):
             distinct = len(np.unique(np.round(part, SAME_DIGITS), axis=0))
             if distinct >= self.sets:
                 return
-        hint = f"Ask for at most {distinct} sets."
+        hint = Sentence("Ask for at most {distinct} sets.", distinct=distinct)
         if len(np.unique(points, axis=0)) > distinct:
-            hint += " Beside an extreme number, all others are the same: is it right?"
+            hint = Sentence(
+                "Ask for at most {distinct} sets. Beside an extreme number, all others are the same: is it right?",
+                distinct=distinct,
+            )
         raise InputError(
-            "too-few-points", f"{distinct} different points cannot be partitioned into {self.sets} sets",
-            column=columns[0] if len(columns) == 1 else None, hint=hint,
-        )  # fmt: skip
+            "too-few-points",
+            Sentence(
+                "{distinct} different points cannot be partitioned into {sets} sets", distinct=distinct, sets=self.sets
+            ),
+            column=columns[0] if len(columns) == 1 else None,
+            hint=hint,
+        )
 
 
 def spread_start(

@@ -26,9 +26,11 @@ class FuzzyClusterer(Clusterer):
     stop: str = "change"
     parameters: ClassVar = {
         **Clusterer.parameters,
-        "fuzzifier": Number("exponent m of the memberships; the larger, the fuzzier", low=1, low_open=True, high=100),
-        "tolerance": Number("largest change of a membership at rest", low=0, low_open=True, high=1),
-        "stop": Choice("which changes of memberships count: all, or only rises", ("change", "rise")),
+        "fuzzifier": Number(
+            "exponent m of the memberships; the larger, the fuzzier", low=1, low_open=True, high=100, expert=True
+        ),
+        "tolerance": Number("largest change of a membership at rest", low=0, low_open=True, high=1, expert=True),
+        "stop": Choice("which changes of memberships count: all, or only rises", ("change", "rise"), expert=True),
     }
 
     def membership(self, squares: np.ndarray) -> np.ndarray:

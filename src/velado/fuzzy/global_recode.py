@@ -58,7 +58,7 @@ class GlobalRecode:
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "intervals": Number("number of intervals", low=2, high=1000, integer=True),
         "method": Choice("what the intervals have in common", ("equidistant", "logEqui", "equalAmount")),
-        "outliers": Choice("what becomes of outliers", ("keep", "lowest", "fences")),
+        "outliers": Choice("what becomes of outliers", ("keep", "lowest", "fences"), expert=True),
     }
 
     def __post_init__(self) -> None:

@@ -28,7 +28,9 @@ class GustafsonKessel(FuzzyClusterer):
     name: ClassVar[str] = "gustafson-kessel"
     parameters: ClassVar = {
         **FuzzyClusterer.parameters,
-        "condition": Number("largest ratio of the eigenvalues of a covariance", low=1, low_open=True, high=1e15),
+        "condition": Number(
+            "largest ratio of the eigenvalues of a covariance", low=1, low_open=True, high=1e15, expert=True
+        ),
     }
 
     def iterate(self, points: np.ndarray, counts: np.ndarray, start: np.ndarray, progress: Progress) -> Iterated:

@@ -12,6 +12,7 @@ import numpy as np
 
 from velado.errors import InputError, suggest
 from velado.fuzzy.cardinality import TOLERANCE, FuzzyCardinality, cardinality, value_cardinality
+from velado.sentences import Sentence
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -31,7 +32,9 @@ def q_anonymity(classes: FuzzyCardinality, k: np.ndarray | int, aggregation: str
     """The possibility that the fuzzy classes have at least k elements: Poss(|class| ≥ k), aggregated over the classes."""
     if aggregation not in AGGREGATIONS:
         raise InputError(
-            "bad-aggregation", f"there is no aggregation '{aggregation}'", hint=suggest(aggregation, AGGREGATIONS)
+            "bad-aggregation",
+            Sentence("there is no aggregation '{name}'", name=aggregation),
+            hint=suggest(aggregation, AGGREGATIONS),
         )
     return AGGREGATIONS[aggregation](classes.at_least(k), axis=-1)
 

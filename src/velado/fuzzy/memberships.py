@@ -9,6 +9,7 @@ from functools import reduce
 import numpy as np
 
 from velado.errors import InputError
+from velado.sentences import Sentence
 
 TOLERANCE = 1e-9
 MOST_CELLS = 1 << 27
@@ -42,9 +43,10 @@ def product(columns: Sequence[np.ndarray]) -> np.ndarray:
     classes = int(np.prod([m.shape[1] for m in columns], dtype=object))
     if len(columns[0]) * classes > MOST_CELLS:
         raise InputError(
-            "too-many-classes", f"{len(columns[0])} rows × {classes} fuzzy classes are too many",
+            "too-many-classes",
+            Sentence("{rows} rows × {classes} fuzzy classes are too many", rows=len(columns[0]), classes=classes),
             hint="Use fewer sets per column, fewer columns, or partition the columns jointly.",
-        )  # fmt: skip
+        )
     return reduce(lambda left, right: (left[:, :, None] * right[:, None, :]).reshape(len(left), -1), columns)
 
 

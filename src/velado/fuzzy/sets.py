@@ -11,6 +11,7 @@ import numpy as np
 
 from velado.errors import InputError
 from velado.fuzzy.points import checked_values
+from velado.sentences import Sentence
 
 SUM_TOLERANCE = 1e-9
 
@@ -112,9 +113,11 @@ class FuzzyPartition:
         p = _breakpoints(corners, column)
         if len(p) % 2:
             raise InputError(
-                "bad-breakpoints", f"trapezoids need an even number of breakpoints, got {len(p)}", column=column,
+                "bad-breakpoints",
+                Sentence("trapezoids need an even number of breakpoints, got {breakpoints}", breakpoints=len(p)),
+                column=column,
                 hint="Two for each pair of neighbours: where one begins to fall, and where it has fallen to 0.",
-            )  # fmt: skip
+            )
         inner = (FuzzySet(*p[i : i + 4]) for i in range(0, len(p) - 2, 2))
         return cls((FuzzySet.falling(*p[:2]), *inner, FuzzySet.rising(*p[-2:])), column)
 

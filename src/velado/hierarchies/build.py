@@ -18,6 +18,7 @@ from velado.hierarchies import calendar, categories, known, numbers, rare, texts
 from velado.hierarchies.files import from_file
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
+from velado.sentences import Sentence
 from velado.tables.files import path_of
 from velado.values import ROOT, Text
 
@@ -89,29 +90,39 @@ def _from_mapping(column: str, spec: Any, leaves: Leaves, folder: Path | None) -
     """The hierarchy, whether it gets a root, and the file that it came from."""
     if not isinstance(spec, Mapping):
         raise InputError(
-            "bad-hierarchy", f"a hierarchy is described by a mapping, got {spec!r}", column=column,
+            "bad-hierarchy",
+            Sentence("a hierarchy is described by a mapping, got {given}", given=repr(spec)),
+            column=column,
             hint="For example {intervals: [5, 10]} or {file: ages.csv}.",
-        )  # fmt: skip
+        )
     known = ["file", *BUILDERS]
     kinds = [k for k in spec if k in known]
     options = {k: v for k, v in spec.items() if k not in known}
     if len(kinds) != 1:
         wrong = next(iter(options), "")
         raise InputError(
-            "bad-hierarchy", f"a hierarchy needs exactly one of {', '.join(known)}; got {', '.join(map(str, spec)) or 'nothing'}",
-            column=column, hint=suggest(str(wrong), known) if wrong and not kinds else "",
-        )  # fmt: skip
+            "bad-hierarchy",
+            Sentence(
+                "a hierarchy needs exactly one of {known}; got {given}",
+                known=known,
+                given=", ".join(map(str, spec)) or Sentence("nothing"),
+            ),
+            column=column,
+            hint=suggest(str(wrong), known) if wrong and not kinds else "",
+        )
     kind = kinds[0]
     if kind == "file":
         delimiter = options.pop("delimiter", None)
         encoding = options.pop("encoding", None)
         _refuse(column, options, ("delimiter", "encoding"))
-        path = path_of(spec["file"], f"the hierarchy file of the column '{column}'", folder)
+        path = path_of(spec["file"], Sentence("the hierarchy file of the column '{column}'", column=column), folder)
         return from_file(column, path, delimiter, encoding), False, path
     top = options.pop("top", True)
     _refuse(column, options, ("top",))
     if not isinstance(top, bool):
-        raise InputError("bad-hierarchy", f"'top' must be true or false, got {top!r}", column=column)
+        raise InputError(
+            "bad-hierarchy", Sentence("'top' must be true or false, got {given}", given=repr(top)), column=column
+        )
     if not leaves.values and kind not in OWN_LEAVES:
         return _of_data(Hierarchy.from_rows(column, [[None, ROOT]])), top, None
     built = BUILDERS[kind](column, spec[kind], leaves)
@@ -126,6 +137,6 @@ def _of_data(hierarchy: Hierarchy) -> Hierarchy:
 def _refuse(column: str, options: Mapping[str, Any], known: Sequence[str]) -> None:
     for option in options:
         raise InputError(
-            "unknown-option", f"a hierarchy has no option '{option}' here", column=column,
+            "unknown-option", Sentence("a hierarchy has no option '{option}' here", option=option), column=column,
             hint=suggest(str(option), known),
         )  # fmt: skip

@@ -15,6 +15,7 @@ from velado.errors import InputError, suggest
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
 from velado.hierarchies.scale import Scale, days_of
+from velado.sentences import Sentence, joined
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,9})?")
 """The canonical text of a time."""
@@ -87,13 +88,24 @@ def parse_dates(column: str, values: Sequence[str], format: Formats) -> list[dat
 
 
 def not_dates(
-    column: str, wrong: Sequence[str], formats: Sequence[str], more: str = "", number: int | None = None
+    column: str, wrong: Sequence[str], formats: Sequence[str], number: int | None = None, *, moved: bool = False
 ) -> InputError:
-    """The error for values that no format of a column fits; ``number`` of them, if not all may be shown."""
-    shown = " or ".join(f"'{f}'" for f in formats or (ISO,))
+    """The error for values that no format of a column fits; ``number`` of them, if not all may be shown.
+
+    ``moved``: or that are moved out of the calendar.
+    """
+    shown = joined(Sentence(" or "), [f"'{f}'" for f in formats or (ISO,)])
+    many = len(wrong) if number is None else number
+    if moved:
+        message = Sentence(
+            "{count:,} value(s) do not match the date format {formats}, or leave the calendar",
+            count=many,
+            formats=shown,
+        )
+    else:
+        message = Sentence("{count:,} value(s) do not match the date format {formats}", count=many, formats=shown)
     return InputError(
-        "not-a-date", f"{len(wrong) if number is None else number:,} value(s) do not match the date format {shown}{more}", column=column,
-        values=wrong,
+        "not-a-date", message, column=column, values=wrong,
         hint="Write the column's 'format', for example format: \"%d/%m/%Y\", or a list of formats; name what stands for "
         "a missing value in 'source: {missing: [...]}'.",
     )  # fmt: skip
@@ -103,9 +115,12 @@ def ambiguous_dates(column: str, values: Sequence[str], number: int | None = Non
     """The error for values that two formats of a column read as different days; ``number`` of them."""
     many = len(values) if number is None else number
     return InputError(
-        "ambiguous-date", f"two formats of the column read {many:,} value(s) as different days", column=column,
-        values=values, hint="Leave one of the two formats out, or write these dates so that one reading is left.",
-    )  # fmt: skip
+        "ambiguous-date",
+        Sentence("two formats of the column read {count:,} value(s) as different days", count=many),
+        column=column,
+        values=values,
+        hint="Leave one of the two formats out, or write these dates so that one reading is left.",
+    )
 
 
 def dates(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
@@ -116,11 +131,16 @@ def dates(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """
     units = [spec] if isinstance(spec, str) else spec
     if not isinstance(units, Sequence) or not units:
-        raise InputError("bad-hierarchy", f"'dates' needs a list of units, got {spec!r}", column=column)
+        raise InputError(
+            "bad-hierarchy", Sentence("'dates' needs a list of units, got {given}", given=repr(spec)), column=column
+        )
     for unit in units:
         if not isinstance(unit, str) or unit not in UNITS:
             raise InputError(
-                "bad-hierarchy", f"unknown date unit {unit!r}", column=column, hint=suggest(str(unit), UNITS)
+                "bad-hierarchy",
+                Sentence("unknown date unit {given}", given=repr(unit)),
+                column=column,
+                hint=suggest(str(unit), UNITS),
             )
     days = parse_dates(column, leaves.values, leaves.format)
     first = year_first(formats_of(leaves.format))

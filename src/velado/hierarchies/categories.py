@@ -12,6 +12,7 @@ from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
 from velado.hierarchies.scale import Scale
+from velado.sentences import Sentence
 from velado.values import ROOT
 
 
@@ -48,13 +49,21 @@ def _walk(column: str, node: Any, above: list[str], chains: list[list[str]]) -> 
     elif isinstance(node, (str, int, float)):
         chains.append([str(node), *above])
     else:
-        raise InputError("bad-hierarchy", f"a tree holds names and lists, not {type(node).__name__}", column=column)
+        raise InputError(
+            "bad-hierarchy",
+            Sentence("a tree holds names and lists, not {kind}", kind=type(node).__name__),
+            column=column,
+        )
 
 
 def _members(column: str, members: Any) -> Sequence[Any]:
     listed = [members] if isinstance(members, (str, int, float)) else members
     if not isinstance(listed, Sequence) or not all(isinstance(m, (str, int, float)) for m in listed):
-        raise InputError("bad-hierarchy", f"'groups' maps names to lists of values, got {members!r}", column=column)
+        raise InputError(
+            "bad-hierarchy",
+            Sentence("'groups' maps names to lists of values, got {given}", given=repr(members)),
+            column=column,
+        )
     return listed
 
 
@@ -77,14 +86,17 @@ def groups(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
             for member in _members(column, members):
                 if parent.setdefault(str(member), str(name)) != str(name):
                     raise InputError(
-                        "not-nested", f"a value is in two groups of level {number}", column=column, values=[member]
+                        "not-nested",
+                        Sentence("a value is in two groups of level {level}", level=number),
+                        column=column,
+                        values=[member],
                     )
         rows = [[leaf] for leaf in parent] if number == 1 else rows
         lost = dict.fromkeys(row[-1] for row in rows if row[-1] not in parent)
         if lost:
             raise InputError(
                 "not-nested",
-                f"level {number} does not group all names of level {number - 1}",
+                Sentence("level {level} does not group all names of level {below}", level=number, below=number - 1),
                 column=column,
                 values=lost,
             )

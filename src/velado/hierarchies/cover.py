@@ -11,6 +11,7 @@ import numpy as np
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.labels import Interval, intervals_of, leaf_notation, numbers_of, stands_for
+from velado.sentences import Sentence
 from velado.values import ROOT, Text
 
 UPTO = ".."
@@ -91,7 +92,7 @@ class Cover:
         if unknown and strict:
             raise InputError(
                 "not-corresponding",
-                f"{len(unknown)} released value(s) stand for no value of the original",
+                Sentence("{count} released value(s) stand for no value of the original", count=len(unknown)),
                 file=file, column=hierarchy.column, values=unknown,
                 hint="Give the hierarchy that the release was made with (--hierarchy COLUMN=FILE or --project), "
                 "or check that the release belongs to this original.",

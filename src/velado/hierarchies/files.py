@@ -8,8 +8,9 @@ import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
-from velado.errors import InputError
+from velado.errors import InputError, reason
 from velado.hierarchies.hierarchy import Hierarchy
+from velado.sentences import Sentence
 from velado.tables.files import contents, not_found
 from velado.values import Text
 
@@ -28,28 +29,38 @@ def from_file(column: str, path: Path, delimiter: str | None = None, encoding: s
         error.args = (str(error),)
         raise
     except FileNotFoundError:
-        raise not_found(path, "hierarchy file", column) from None
+        raise not_found(path, Sentence("hierarchy file"), column) from None
     except OSError as error:
         raise InputError(
-            "unreadable-file", f"cannot read the hierarchy: {error.strerror}", file=path, column=column
+            "unreadable-file",
+            Sentence("cannot read the hierarchy: {why}", why=reason(error)),
+            file=path,
+            column=column,
         ) from None
     try:
         text = data.decode(encoding or "utf-8-sig")
     except UnicodeDecodeError:
         if encoding:
-            raise InputError("wrong-encoding", f"the file is not {encoding}", file=path, column=column) from None
+            raise InputError(
+                "wrong-encoding", Sentence("the file is not {encoding}", encoding=encoding), file=path, column=column
+            ) from None
         text = data.decode("cp1252", errors="replace")
     except (LookupError, ValueError, TypeError):
-        raise InputError("wrong-encoding", f"unknown encoding {encoding!r}", file=path, column=column) from None
+        raise InputError(
+            "wrong-encoding", Sentence("unknown encoding {given}", given=repr(encoding)), file=path, column=column
+        ) from None
     if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1):
         raise InputError(
-            "bad-delimiter", f"the delimiter must be one character, got {delimiter!r}", file=path, column=column
+            "bad-delimiter",
+            Sentence("the delimiter must be one character, got {given}", given=repr(delimiter)),
+            file=path,
+            column=column,
         )
     try:
         rows = [row for row in _parsed(text, delimiter or _delimiter(text)) if row]
     except csv.Error as error:
         raise InputError(
-            "unreadable-file", f"the hierarchy cannot be read: {error}", file=path, column=column
+            "unreadable-file", Sentence("the hierarchy cannot be read: {why}", why=str(error)), file=path, column=column
         ) from None
     cells: list[list[Text]] = [[*row] if row[0] else [cell or None for cell in row] for row in rows]
     return Hierarchy.from_rows(column, cells, file=path)

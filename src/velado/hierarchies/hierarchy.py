@@ -13,6 +13,7 @@ import numpy as np
 
 from velado.errors import InputError, unwritable
 from velado.hierarchies.scale import Scale
+from velado.sentences import Sentence
 from velado.values import ROOT, Text
 
 
@@ -47,7 +48,10 @@ class Hierarchy:
         if ragged:
             raise InputError(
                 "ragged-hierarchy",
-                f"every row of a hierarchy needs as many levels as the first ({width}); other rows start with",
+                Sentence(
+                    "every row of a hierarchy needs as many levels as the first ({width}); other rows start with",
+                    width=width,
+                ),
                 column=column,
                 file=file,
                 values=ragged,
@@ -82,8 +86,8 @@ class Hierarchy:
                 groups = dict.fromkeys(self.labels[level - 1][g] for g in self.maps[level - 1][torn])
                 raise InputError(
                     "not-nested",
-                    f"level {level} is not a function of level {level - 1}: "
-                    f"these values of level {level - 1} have several generalizations",
+                    Sentence("level {level} is not a function of level {below}: "
+                    "these values of level {below} have several generalizations", level=level, below=level - 1),
                     column=self.column, file=file, values=groups,
                     hint="Give groups with the same name the same parent, or different names.",
                 )  # fmt: skip
@@ -129,7 +133,7 @@ class Hierarchy:
             unknown = dict.fromkeys(v for v, c in zip(values, codes, strict=True) if c < 0)
             raise InputError(
                 "value-not-in-hierarchy",
-                f"{len(unknown)} value(s) of the data are missing at level 0 of the hierarchy",
+                Sentence("{count} value(s) of the data are missing at level 0 of the hierarchy", count=len(unknown)),
                 column=self.column, file=file, values=["(missing)" if v is None else v for v in unknown],
                 hint="Add them to the hierarchy, or clean the column.",
             )  # fmt: skip
@@ -196,7 +200,9 @@ class Hierarchy:
     def save(self, path: str | Path, delimiter: str = ";") -> None:
         """Write as a file that `hierarchies.build({'file': …})` reads back."""
         if len(delimiter) != 1:
-            raise InputError("bad-delimiter", f"the delimiter must be one character, got {delimiter!r}")
+            raise InputError(
+                "bad-delimiter", Sentence("the delimiter must be one character, got {given}", given=repr(delimiter))
+            )
         try:
             with open(path, "w", newline="", encoding="utf-8") as out:
                 self.write(out, delimiter)

@@ -13,6 +13,7 @@ from velado.errors import InputError, suggest
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
 from velado.hierarchies.territories import BRAZILIAN_STATES, OTHER_NAMES, REGIONS, US_STATES
+from velado.sentences import Sentence
 
 LANGUAGES = ("en", "es", "pt")
 JOINING = frozenset({"and", "y", "e", "the"})
@@ -34,9 +35,15 @@ def known(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     name, language, others = options.get("list"), options.get("language", "en"), options.get("others")
     if set(options) - {"list", "levels", "language", "others"} or not isinstance(name, str) or name not in LISTS:
         raise InputError(
-            "bad-hierarchy", f"known is one of {', '.join(LISTS)}, or {{list, levels, language, others}}, got {spec!r}",
-            column=column, hint=suggest(str(name), LISTS),
-        )  # fmt: skip
+            "bad-hierarchy",
+            Sentence(
+                "known is one of {lists}, or {{list, levels, language, others}}, got {given}",
+                lists=list(LISTS),
+                given=repr(spec),
+            ),
+            column=column,
+            hint=suggest(str(name), LISTS),
+        )
     places = _places(column, name, options.get("levels", LISTS[name].levels))
     if language not in LANGUAGES or not (others is None or (isinstance(others, str) and others)):
         raise InputError(
@@ -47,9 +54,12 @@ def known(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     unknown = [v for v, regions in found.items() if regions is None]
     if unknown and others is None:
         raise InputError(
-            "value-not-in-hierarchy", f"{len(unknown):,} value(s) are not in the list '{name}'", column=column, values=unknown,
-            hint=f"Clean them, or write {{known: {{list: {name}, others: other}}}}.",
-        )  # fmt: skip
+            "value-not-in-hierarchy",
+            Sentence("{count:,} value(s) are not in the list '{name}'", count=len(unknown), name=name),
+            column=column,
+            values=unknown,
+            hint=Sentence("Clean them, or write {{known: {{list: {name}, others: other}}}}.", name=name),
+        )
     rows = [[v, *((found[v] or [str(others)] * len(LISTS[name].levels))[i] for i in places)] for v in sorted(found)]
     return Hierarchy.from_rows(column, rows)
 
@@ -62,7 +72,14 @@ def _places(column: str, name: str, levels: Any) -> list[int]:
         if places == sorted(set(places)):
             return places
     raise InputError(
-        "bad-hierarchy", f"the levels of {name} are {', '.join(known)}, in this order, got {levels!r}", column=column
+        "bad-hierarchy",
+        Sentence(
+            "the levels of {name} are {known}, in this order, got {given}",
+            name=name,
+            known=known,
+            given=repr(levels),
+        ),
+        column=column,
     )
 
 

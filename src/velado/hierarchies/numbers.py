@@ -15,6 +15,7 @@ from velado.hierarchies.leaves import Leaves
 from velado.hierarchies.scale import Scale
 from velado.numbers import Notation, column_notation, parse_all
 from velado.parameters import LARGEST
+from velado.sentences import Sentence
 from velado.values import ROOT
 
 
@@ -50,7 +51,7 @@ def intervals(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
             ratio = widths[level] / widths[level - 1]
             if abs(ratio - round(ratio)) > 1e-9 or ratio < 1.5:
                 raise _not_nested(column, level + 1, [widths[level]])
-        origin = _one_number(column, options.get("origin", 0), "origin")
+        origin = _one_number(column, options.get("origin", 0), Sentence("the origin"))
         limits = [_by_width(numbers, width, origin) for width in widths]
         marks = [*widths, origin]
     whole = all(float(x).is_integer() for x in [*numbers, *marks])
@@ -103,9 +104,11 @@ def _lists(column: str, cuts: Any) -> list[Any]:
 
 
 def _cuts(column: str, level: int, cuts: Any) -> list[float]:
-    edges = [_one_number(column, c, f"cut at level {level}") for c in cuts]
+    edges = [_one_number(column, c, Sentence("the cut at level {level}", level=level)) for c in cuts]
     if edges != sorted(set(edges)):
-        raise InputError("bad-hierarchy", f"the cuts of level {level} must ascend", column=column, values=cuts)
+        raise InputError(
+            "bad-hierarchy", Sentence("the cuts of level {level} must ascend", level=level), column=column, values=cuts
+        )
     return edges
 
 
@@ -113,8 +116,12 @@ def _widths(column: str, widths: Any) -> list[float]:
     if isinstance(widths, (int, float)):
         widths = [widths]
     if not isinstance(widths, Sequence) or isinstance(widths, str) or not widths:
-        raise InputError("bad-hierarchy", f"'intervals' needs a list of widths, got {widths!r}", column=column)
-    checked = [_one_number(column, w, "width") for w in widths]
+        raise InputError(
+            "bad-hierarchy",
+            Sentence("'intervals' needs a list of widths, got {given}", given=repr(widths)),
+            column=column,
+        )
+    checked = [_one_number(column, w, Sentence("the width")) for w in widths]
     if any(w <= 0 for w in checked):
         raise InputError("bad-hierarchy", "interval widths must be positive", column=column, values=widths)
     return checked
@@ -122,13 +129,21 @@ def _widths(column: str, widths: Any) -> list[float]:
 
 def _one_number(column: str, value: Any, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= LARGEST:
-        raise InputError("bad-hierarchy", f"the {what} must be a number, got {shown(value)}", column=column)
+        raise InputError(
+            "bad-hierarchy",
+            Sentence("{what} must be a number, got {given}", what=what, given=shown(value)),
+            column=column,
+        )
     return float(value)
 
 
 def _not_nested(column: str, level: int, values: Sequence[Any]) -> InputError:
     return InputError(
-        "not-nested", f"the intervals of level {level} are not unions of those of level {level - 1}", column=column,
+        "not-nested",
+        Sentence(
+            "the intervals of level {level} are not unions of those of level {below}", level=level, below=level - 1
+        ),
+        column=column,
         values=[_text(v) if isinstance(v, float) else v for v in values],
         hint="Choose widths that are multiples of one another, such as [5, 10, 20].",
-    )  # fmt: skip
+    )

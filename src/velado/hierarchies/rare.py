@@ -8,6 +8,7 @@ from typing import Any
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
+from velado.sentences import Sentence
 
 OTHER = "other"
 
@@ -27,12 +28,16 @@ def frequency(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     if not good or set(options) - {"least", "name"} or not isinstance(name, str) or not name:
         raise InputError(
             "bad-hierarchy",
-            f"frequency is a list of numbers of records or {{least, name}}, got {spec!r}",
+            Sentence("frequency is a list of numbers of records or {{least, name}}, got {given}", given=repr(spec)),
             column=column,
         )
     assert least is not None
     if not all(type(n) is int and n > 0 for n in least) or list(least) != sorted(set(least)):
-        raise InputError("bad-hierarchy", f"'least' must be ascending whole numbers, got {least!r}", column=column)
+        raise InputError(
+            "bad-hierarchy",
+            Sentence("'least' must be ascending whole numbers, got {given}", given=repr(least)),
+            column=column,
+        )
     records = leaves.records
     if records is None:
         raise InputError(

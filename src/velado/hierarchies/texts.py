@@ -8,6 +8,7 @@ from typing import Any
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
+from velado.sentences import Sentence
 from velado.values import ROOT
 
 SEPARATORS = " .,-/_:;|"
@@ -30,13 +31,19 @@ def mask(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     side = options.get("side", "right")
     if set(options) - {"side", "hide", "fill"} or side not in ("right", "left"):
         raise InputError(
-            "bad-hierarchy", f"mask is 'right', 'left' or {{side, hide, fill}}, got {spec!r}", column=column
+            "bad-hierarchy",
+            Sentence("mask is 'right', 'left' or {{side, hide, fill}}, got {given}", given=repr(spec)),
+            column=column,
         )
     filled = _filled(column, leaves.values, options)
     longest = max((len(v) for v in filled.values()), default=1)
     hide = options.get("hide", list(range(1, longest)))
     if not _whole_numbers(hide) or list(hide) != sorted(set(hide)):
-        raise InputError("bad-hierarchy", f"'hide' must be ascending whole numbers, got {hide!r}", column=column)
+        raise InputError(
+            "bad-hierarchy",
+            Sentence("'hide' must be ascending whole numbers, got {given}", given=repr(hide)),
+            column=column,
+        )
 
     def shown(value: str, hidden: int) -> str:
         keep = max(longest - hidden, 0)
@@ -66,7 +73,9 @@ def path(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     good = specific in ("left", "right") and not set(options) - {"separator", "specific", "keep"}
     if not isinstance(separator, str) or not separator or not good:
         raise InputError(
-            "bad-hierarchy", f"path is a separator or {{separator, specific, keep}}, got {spec!r}", column=column
+            "bad-hierarchy",
+            Sentence("path is a separator or {{separator, specific, keep}}, got {given}", given=repr(spec)),
+            column=column,
         )
     depth = max((v.count(separator) + 1 for v in leaves.values), default=1)
     keep = options.get("keep", list(range(depth - 1, 0, -1)))
@@ -92,7 +101,9 @@ def prefix(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     options: Mapping[str, Any] = spec if isinstance(spec, Mapping) else {"lengths": spec}
     if set(options) - {"lengths", "fill"} or not options.get("lengths"):
         raise InputError(
-            "bad-hierarchy", f"prefix is a list of lengths or {{lengths, fill}}, got {spec!r}", column=column
+            "bad-hierarchy",
+            Sentence("prefix is a list of lengths or {{lengths, fill}}, got {given}", given=repr(spec)),
+            column=column,
         )
     lengths = options["lengths"]
     _check_descending(column, "lengths", lengths)
@@ -108,14 +119,19 @@ def _filled(column: str, values: Sequence[str], options: Mapping[str, Any]) -> d
         return {v: v for v in values}
     if type(length) is not int or not 1 <= length <= 100:
         raise InputError(
-            "bad-hierarchy", f"'fill' is a number of characters from 1 to 100, got {length!r}", column=column
+            "bad-hierarchy",
+            Sentence("'fill' is a number of characters from 1 to 100, got {given}", given=repr(length)),
+            column=column,
         )
     longer = [v for v in values if len(v) > length]
     if longer:
         raise InputError(
-            "bad-hierarchy", f"'fill' is {length}, and {len(longer):,} value(s) are longer", column=column, values=longer,
-            hint=f"Write fill: {max(map(len, longer))}.",
-        )  # fmt: skip
+            "bad-hierarchy",
+            Sentence("'fill' is {length}, and {count:,} value(s) are longer", length=length, count=len(longer)),
+            column=column,
+            values=longer,
+            hint=Sentence("Write fill: {longest}.", longest=max(map(len, longer))),
+        )
     return {v: v.zfill(length) if v.isascii() and v.isdigit() else v for v in values}
 
 
@@ -125,7 +141,11 @@ def _whole_numbers(given: Any) -> bool:
 
 def _check_descending(column: str, name: str, given: Any) -> None:
     if not _whole_numbers(given) or list(given) != sorted(set(given), reverse=True):
-        raise InputError("bad-hierarchy", f"'{name}' must be descending whole numbers, got {given!r}", column=column)
+        raise InputError(
+            "bad-hierarchy",
+            Sentence("'{name}' must be descending whole numbers, got {given}", name=name, given=repr(given)),
+            column=column,
+        )
 
 
 def _of_rows(column: str, rows: Sequence[Sequence[str]]) -> Hierarchy:

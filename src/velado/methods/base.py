@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -16,11 +16,14 @@ from velado.errors import NoSolution
 from velado.frequency import Classes, FrequencyTable
 from velado.fuzzy.classes import Fuzzified
 from velado.hierarchies import Cover
-from velado.models import CLASS, WHOLE, PrivacyModel, judge_classes
+from velado.models import CLASS, WHOLE, PrivacyModel, Verdict, judge_classes
 from velado.parameters import Parameter, check
 from velado.progress import Progress
+from velado.sentences import Sentence, joined
 from velado.values import Text
 
+MOST_LOOKED_AT = 10**7
+"""Rows times nodes up to which an error says what would work."""
 FIRST_NODES = 16
 """Nodes that a search evaluates at least, if its kernels are not compiled."""
 
@@ -147,23 +150,97 @@ def release_of(
 
 
 def no_solution(frequency: FrequencyTable, models: Sequence[PrivacyModel], share: float) -> NoSolution:
-    """Why nothing was found, and the nearest setting that would work."""
+    """Why nothing was found, and the nearest setting that would work.
+
+    Its ``fields``: the share of records that may be suppressed (``allowed``), what each model ``reached`` with every column at
+    its highest level, the names of those ``failing`` even there, and a node that satisfies the models if more records may be
+    suppressed (``nearest``), if there is one on the way up.
+    """
     top = [h.height for h in frequency.hierarchies]
     classes = Classes.at_levels(frequency, top)
     _, verdicts = judge_classes(models, frequency.judged, classes)
     failing = [v for v in verdicts if not v.satisfied]
-    text = "no recoding satisfies the models"
-    if share < 1:
-        text += f" when at most {share:.4g} of the records may be suppressed"
-    hints = []
-    for v in failing:
-        wanted = ", ".join(f"{k}={x}" for k, x in v.required.items() if k not in ("column", "strict"))
-        got = v.achieved if not isinstance(v.achieved, float) else round(v.achieved, 6)
-        hints.append(f"{v.name} ({wanted}): even with every column at its highest level the table only reaches {got}.")
+    hints = [
+        Sentence(
+            "{model} ({required}): even with every column at its highest level the table only reaches {reached}.",
+            model=v.name,
+            required=", ".join(f"{k}={x}" for k, x in v.required.items() if k not in ("column", "strict")),
+            reached=shown_figure(v.achieved),
+        )
+        for v in failing
+    ]
     if not failing:
-        hints.append("The fully generalized table satisfies the models; no node does so within the limits given.")
+        hints.append(
+            Sentence("The fully generalized table satisfies the models; no node does so within the limits given.")
+        )
     if share < 1:
-        hints.append("Allow more suppression, weaken the models, or give the hierarchies a higher level.")
+        hints.append(Sentence("Allow more suppression, weaken the models, or give the hierarchies a higher level."))
     else:
-        hints.append("Weaken the models to what the table reaches, or drop the model.")
-    return NoSolution("no-solution", text, hint="\n".join(hints))
+        hints.append(Sentence("Weaken the models to what the table reaches, or drop the model."))
+    return NoSolution(
+        "no-solution",
+        Sentence(
+            "no recoding satisfies the models when at most {allowed:.4g} of the records may be suppressed",
+            allowed=share,
+        )
+        if share < 1
+        else "no recoding satisfies the models",
+        hint=joined("\n", hints),
+        fields={
+            "allowed": share,
+            "reached": reached(verdicts),
+            "failing": list(reached(failing)),
+            "nearest": _nearest(frequency, models) if share < 1 else None,
+        },
+    )
+
+
+def reached(verdicts: Sequence[Verdict]) -> dict[str, float | int | None]:
+    """What each model reaches, by its name; with its column where several have the same name."""
+    names = Counter(v.name for v in verdicts)
+    return {
+        v.name if names[v.name] == 1 else f"{v.name} ({v.required.get('column')})": _finite(v.achieved)
+        for v in verdicts
+    }
+
+
+def shown_figure(achieved: Any) -> Any:
+    """A figure that a model reaches, for a message."""
+    return round(achieved, 6) if isinstance(achieved, float) else achieved
+
+
+def _finite(achieved: Any) -> Any:
+    return None if isinstance(achieved, float) and not math.isfinite(achieved) else achieved
+
+
+def _nearest(frequency: FrequencyTable, models: Sequence[PrivacyModel]) -> dict[str, Any] | None:
+    """A node that suppresses few records, found by raising the column with the most different values, as Datafly does."""
+    nodes = 1 + sum(h.height for h in frequency.hierarchies)
+    if frequency.rows * nodes > MOST_LOOKED_AT:
+        return None
+    best: Found | None = None
+    for levels in climb(frequency):
+        found = release_of(frequency, models, levels, Search(0, 0, False, None, 0.0))
+        if found.kept.any() and (best is None or found.suppressed < best.suppressed):
+            best = found
+    if best is None or best.levels is None:
+        return None
+    return {
+        "suppression": best.suppressed / frequency.records,
+        "suppressed": best.suppressed,
+        "levels": dict(zip(frequency.columns, best.levels, strict=True)),
+    }
+
+
+def climb(frequency: FrequencyTable) -> Iterator[list[int]]:
+    """Nodes from the bottom of the lattice to its top: each raises the column with the most different values, ties the first."""
+    levels = [0] * len(frequency.hierarchies)
+    while True:
+        yield list(levels)
+        distinct = [
+            len(np.unique(h.maps[level][frequency.codes[:, j]])) if level < h.height else -1
+            for j, (h, level) in enumerate(zip(frequency.hierarchies, levels, strict=True))
+        ]
+        if not distinct or max(distinct) < 0:
+            return
+        levels[distinct.index(max(distinct))] += 1

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from velado.declared import Declaration
 from velado.frequency import FrequencyTable
 from velado.methods.base import (
     Found,
     Method,
     Search,
+    climb,
     lattice_size,
     no_solution,
     release_of,
@@ -51,8 +50,7 @@ class Datafly(Method):
         clock = Clock()
         heights = [h.height for h in frequency.hierarchies]
         limit = suppression_limit(self.suppression, frequency.records)
-        levels = [0] * len(heights)
-        for evaluated in range(1, sum(heights) + 2):
+        for evaluated, levels in enumerate(climb(frequency), 1):
             progress.at(sum(levels), sum(heights))
             found = release_of(frequency, models, levels, Search(0, 0, False, None, 0.0))
             if found.suppressed <= limit and found.kept.any():
@@ -60,11 +58,4 @@ class Datafly(Method):
                 search = Search(nodes, evaluated, False, None, clock.seconds)
                 progress.at(1.0)
                 return release_of(frequency, models, levels, search)
-            distinct = [
-                len(np.unique(h.maps[level][frequency.codes[:, j]])) if level < h.height else -1
-                for j, (h, level) in enumerate(zip(frequency.hierarchies, levels, strict=True))
-            ]
-            if not distinct or max(distinct) < 0:
-                break
-            levels[distinct.index(max(distinct))] += 1
         raise no_solution(frequency, models, self.suppression)

@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 from velado.declared import Declaration
 from velado.errors import InputError, NoSolution, suggest
 from velado.frequency import FrequencyTable
-from velado.methods.base import Found, Method, Search, lattice_size, release_of, suppression_limit
+from velado.methods.base import Found, Method, Search, lattice_size, reached, release_of, suppression_limit
 from velado.methods.clock import Clock
-from velado.models import PrivacyModel
+from velado.models import PrivacyModel, judge_classes
 from velado.parameters import Levels, Number
 from velado.progress import Progress
+from velado.sentences import Sentence
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,19 @@ class Fixed(Method):
         found = release_of(frequency, models, vector, Search(nodes, 1, False, None, clock.seconds, "given levels"))
         if not found.kept.any() or found.suppressed > suppression_limit(self.suppression, frequency.records):
             raise NoSolution(
-                "no-solution", f"these levels leave {found.suppressed:,} of {frequency.records:,} records in violating classes",
+                "no-solution",
+                Sentence(
+                    "these levels leave {suppressed:,} of {records:,} records in violating classes",
+                    suppressed=found.suppressed,
+                    records=frequency.records,
+                ),
                 hint="Allow more suppression, choose higher levels, or use the method lattice.",
-            )  # fmt: skip
+                fields={
+                    "allowed": self.suppression,
+                    "needed": found.suppressed / frequency.records if found.kept.any() else None,
+                    "reached": reached(judge_classes(models, frequency.judged, found.classes)[1]),
+                },
+            )
         progress.at(1, 1)
         return found
 
@@ -62,6 +73,10 @@ class Fixed(Method):
         for h in frequency.hierarchies:
             if self.levels[h.column] > h.height:
                 raise InputError(
-                    "bad-levels", f"the highest level is {h.height}, got {self.levels[h.column]}", column=h.column
+                    "bad-levels",
+                    Sentence(
+                        "the highest level is {highest}, got {level}", highest=h.height, level=self.levels[h.column]
+                    ),
+                    column=h.column,
                 )
-        return [self.levels[c] for c in frequency.columns]
+        return [int(self.levels[c]) for c in frequency.columns]

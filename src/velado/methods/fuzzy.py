@@ -18,12 +18,13 @@ from velado.fuzzy.coding import Coding
 from velado.fuzzy.memberships import MOST_CELLS
 from velado.hierarchies import Hierarchy
 from velado.i18n import LANGUAGES
-from velado.methods.base import Found, Method, Search, suppression_limit
+from velado.methods.base import Found, Method, Search, reached, shown_figure, suppression_limit
 from velado.methods.clock import Clock
 from velado.methods.fuzzy_labels import Labelled
 from velado.models import CLASS, FUZZY, PrivacyModel, Verdict, check_basis
 from velado.parameters import FLAG, Choice, Lists, Number
 from velado.progress import Progress
+from velado.sentences import Sentence, joined
 from velado.values import ROOT
 
 MOST_SETS = 9
@@ -70,16 +71,16 @@ class Fuzzy(Method):
         "joint": Choice("partition all columns together instead of crossing their sets", FLAG),
         "sets": Number("number of sets, of each column or of all jointly", low=2, high=1000, integer=True, word="auto"),
         "breakpoints": Lists("where the sets of a column lie that are drawn by hand", numbers=True),
-        "shape": Choice("shape of the sets drawn by hand", tuple(SHAPES)),
-        "intervals": Choice("what the intervals of global recode have in common", ("equalAmount", "equidistant", "logEqui")),
-        "outliers": Choice("which outliers global recode leaves out", ("keep", "lowest", "fences")),
-        "fuzzifier": Number("how much the learned sets overlap", low=1, low_open=True, high=100),
+        "shape": Choice("shape of the sets drawn by hand", tuple(SHAPES), expert=True),
+        "intervals": Choice("what the intervals of global recode have in common", ("equalAmount", "equidistant", "logEqui"), expert=True),
+        "outliers": Choice("which outliers global recode leaves out", ("keep", "lowest", "fences"), expert=True),
+        "fuzzifier": Number("how much the learned sets overlap", low=1, low_open=True, high=100, expert=True),
         "names": Lists("names of the sets of a column, ascending"),
         "language": Choice("language of the names that are not given", tuple(LANGUAGES)),
         "degrees": Number("decimals of the degrees of membership, if they are written", low=1, high=6, integer=True, optional=True),
         "suppression": Number("share of the records that may be suppressed", low=0, high=1),
-        "restarts": Number("runs from different starts, of which the best is taken", low=1, high=1000, integer=True),
-        "seed": Number("seed of the starts", low=0, integer=True),
+        "restarts": Number("runs from different starts, of which the best is taken", low=1, high=1000, integer=True, expert=True),
+        "seed": Number("seed of the starts", low=0, integer=True, expert=True),
     }  # fmt: skip
 
     @property
@@ -153,9 +154,11 @@ class Fuzzy(Method):
         given = self.names.get(column) or set_labels(len(places), self.language)
         if len(given) != len(places):
             raise InputError(
-                "bad-names", f"there are {len(places)} sets and {len(given)} names", column=column,
+                "bad-names",
+                Sentence("there are {sets} sets and {names} names", sets=len(places), names=len(given)),
+                column=column,
                 hint="Give as many names as sets, or none.",
-            )  # fmt: skip
+            )
         return tuple(given[i] for i in places)
 
     def _wanted(self, frequency: FrequencyTable, numbers: Sequence[np.ndarray]) -> Sequence[int]:
@@ -215,12 +218,22 @@ class Fuzzy(Method):
 
     def _none(self, sets: int, suppressed: int, failing: Sequence[Verdict]) -> NoSolution:
         hints = [
-            f"{v.name}: {v.achieved if not isinstance(v.achieved, float) else round(v.achieved, 6)} is reached."
-            for v in failing
+            Sentence("{model}: {reached} is reached.", model=v.name, reached=shown_figure(v.achieved)) for v in failing
         ]
-        hints.append("Weaken the models to what is reached, allow suppression, or take fewer sets or fewer columns.")
-        text = f"no partition satisfies the models: with {sets} sets, {suppressed} record(s) would be suppressed"
-        return NoSolution("no-solution", text, hint="\n".join(hints))
+        hints.append(
+            Sentence("Weaken the models to what is reached, allow suppression, or take fewer sets or fewer columns.")
+        )
+        text = Sentence(
+            "no partition satisfies the models: with {sets} sets, {suppressed} record(s) would be suppressed",
+            sets=sets,
+            suppressed=suppressed,
+        )
+        return NoSolution(
+            "no-solution",
+            text,
+            hint=joined("\n", hints),
+            fields={"reached": reached(failing), "allowed": self.suppression},
+        )
 
 
 def _rows(frequency: FrequencyTable, numbers: Sequence[np.ndarray]) -> np.ndarray:

@@ -32,6 +32,7 @@ from velado.methods.objectives import OBJECTIVES, compile_objective, value_of
 from velado.models import PrivacyModel, compile_rules, judge_classes, single_models, smallest_class, whole_models
 from velado.parameters import FLAG, Choice, Number
 from velado.progress import Progress
+from velado.sentences import Sentence
 
 AT_ONCE = 100_000
 """Nodes that are begun in one piece: less than half a second."""
@@ -70,8 +71,15 @@ class Lattice(Method):
     parameters: ClassVar = {
         "suppression": Number("share of the records that may be suppressed", low=0, high=1),
         "objective": Choice("what to minimise (precision: to maximise)", OBJECTIVES),
-        "budget": Number("seconds after which the best node found is returned", low=0, low_open=True, optional=True),
-        "minimal": Choice("list all minimal nodes as well", FLAG),
+        "budget": Number(
+            "seconds after which the best node found is returned",
+            low=0,
+            low_open=True,
+            optional=True,
+            unit="s",
+            expert=True,
+        ),
+        "minimal": Choice("list all minimal nodes as well", FLAG, expert=True),
     }
 
     def search(
@@ -89,7 +97,7 @@ class Lattice(Method):
             if proven:
                 raise no_solution(frequency, models, self.suppression)
             raise InputError(
-                "budget-too-small", f"no node was found within the budget of {self.budget} s",
+                "budget-too-small", Sentence("no node was found within the budget of {budget} s", budget=self.budget),
                 hint="Raise the budget, or use the method datafly.",
             )  # fmt: skip
         value = space.value(node)
@@ -126,11 +134,12 @@ class Space:
         depth = [h.levels for h in frequency.hierarchies]
         self.nodes = lattice_size(depth)
         if self.nodes > MOST_NODES:
-            shown = f"{self.nodes:,}" if self.nodes < 10**15 else "more than 10^15"
+            shown = Sentence("{nodes:,}", nodes=self.nodes) if self.nodes < 10**15 else Sentence("more than 10^15")
             raise InputError(
-                "lattice-too-large", f"the lattice has {shown} nodes, more than {MOST_NODES:,}",
+                "lattice-too-large",
+                Sentence("the lattice has {nodes} nodes, more than {most:,}", nodes=shown, most=MOST_NODES),
                 hint="Take fewer quasi-identifiers or levels, or use the method datafly.",
-            )  # fmt: skip
+            )
         self.shape = tuple(depth)
         self.limit = suppression_limit(suppression, frequency.records)
         tables = LevelTables.of(frequency)

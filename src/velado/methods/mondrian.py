@@ -62,12 +62,14 @@ class Mondrian(Method):
     takes: ClassVar[frozenset[str]] = frozenset({CLASS})
     local: ClassVar[bool] = True
     parameters: ClassVar = {
-        "split": Choice("where a column is cut", ("balanced", "median", "distribution")),
+        "split": Choice("where a column is cut", ("balanced", "median", "distribution"), expert=True),
         "represent": ChoiceByColumn("what stands for the values of a class", tuple(REPRESENTATIVES)),
-        "width": Choice("how the width of a column is measured", ("values", "range", "std")),
-        "weights": Weights("how much more a column's width counts, by column"),
-        "relaxed": Choice("whether records with equal values may come on both sides of a cut", FLAG),
-        "memory": Size("memory above which the table is solved in parts; half of what is free if not given"),
+        "width": Choice("how the width of a column is measured", ("values", "range", "std"), expert=True),
+        "weights": Weights("how much more a column's width counts, by column", expert=True),
+        "relaxed": Choice("whether records with equal values may come on both sides of a cut", FLAG, expert=True),
+        "memory": Size(
+            "memory above which the table is solved in parts; half of what is free if not given", expert=True
+        ),
     }
 
     @property
@@ -126,12 +128,16 @@ class Mondrian(Method):
         """The rules by which a table with these columns is cut."""
         columns = [h.column for h in hierarchies]
         represented = {} if isinstance(self.represent, str) else self.represent
-        for what, name in [("weight", n) for n in self.weights] + [("representative", n) for n in represented]:
+        for name in (*self.weights, *represented):
             if name not in columns:
                 raise InputError(
-                    "unknown-column", f"a {what} is given for a column that is not a quasi-identifier", column=name,
+                    "unknown-column",
+                    "a weight is given for a column that is not a quasi-identifier"
+                    if name in self.weights
+                    else "a representative is given for a column that is not a quasi-identifier",
+                    column=name,
                     hint=suggest(name, columns),
-                )  # fmt: skip
+                )
         axes = tuple(Axis.cut(h) for h in hierarchies)
         return Cutter(
             axes, records, tuple(models), tuple(sensitive), self.split, self.width, self.weights, self.relaxed

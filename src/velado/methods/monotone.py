@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from velado.errors import InputError
 from velado.models import PrivacyModel
+from velado.sentences import Sentence
 
 
 def require_monotone(method: str, models: Sequence[PrivacyModel], suppression: float) -> None:
@@ -17,9 +18,16 @@ def require_monotone(method: str, models: Sequence[PrivacyModel], suppression: f
     for model in models:
         fits = model.is_monotone if suppression == 0 else model.is_hereditary
         if not fits:
-            reason = "is not monotone" if suppression == 0 else "is not monotone when records are suppressed"
             raise InputError(
-                "not-monotone", f"{method} needs monotone models, and {model.name} {reason}",
-                hint="Use the method lattice, which proves its optimum for every model"
-                + (", or 'suppression: 0'." if suppression and model.is_monotone else "."),
-            )  # fmt: skip
+                "not-monotone",
+                Sentence(
+                    "{method} needs monotone models, and {model} is not monotone"
+                    if suppression == 0
+                    else "{method} needs monotone models, and {model} is not monotone when records are suppressed",
+                    method=method,
+                    model=model.name,
+                ),
+                hint="Use the method lattice, which proves its optimum for every model, or 'suppression: 0'."
+                if suppression and model.is_monotone
+                else "Use the method lattice, which proves its optimum for every model.",
+            )

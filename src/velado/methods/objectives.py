@@ -15,6 +15,7 @@ import numpy as np
 from velado.errors import InputError, suggest
 from velado.frequency import Classes, FrequencyTable
 from velado.frequency.classes import LevelTables
+from velado.sentences import Sentence
 
 CellPrices = tuple[list[list[np.ndarray]], np.ndarray, np.ndarray, np.ndarray]
 """Prices per column and level and group; price of suppression; scale and shift of a column's sum."""
@@ -105,7 +106,9 @@ def compile_objective(
     from velado.kernels import lattice as kernel
 
     if name not in OBJECTIVES:
-        raise InputError("unknown-objective", f"there is no objective '{name}'", hint=suggest(name, OBJECTIVES))
+        raise InputError(
+            "unknown-objective", Sentence("there is no objective '{name}'", name=name), hint=suggest(name, OBJECTIVES)
+        )
     m = len(frequency.hierarchies)
     cost = np.zeros(tables.maps.shape)
     sorted_at = np.zeros((m, len(cost) + 1), dtype=np.int64)

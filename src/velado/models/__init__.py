@@ -66,8 +66,10 @@ def model_from(name: str, arguments: Mapping[str, Any] | None) -> PrivacyModel:
     KAnonymity(k=5)
     """
     if name not in MODELS:
-        raise InputError("unknown-model", f"there is no privacy model '{name}'", hint=suggest(name, MODELS))
-    return build(MODELS[name], arguments, f"the model {name}")
+        raise InputError(
+            "unknown-model", Sentence("there is no privacy model '{name}'", name=name), hint=suggest(name, MODELS)
+        )
+    return build(MODELS[name], arguments, Sentence("the model {name}", name=name))
 
 
 def strengths() -> dict[str, Strength]:

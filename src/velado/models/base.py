@@ -180,9 +180,11 @@ def attribute_of(model: PrivacyModel, sensitive: Sequence[Sensitive]) -> Sensiti
         if attribute.column == model.column and attribute.others == others:
             return attribute
     raise InputError(
-        "not-sensitive", f"{model.name} protects this column, but its role is not sensitive", column=model.column,
+        "not-sensitive",
+        Sentence("{model} protects this column, but its role is not sensitive", model=model.name),
+        column=model.column,
         hint="Give the column the role 'sensitive', or name another column in the model.",
-    )  # fmt: skip
+    )
 
 
 def rules_of(models: Sequence[PrivacyModel], sensitive: Sequence[Sensitive]) -> list[tuple[int, Rule]]:
@@ -199,9 +201,14 @@ def _of_people(model: PrivacyModel, rule: Rule, people: Sensitive) -> Rule:
 
     if rule.kind == MASS:
         raise InputError(
-            "not-on-people", f"{model.name} with 'strict: true' counts the records of parts of classes, and people are to be counted",
-            column=people.column, hint="Leave out 'strict: true', or write 'person: rows' if every row is a person.",
-        )  # fmt: skip
+            "not-on-people",
+            Sentence(
+                "{model} with 'strict: true' counts the records of parts of classes, and people are to be counted",
+                model=model.name,
+            ),
+            column=people.column,
+            hint="Leave out 'strict: true', or write 'person: rows' if every row is a person.",
+        )
     return Rule(MASS, rule.threshold, people, scale=float(people.unit)) if rule.kind == SIZE else rule
 
 

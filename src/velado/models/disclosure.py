@@ -45,8 +45,8 @@ class DeltaDisclosure(OnSensitive):
     parameters: ClassVar = {
         "delta": Number("largest difference of logarithms", low=0, low_open=True),
         "column": COLUMN,
-        "base": Choice("base of the logarithm", (2, "e")),
-        "every": Choice("every value must be present in every class", FLAG),
+        "base": Choice("base of the logarithm", (2, "e"), expert=True),
+        "every": Choice("every value must be present in every class", FLAG, expert=True),
         "strict": STRICT,
     }
     monotone: ClassVar[bool] = False
@@ -95,7 +95,7 @@ class BetaLikeness(OnSensitive):
     parameters: ClassVar = {
         "beta": Number("largest relative gain", low=0, low_open=True),
         "column": COLUMN,
-        "enhanced": Choice("bound the gain by −ln q as well", FLAG),
+        "enhanced": Choice("bound the gain by −ln q as well", FLAG, expert=True),
         "strict": STRICT,
     }
 
@@ -135,7 +135,7 @@ class AlphaK(OnSensitive):
     checked: ClassVar = {"alpha": Checked(title="(α,k)-anonymity: α", arguments={"alpha": 1, "k": 2}, part="alpha")}
     parameters: ClassVar = {
         "alpha": Number("largest share of a value", low=0, high=1, low_open=True),
-        "k": Number("smallest class size", low=2, integer=True),
+        "k": Number("smallest class size", low=2, integer=True, unit="records"),
         "column": COLUMN,
         "strict": STRICT,
     }

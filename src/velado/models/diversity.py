@@ -17,7 +17,7 @@ from velado.models.base import Checked, OnSensitive, Rule
 from velado.parameters import FLAG, Choice, ColumnName, Number
 
 COLUMN = ColumnName("the sensitive column")
-STRICT = Choice("join the other sensitive columns to the quasi-identifiers", FLAG)
+STRICT = Choice("join the other sensitive columns to the quasi-identifiers", FLAG, expert=True)
 
 
 @dataclass(frozen=True)

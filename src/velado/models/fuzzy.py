@@ -54,7 +54,7 @@ class QAnonymity(FuzzyModel):
     parameters: ClassVar = {
         "q": Number("smallest possible number of records of a fuzzy class", low=2, integer=True),
         "possibility": Number("how possible that must be", low=0, high=1, low_open=True),
-        "aggregation": Choice("how the possibilities of the classes become one", tuple(AGGREGATIONS)),
+        "aggregation": Choice("how the possibilities of the classes become one", tuple(AGGREGATIONS), expert=True),
     }
 
     def judge(self, classes: FuzzyClasses) -> Verdict:

@@ -27,7 +27,7 @@ class KAnonymity(PrivacyModel):
         example={"k": 5},
     )
     strength: ClassVar = {"k": Strength("k", 1)}
-    parameters: ClassVar = {"k": Number("smallest class size", low=2, integer=True)}
+    parameters: ClassVar = {"k": Number("smallest class size", low=2, integer=True, unit="records")}
     hereditary: ClassVar[bool] = True
 
     def rules(self, sensitive: Sensitive | None) -> list[Rule]:

@@ -17,6 +17,7 @@ from velado.operations.substitution import Substitute
 from velado.operations.suppression import Drop, Suppress
 from velado.operations.treatment import Treatment
 from velado.parameters import build
+from velado.sentences import Sentence
 
 OPERATIONS: dict[str, type[Operation]] = {
     o.name: o
@@ -44,15 +45,19 @@ def operation_from(spec: Any) -> Operation:
             hint="For example suppress, {round: 10} or {mask: {keep: 3}}.",
         )  # fmt: skip
     if name not in OPERATIONS:
-        raise InputError("bad-operation", f"unknown operation {name!r}", hint=suggest(str(name), OPERATIONS))
+        raise InputError(
+            "bad-operation",
+            Sentence("unknown operation {given}", given=repr(name)),
+            hint=suggest(str(name), OPERATIONS),
+        )
     kind = OPERATIONS[name]
     if arguments is not None and not isinstance(arguments, Mapping):
         if kind.main is None:
-            raise InputError("bad-operation", f"the parameters of {name} must be a mapping")
+            raise InputError("bad-operation", Sentence("the parameters of {name} must be a mapping", name=name))
         arguments = {kind.main: arguments}
     if any(str(key).lower() in SECRETS for key in arguments or ()):
         raise key_in_project()
-    return build(kind, arguments, f"the operation {name}")
+    return build(kind, arguments, Sentence("the operation {name}", name=name))
 
 
 __all__ = [

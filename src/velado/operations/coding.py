@@ -11,6 +11,7 @@ from velado.errors import InputError
 from velado.operations.base import Given, OnValues
 from velado.operations.numbers import Style, exact, parse
 from velado.parameters import FLAG, Choice, Number
+from velado.sentences import Sentence
 from velado.tables import ColumnType
 
 LABEL = Choice("show >HIGH and <LOW in the place of the limits themselves", FLAG)
@@ -93,7 +94,9 @@ class Limits(Coding):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.low > self.high:
-            raise InputError("bad-parameter", f"limits: low ({self.low}) is above high ({self.high})")
+            raise InputError(
+                "bad-parameter", Sentence("limits: low ({low}) is above high ({high})", low=self.low, high=self.high)
+            )
 
     def limits(self) -> tuple[float | None, float | None]:
         """Both."""

@@ -10,6 +10,7 @@ from velado.errors import InputError
 from velado.operations.base import Given
 from velado.operations.keys import KeyedOnValues, derived, read_key
 from velado.parameters import KeyPlace
+from velado.sentences import Sentence
 
 MARK = "e"
 """First character of a token: no spreadsheet takes it for a number or a formula."""
@@ -57,10 +58,12 @@ def decrypted(tokens: Sequence[str], key: bytes, column: str, attribute: str) ->
             padded = cipher.decrypt(data, None)
         except InvalidTag:
             raise InputError(
-                "wrong-key", f"this key does not open the column as the attribute '{attribute}'", column=column,
+                "wrong-key",
+                Sentence("this key does not open the column as the attribute '{attribute}'", attribute=attribute),
+                column=column,
                 hint="Use the key of the release; if the project gave the column another attribute, name it: "
                 "--column COLUMN=ATTRIBUTE.",
-            ) from None  # fmt: skip
+            ) from None
         values.append(padded[: -padded[-1]].decode())
     return values
 

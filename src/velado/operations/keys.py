@@ -15,15 +15,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from velado.errors import InputError, unwritable
+from velado.errors import InputError, reason, unwritable
 from velado.operations.base import Given, OnValues, Operation
+from velado.sentences import Sentence
 
 BYTES = 32
 MOST_BYTES = 4096
 """What is read of a file that should hold a key."""
 EXPOSED = stat.S_IRWXO | stat.S_IWGRP
 """Permissions that nobody but the owner may have on a key file."""
-NO_KEY = "'velado key FILE' makes a key. A key or password itself must not stand there, only where the key is."
+NO_KEY = Sentence(
+    "'velado key FILE' makes a key. A key or password itself must not stand there, only where the key is."
+)
 DIGITS = re.compile(rf"[0-9a-fA-F]{{{2 * BYTES}}}")
 LIKE_A_KEY = re.compile(r"[0-9a-fA-F]{32,}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -58,21 +61,25 @@ def read_key(place: str, folder: Path | None = None) -> bytes:
     if scheme == "env":
         if not os.environ.get(where):
             raise InputError("no-key", "the environment variable that 'env:' names is not set", hint=NO_KEY)
-        return _parsed(os.environ[where], f"the environment variable {where}")
+        return _parsed(os.environ[where], Sentence("the environment variable {variable}", variable=where))
     path = (folder or Path()) / where
     try:
         with open(path, "rb") as file:
             _check_private(os.fstat(file.fileno()), path)
             text = file.read(MOST_BYTES).decode("ascii", errors="replace")
     except (OSError, ValueError) as error:
-        why = (isinstance(error, OSError) and error.strerror) or "not a path"
         raise InputError(
             "no-key",
-            f"cannot read the key that 'file:' names: {why}",
+            Sentence("cannot read the key that 'file:' names: {why}", why=_why(error)),
             file=path if os.path.lexists(path) else None,
             hint=NO_KEY,
         ) from None
-    return _parsed(text, "the file", path)
+    return _parsed(text, Sentence("the file"), path)
+
+
+def _why(error: OSError | ValueError) -> Sentence:
+    """Why the file of a key cannot be opened; what is no path is not repeated."""
+    return reason(error, Sentence("not a path"))
 
 
 def _check_private(status: os.stat_result, path: Path) -> None:
@@ -87,13 +94,15 @@ def _check_private(status: os.stat_result, path: Path) -> None:
 def _parsed(text: str, what: str, file: Path | None = None) -> bytes:
     if not DIGITS.fullmatch(text.strip()):
         raise InputError(
-            "bad-key", f"{what} does not hold a key: {2 * BYTES} hexadecimal digits", file=file,
+            "bad-key",
+            Sentence("{what} does not hold a key: {digits} hexadecimal digits", what=what, digits=2 * BYTES),
+            file=file,
             hint="Passwords are too weak to serve as keys; 'velado key FILE' makes a key.",
-        )  # fmt: skip
+        )
     key = bytes.fromhex(text.strip())
     if not any(key):
         raise InputError(
-            "weak-key", f"{what} holds a key of zeros, which anybody would try first", file=file,
+            "weak-key", Sentence("{what} holds a key of zeros, which anybody would try first", what=what), file=file,
             hint="'velado key FILE' makes a random key.",
         )  # fmt: skip
     return key
@@ -132,8 +141,7 @@ def create_key(path: str | Path) -> Path:
             hint="Choose another path.",
         ) from None  # fmt: skip
     except (OSError, ValueError) as error:
-        why = (isinstance(error, OSError) and error.strerror) or "not a path"
-        raise InputError("unwritable-output", f"cannot write the key there: {why}") from None
+        raise InputError("unwritable-output", Sentence("cannot write the key there: {why}", why=_why(error))) from None
     try:
         with os.fdopen(file, "w", encoding="ascii") as out:
             out.write(secrets.token_hex(BYTES) + "\n")
@@ -160,7 +168,7 @@ class Keyed(Operation):
     def files(self, folder: Path) -> dict[str, Path]:
         """The key file, if it is one."""
         scheme, _, where = self.key.partition(":")
-        return {"the key": folder / where} if scheme == "file" else {}
+        return {Sentence("the key"): folder / where} if scheme == "file" else {}
 
     def ready(self, given: Given) -> None:
         """Read the key."""

@@ -29,9 +29,9 @@ class Mask(OnValues):
     takes_identifiers: ClassVar[bool] = True
     main: ClassVar = "keep"
     parameters: ClassVar = {
-        "keep": Number("how many characters stay", low=0, integer=True),
+        "keep": Number("how many characters stay", low=0, integer=True, unit="characters"),
         "side": Choice("side that is masked", ("left", "right")),
-        "character": Word("what stands for a masked character", characters=1),
+        "character": Word("what stands for a masked character", characters=1, expert=True),
     }
 
     def labels(self, values: Sequence[str], given: Given) -> Sequence[str]:

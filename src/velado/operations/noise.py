@@ -43,8 +43,12 @@ class AddNoise(Operation):
     parameters: ClassVar = {
         "scale": Number("how large the noise is", low=0, low_open=True),
         "distribution": Choice("how the noise is distributed", tuple(SMALL)),
-        "seed": Number("fixes the noise; none: a secret one for every run", low=0, integer=True, optional=True),
-        "decimals": Number("decimals that are shown", low=0, high=MOST_DECIMALS, integer=True, optional=True),
+        "seed": Number(
+            "fixes the noise; none: a secret one for every run", low=0, integer=True, optional=True, expert=True
+        ),
+        "decimals": Number(
+            "decimals that are shown", low=0, high=MOST_DECIMALS, integer=True, optional=True, expert=True
+        ),
     }
 
     @property

@@ -10,6 +10,7 @@ from velado.errors import InputError
 from velado.numbers import beside, column_notation, notation_of
 from velado.operations.base import Given
 from velado.parameters import LARGEST
+from velado.sentences import Sentence
 
 MOST_DECIMALS = 9
 
@@ -50,6 +51,9 @@ def parse(values: Sequence[str], given: Given) -> list[Decimal]:
     wrong = [v for v, n in zip(values, numbers, strict=True) if abs(n) > LARGEST]
     if wrong:
         raise InputError(
-            "not-a-number", f"{len(wrong):,} number(s) are too large", column=given.column, values=given.shown(wrong)
+            "not-a-number",
+            Sentence("{count:,} number(s) are too large", count=len(wrong)),
+            column=given.column,
+            values=given.shown(wrong),
         )
     return numbers

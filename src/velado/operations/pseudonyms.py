@@ -11,6 +11,7 @@ from velado.errors import InputError
 from velado.operations.base import Given
 from velado.operations.keys import KeyedOnValues, derived, read_key
 from velado.parameters import KeyPlace, Number
+from velado.sentences import Sentence
 
 MARK = "p"
 """First character of a pseudonym: no spreadsheet takes it for a number or a formula."""
@@ -32,7 +33,7 @@ class Pseudonymize(KeyedOnValues):
     main: ClassVar = "key"
     parameters: ClassVar = {
         "key": KeyPlace("where the key is: env:VARIABLE or file:PATH"),
-        "length": Number("characters of a pseudonym", low=8, high=65, integer=True),
+        "length": Number("characters of a pseudonym", low=8, high=65, integer=True, unit="characters", expert=True),
     }
 
     def labels(self, values: Sequence[str], given: Given) -> Sequence[str]:
@@ -48,6 +49,8 @@ def check_different(labels: Sequence[str], column: str) -> None:
     """No two values may have the same pseudonym."""
     if len(set(labels)) < len(labels):
         raise InputError(
-            "same-pseudonym", f"{len(labels) - len(set(labels)):,} value(s) would share a pseudonym with another",
-            column=column, hint="Raise the 'length' of the pseudonyms.",
-        )  # fmt: skip
+            "same-pseudonym",
+            Sentence("{count:,} value(s) would share a pseudonym with another", count=len(labels) - len(set(labels))),
+            column=column,
+            hint="Raise the 'length' of the pseudonyms.",
+        )

@@ -18,6 +18,7 @@ from velado.operations.base import Given
 from velado.operations.keys import KeyedOnValues, derived, read_key
 from velado.operations.treatment import Replacing, Treatment
 from velado.parameters import ColumnName, KeyPlace, Span
+from velado.sentences import Sentence
 from velado.tables import ColumnType, Counts, Table
 from velado.values import Text
 
@@ -37,13 +38,13 @@ class Shift(KeyedOnValues):
     name: ClassVar[str] = "shift"
     parameters: ClassVar = {
         "key": KeyPlace("where the key is: env:VARIABLE or file:PATH"),
-        "days": Span("fewest and most days that a date moves", MOST_DAYS),
+        "days": Span("fewest and most days that a date moves", MOST_DAYS, unit="days"),
         "by": ColumnName("column whose values move together; none: all move together", optional=True),
     }
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "days", tuple(self.days))
+        object.__setattr__(self, "days", tuple(map(int, self.days)))
 
     @property
     def per_record(self) -> bool:
@@ -59,9 +60,11 @@ class Shift(KeyedOnValues):
     def notes(self, column: str) -> tuple[Note, ...]:
         """Where the shift is no secret, or one for all."""
         if len(self._allowed) == 1:
-            message = "the project says by how many days the dates move: whoever sees it can move them back"
+            message = Sentence("the project says by how many days the dates move: whoever sees it can move them back")
         elif self.by is None:
-            message = "all dates move by the same number of days: whoever knows one of them can move all back; see 'by'"
+            message = Sentence(
+                "all dates move by the same number of days: whoever knows one of them can move all back; see 'by'"
+            )
         else:
             return ()
         return (Note("one-shift", message, column),)
@@ -79,16 +82,18 @@ class Shift(KeyedOnValues):
         if self.by not in table.header:
             hint = table.header.near(self.by, (given.column, self.by))
             raise InputError(
-                "unknown-column", f"dates are shifted by '{self.by}', and the table has no such column",
+                "unknown-column", Sentence("dates are shifted by '{by}', and the table has no such column", by=self.by),
                 column=given.column, hint=hint,
             )  # fmt: skip
         pairs = table.count([given.column, self.by])
         values, others = ([d[c] for c in codes] for d, codes in zip(pairs.dictionaries, pairs.codes, strict=True))
         if any(o is None and v is not None for v, o in zip(values, others, strict=True)):
             raise InputError(
-                "missing-values", f"dates are shifted by '{self.by}', which has missing values", column=given.column,
+                "missing-values",
+                Sentence("dates are shifted by '{by}', which has missing values", by=self.by),
+                column=given.column,
                 hint="Clean that column, or shift by another.",
-            )  # fmt: skip
+            )
         there = [i for i, v in enumerate(values) if v is not None]
         labels = self._shifted([values[i] or "" for i in there], [others[i] or "" for i in there], given)
         counted = Counts(
@@ -134,7 +139,7 @@ class Shift(KeyedOnValues):
                 shifted[move] = write_date(moved, read.format, language, value)
             labels.append(shifted[move])
         if wrong:
-            raise not_dates(given.column, given.shown(wrong), formats, ", or leave the calendar", len(set(wrong)))
+            raise not_dates(given.column, given.shown(wrong), formats, len(set(wrong)), moved=True)
         if ambiguous:
             raise ambiguous_dates(given.column, given.shown(ambiguous), len(set(ambiguous)))
         return labels

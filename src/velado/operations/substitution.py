@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from velado.errors import InputError
 from velado.operations.base import Given, OnValues
 from velado.parameters import Substitutes, Word
+from velado.sentences import Sentence
 from velado.tables.files import contents, not_found, path_of
 
 
@@ -30,7 +31,7 @@ class Substitute(OnValues):
     takes_identifiers: ClassVar[bool] = True
     parameters: ClassVar = {
         "file": Word("file with the table: value, substitute", optional=True),
-        "delimiter": Word("delimiter of that file", characters=1),
+        "delimiter": Word("delimiter of that file", characters=1, expert=True),
         "map": Substitutes("the table itself"),
         "default": Word("what values without a substitute become", optional=True),
     }
@@ -53,7 +54,7 @@ class Substitute(OnValues):
 
     def files(self, folder: Path) -> dict[str, Path]:
         """The file with the table."""
-        return {} if self.file is None else {"the substitutes": folder / self.file}
+        return {} if self.file is None else {Sentence("the substitutes"): folder / self.file}
 
     def ready(self, given: Given) -> None:
         """Read the table."""
@@ -65,20 +66,25 @@ class Substitute(OnValues):
         gaps = [] if self.default is not None else [v for v in values if v not in table]
         if gaps:
             raise InputError(
-                "no-substitute", f"{len(gaps):,} value(s) have no substitute", column=given.column,
-                values=given.shown(gaps), hint="Add them to the table, or say what they become with 'default'.",
-            )  # fmt: skip
+                "no-substitute",
+                Sentence("{count:,} value(s) have no substitute", count=len(gaps)),
+                column=given.column,
+                values=given.shown(gaps),
+                hint="Add them to the table, or say what they become with 'default'.",
+            )
         return [table.get(v, self.default or "") for v in values]
 
     def _table(self, given: Given) -> dict[str, str]:
         if self.map is not None:
             return dict(self.map)
-        path = path_of(self.file, f"the substitutes of the column '{given.column}'", given.folder)
+        path = path_of(
+            self.file, Sentence("the substitutes of the column '{column}'", column=given.column), given.folder
+        )
         try:
             text = contents(path).decode("utf-8-sig")
             rows = [r for r in csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter, strict=True) if r]
         except FileNotFoundError:
-            raise not_found(path, "substitution table", given.column, given.folder) from None
+            raise not_found(path, Sentence("substitution table"), given.column, given.folder) from None
         except (OSError, UnicodeDecodeError, csv.Error):
             raise InputError(
                 "unreadable-file", "not a readable table in UTF-8", file=path, column=given.column
@@ -86,15 +92,20 @@ class Substitute(OnValues):
         wrong = [i for i, row in enumerate(rows, start=1) if len(row) != 2 or not row[0] or not row[1]]
         if wrong or not rows:
             raise InputError(
-                "bad-substitutes", "every row needs two fields: value and substitute"
-                + (f"; row {wrong[0]} does not have them" if wrong else ", and there is no row"),
+                "bad-substitutes",
+                Sentence("every row needs two fields: value and substitute; row {row} does not have them", row=wrong[0])
+                if wrong
+                else "every row needs two fields: value and substitute, and there is no row",
                 file=path, column=given.column, hint="Name the delimiter of the file if it is not ';'.",
             )  # fmt: skip
         table: dict[str, str] = {}
         twice = [value for value, substitute in rows if table.setdefault(value, substitute) != substitute]
         if twice:
             raise InputError(
-                "bad-substitutes", f"{len(twice):,} value(s) have several substitutes", file=path, column=given.column,
+                "bad-substitutes",
+                Sentence("{count:,} value(s) have several substitutes", count=len(twice)),
+                file=path,
+                column=given.column,
                 values=given.shown(twice),
-            )  # fmt: skip
+            )
         return table

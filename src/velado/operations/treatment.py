@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from velado.sentences import Sentence
 from velado.tables import Counts, Noise, Plan, Translation
 from velado.values import ROOT, Text
 
@@ -41,6 +42,14 @@ class Treatment(ABC):
         """What is wrong with the values of a release and how often they occur; ``complete``: no record is lacking."""
         return None
 
+    def not_applied(self) -> Sentence:
+        """What is told where the values are not those that the operation makes."""
+        return Sentence(
+            "the operation {operation} was not applied to the column '{column}'",
+            operation=str(self.operation),
+            column=self.column,
+        )
+
     def survivors(self) -> int:
         """How many original values the release could show as they were."""
         return 0
@@ -60,7 +69,11 @@ class Starring(Treatment):
 
     def problem(self, written: Mapping[Text, int], complete: bool) -> str | None:
         """Only ``*`` may be there."""
-        return None if set(written) <= {ROOT} else f"the column '{self.column}' is not fully suppressed"
+        return (
+            None
+            if set(written) <= {ROOT}
+            else Sentence("the column '{column}' is not fully suppressed", column=self.column)
+        )
 
     def becomes(self, values: Sequence[Text]) -> list[Text] | None:
         """``*``."""
@@ -105,9 +118,9 @@ class Replacing(Treatment):
         plain = self._number if self.translation.typed else str
         expected, found = (_merged(x, plain) for x in (self.records, written))
         if self.operation.hides and self._originals() & set(written):
-            return f"the column '{self.column}' shows original values"
+            return Sentence("the column '{column}' shows original values", column=self.column)
         if any(n > expected.get(v, 0) for v, n in found.items()) or (complete and found != expected):
-            return f"the operation {self.operation} was not applied to the column '{self.column}'"
+            return self.not_applied()
         return None
 
     def survivors(self) -> int:
@@ -148,7 +161,7 @@ class Adding(Treatment):
 
     def problem(self, written: Mapping[Text, int], complete: bool) -> str | None:
         """Numbers and missing values as many as there were, and not all numbers the same as they were."""
-        broken = f"the operation {self.operation} was not applied to the column '{self.column}'"
+        broken = self.not_applied()
         try:
             found = _merged(written, _decimal)
         except ValueError:

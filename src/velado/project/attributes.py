@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from velado.errors import InputError, suggest
 from velado.hierarchies import Hierarchy
 from velado.schema import Column
+from velado.sentences import Sentence
 
 if TYPE_CHECKING:
     from velado.project.document import Project
@@ -38,24 +39,39 @@ def check_attributes(tables: Mapping[str, Project], joinable: Sequence[str]) -> 
                 if recoded or not _same(getattr(first, part), getattr(column, part)):
                     raise InputError(
                         "attribute-differs",
-                        f"the tables '{first_table}' and '{table}' describe the attribute '{attribute}' differently: "
-                        f"its {part} must be the same",
+                        Sentence(
+                            "the tables '{first_table}' and '{table}' describe the attribute '{attribute}' differently: "
+                            "its {part} must be the same",
+                            first_table=first_table,
+                            table=table,
+                            attribute=attribute,
+                            part=part,
+                        ),
                         column=column.name,
                         hint="Describe it once under 'attributes', or give one of the columns another 'attribute'.",
-                    )  # fmt: skip
+                    )
     for attribute in joinable:
         if attribute not in shared:
             raise InputError(
-                "not-joinable", f"'{attribute}' is to be joinable, but it is not an attribute of several tables",
+                "not-joinable",
+                Sentence(
+                    "'{attribute}' is to be joinable, but it is not an attribute of several tables", attribute=attribute
+                ),
                 hint=suggest(attribute, shared),
-            )  # fmt: skip
+            )
         table, column = shared[attribute][0]
         operation = column.operation
         if operation is not None and (operation.erases or operation.per_record):
             raise InputError(
-                "not-joinable", f"'{attribute}' is to be joinable, but the operation {operation} does not keep its values apart",
-                column=column.name, hint="Pseudonymize or encrypt it.",
-            )  # fmt: skip
+                "not-joinable",
+                Sentence(
+                    "'{attribute}' is to be joinable, but the operation {operation} does not keep its values apart",
+                    attribute=attribute,
+                    operation=operation,
+                ),
+                column=column.name,
+                hint="Pseudonymize or encrypt it.",
+            )
 
 
 def _same(one: Any, other: Any) -> bool:

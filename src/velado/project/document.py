@@ -28,12 +28,13 @@ VERSION = 1
 UNITS = ("person", "household")
 ROWS = "rows"
 """Every row is a person."""
-KEYS = (
-    "velado", "name", "anonymization", "source", "columns", "rest", *UNITS, "models", "method", "output",
-    "tables", "attributes", "joinable", "twins",
-)  # fmt: skip
 TABLE_KEYS = ("anonymization", "source", "columns", "rest", *UNITS, "models", "method", "output", "twins")
+SHARED_KEYS = ("anonymization", "models", "method", "twins")
+"""What several tables take from the top of the file, if they do not say it themselves."""
+TABLES_KEYS = ("tables", "attributes", "joinable")
+KEYS = ("velado", "name", *TABLE_KEYS, *TABLES_KEYS)
 COLUMN_KEYS = ("role", "type", "hierarchy", "format", "missing", "operation", "attribute", "twins", "published")
+ATTRIBUTE_KEYS = tuple(key for key in COLUMN_KEYS if key != "attribute")
 ANONYMIZATIONS = ("models", "light")
 PLAIN = (int, float, bytes, list, tuple, set, date)
 """What a project file may hold that is neither text, mapping nor table."""
@@ -96,14 +97,16 @@ class Project:
         return self.anonymization == "light"
 
     @classmethod
-    def of(cls, project: Project | str | Path) -> Project:
-        """A project, or the one of a project file."""
-        return project if isinstance(project, Project) else cls.load(project)
+    def of(cls, project: AnyProject) -> Project:
+        """A project, the one of a project file, or that of the mapping which such a file holds."""
+        if isinstance(project, Project):
+            return project
+        return cls.from_dict(project) if isinstance(project, Mapping) else cls.load(project)
 
     @classmethod
     def load(cls, path: str | Path) -> Project:
         """Read a YAML or JSON project file."""
-        path = path_of(path, "the project")
+        path = path_of(path, Sentence("the project"))
         try:
             return cls.from_dict(read_yaml(path), path.parent, path)
         except InputError as error:
@@ -114,23 +117,32 @@ class Project:
         except (TypeError, ValueError, KeyError, AttributeError, RecursionError, OverflowError) as error:
             # The last net: every part is checked where it is read, but nobody knows all that people write.
             raise InputError(
-                "bad-project", f"a part of the project has the wrong shape ({type(error).__name__})", file=path,
+                "bad-project",
+                Sentence("a part of the project has the wrong shape ({kind})", kind=type(error).__name__),
+                file=path,
                 hint="Compare it with the reference of the project file.",
-            ) from None  # fmt: skip
+            ) from None
 
     @classmethod
     def from_dict(cls, data: Any, folder: Path | str = ".", file: Path | None = None) -> Project:
         """A project from the mapping that a project file holds."""
-        _mapping(data, "a project", KEYS)
+        _mapping(data, Sentence("a project"), KEYS)
         if data.get("velado", VERSION) != VERSION or isinstance(data.get("velado"), bool):
             raise InputError(
-                "bad-version", f"this Velado reads project files of version {VERSION}, not {data['velado']!r}"
+                "bad-version",
+                Sentence(
+                    "this Velado reads project files of version {version}, not {given}",
+                    version=VERSION,
+                    given=repr(data["velado"]),
+                ),
             )
         if "tables" in data:
             return cls._of_tables(data, Path(folder), file)
-        for key in ("attributes", "joinable"):
+        for key in TABLES_KEYS:
             if key in data:
-                raise InputError("bad-project", f"'{key}' is for projects of several tables", hint="See 'tables'.")
+                raise InputError(
+                    "bad-project", Sentence("'{key}' is for projects of several tables", key=key), hint="See 'tables'."
+                )
         return cls._of_table(data, Path(folder), file, _name(data), {})
 
     @classmethod
@@ -140,32 +152,43 @@ class Project:
         _check_anonymization(data.get("anonymization", "models"))
         light = data.get("anonymization") == "light"
         for key in ("source", "columns", *(() if light else ("models",))):
-            if not data.get(key):
-                hint = "Or write 'anonymization: light' to apply operations only." if key == "models" else ""
-                raise InputError("missing-key", f"the project has no '{key}'", hint=hint)
+            value = data.get(key)
+            # The truth of a data frame is nobody's.
+            if value is None or (isinstance(value, (str, Mapping, *PLAIN)) and not value):
+                raise InputError(
+                    "missing-key",
+                    Sentence("the project has no '{key}'", key=key),
+                    hint="Or write 'anonymization: light' to apply operations only." if key == "models" else "",
+                )
         for key in ("models", "method"):
             if light and key in data:
                 raise InputError(
-                    "light-project", f"'anonymization: light' checks no model, and there is '{key}'",
-                    hint=f"Leave out '{key}', or leave out 'anonymization: light'.",
+                    "light-project", Sentence("'anonymization: light' checks no model, and there is '{key}'", key=key),
+                    hint=Sentence("Leave out '{key}', or leave out 'anonymization: light'.", key=key),
                 )  # fmt: skip
         if data.get("rest") not in (None, *REST):
-            raise InputError("bad-rest", f"'rest' must be drop or insensitive, got {data['rest']!r}")
+            raise InputError(
+                "bad-rest", Sentence("'rest' must be drop or insensitive, got {given}", given=repr(data["rest"]))
+            )
         source = data["source"]
         if isinstance(source, (str, Mapping)):
             source = Source.of(source, folder)
         elif isinstance(source, PLAIN):
-            raise InputError("bad-project", f"'source' is a path or a mapping with a path, got {shown(source)}")
+            raise InputError(
+                "bad-project", Sentence("'source' is a path or a mapping with a path, got {given}", given=shown(source))
+            )
         columns = _mapping(data["columns"], "columns").items()
         twins = data.get("twins", "fold")
         if twins not in TWINS:
-            raise InputError("bad-twins", f"'twins' must be fold or distinct, got {twins!r}")
+            raise InputError("bad-twins", Sentence("'twins' must be fold or distinct, got {given}", given=repr(twins)))
         return cls(
             source=source,
             columns=tuple(_column(column, spec, light, attributes, twins) for column, spec in columns),
-            models=tuple(model_of(spec) for spec in _list(data.get("models") or (), "models")),
+            models=tuple(_one(spec, "models", model_from) for spec in _list(data.get("models") or (), "models")),
             method=_one(data["method"], "method", method_from) if data.get("method") else Lattice(),
-            output=output_from(_mapping(_as_path(data.get("output") or {}), "the output", OUTPUT_KEYS), folder),
+            output=output_from(
+                _mapping(_as_path(data.get("output") or {}), Sentence("the output"), OUTPUT_KEYS), folder
+            ),
             rest=data.get("rest"),
             person=data.get("person"),
             household=data.get("household"),
@@ -178,19 +201,25 @@ class Project:
     @classmethod
     def _of_tables(cls, data: Mapping[str, Any], folder: Path, file: Path | None) -> Project:
         """Every table takes what it does not say itself from the top of the file."""
-        for key in ("source", "columns", "rest", *UNITS, "output"):
-            if key in data:
-                raise InputError("bad-project", f"'{key}' stands in each table where there are 'tables'")
+        for key in TABLE_KEYS:
+            if key in data and key not in SHARED_KEYS:
+                raise InputError(
+                    "bad-project", Sentence("'{key}' stands in each table where there are 'tables'", key=key)
+                )
         name = _name(data)
         attributes = _mapping(data.get("attributes") or {}, "attributes")
         for attribute, spec in attributes.items():
-            _mapping(spec, f"the attribute '{attribute}'", [k for k in COLUMN_KEYS if k != "attribute"])
-        shared = {key: data[key] for key in ("anonymization", "models", "method", "twins") if key in data}
+            _mapping(
+                spec,
+                Sentence("the attribute '{attribute}'", attribute=attribute),
+                ATTRIBUTE_KEYS,
+            )
+        shared = {key: data[key] for key in SHARED_KEYS if key in data}
         tables = {}
         for table, spec in _mapping(data["tables"], "tables").items():
-            own = _mapping(spec, f"the table '{table}'", TABLE_KEYS)
+            own = _mapping(spec, Sentence("the table '{table}'", table=table), TABLE_KEYS)
             if str(table) in tables:
-                raise InputError("bad-project", f"the table '{table}' is described twice")
+                raise InputError("bad-project", Sentence("the table '{table}' is described twice", table=table))
             light = own.get("anonymization") == "light"
             inherited = {k: v for k, v in shared.items() if not light or k == "twins"}
             try:
@@ -307,32 +336,44 @@ class Project:
         return hashlib.sha256(json.dumps(shown, sort_keys=True, default=str).encode()).hexdigest()
 
 
+AnyProject = Project | str | Path | Mapping[str, Any]
+"""A project in any of its forms: the object, a file, or the mapping that a file holds."""
+
+
 def _name(data: Mapping[str, Any]) -> str:
     name = data.get("name", "release")
     if isinstance(name, bool) or not isinstance(name, (str, int, float)):
-        raise InputError("bad-project", f"'name' must be a text, got {shown(name)}")
+        raise InputError("bad-project", Sentence("'name' must be a text, got {given}", given=shown(name)))
     return str(name)
 
 
 def _mapping(data: Any, what: str, known: Sequence[str] | None = None) -> Mapping[str, Any]:
     if not isinstance(data, Mapping):
-        raise InputError("bad-project", f"{what} must be a mapping, got {type(data).__name__}")
+        raise InputError(
+            "bad-project", Sentence("{what} must be a mapping, got {kind}", what=what, kind=type(data).__name__)
+        )
     for key in data:
         if known is not None and key not in known:
-            raise InputError("unknown-key", f"{what} has no key '{key}'", hint=suggest(str(key), known))
+            raise InputError(
+                "unknown-key", Sentence("{what} has no key '{key}'", what=what, key=key), hint=suggest(str(key), known)
+            )
     return data
 
 
 def _check_anonymization(word: Any) -> None:
     if word not in ANONYMIZATIONS:
-        raise InputError("bad-anonymization", f"'anonymization' must be models or light, got {word!r}")
+        raise InputError(
+            "bad-anonymization", Sentence("'anonymization' must be models or light, got {given}", given=repr(word))
+        )
 
 
 def _check_units(person: Any, household: Any) -> None:
     for key, column in zip(UNITS, (person, household), strict=True):
         if column is not None and (not isinstance(column, str) or not column):
             raise InputError(
-                "bad-project", f"'{key}' is the name of a column, got {column!r}", hint=f"{key}: patient_id"
+                "bad-project",
+                Sentence("'{key}' is the name of a column, got {given}", key=key, given=repr(column)),
+                hint=Sentence("{key}: patient_id", key=key),
             )
     if person is not None and household is not None:
         raise InputError("bad-project", "say either 'person' or 'household': k counts one of them")
@@ -346,14 +387,10 @@ def _list(data: Any, what: str) -> Sequence[Any]:
     if isinstance(data, Mapping):
         return [{k: v} for k, v in data.items()]
     if not isinstance(data, Sequence) or isinstance(data, str):
-        raise InputError("bad-project", f"{what} must be a list, got {type(data).__name__}")
+        raise InputError(
+            "bad-project", Sentence("{what} must be a list, got {kind}", what=what, kind=type(data).__name__)
+        )
     return data
-
-
-def model_of(spec: Any) -> PrivacyModel:
-    """A privacy model as a project file writes it."""
-    made: PrivacyModel = _one(spec, "models", model_from)
-    return made
 
 
 def _one(spec: Any, what: str, make: Any) -> Any:
@@ -361,18 +398,30 @@ def _one(spec: Any, what: str, make: Any) -> Any:
         return make(spec, None)
     if not isinstance(spec, Mapping) or len(spec) != 1:
         raise InputError(
-            "bad-project", f"each of {what} is a mapping with one name, such as {{k-anonymity: {{k: 5}}}}; got {spec!r}"
+            "bad-project",
+            Sentence(
+                "each of {what} is a mapping with one name, such as {{k-anonymity: {{k: 5}}}}; got {given}",
+                what=what,
+                given=repr(spec),
+            ),
         )
     ((name, arguments),) = spec.items()
     if arguments is not None and not isinstance(arguments, Mapping):
-        raise InputError("bad-project", f"the parameters of {name} must be a mapping, got {arguments!r}")
+        raise InputError(
+            "bad-project",
+            Sentence("the parameters of {name} must be a mapping, got {given}", name=name, given=repr(arguments)),
+        )
     return make(str(name), arguments)
 
 
 def _column(name: Any, spec: Any, light: bool, attributes: Mapping[str, Any], twins: str) -> Column:
     """A column; what it does not say itself comes from its attribute, ``twins`` from the top of the project."""
     name = str(name)
-    options = {"role": spec} if isinstance(spec, str) else _mapping(spec or {}, f"the column '{name}'", COLUMN_KEYS)
+    options = (
+        {"role": spec}
+        if isinstance(spec, str)
+        else _mapping(spec or {}, Sentence("the column '{column}'", column=name), COLUMN_KEYS)
+    )
     options = {**attributes.get(str(options.get("attribute", name)), {}), **options}
     if "role" not in options and not (light and "operation" in options):
         raise InputError(

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError
+from velado.sentences import Sentence
 from velado.tables import ORDERS, Sink, delimiter_of
 from velado.tables.files import path_of
 from velado.tables.source import FORMATS, check_path
 
 OUTPUT_KEYS = ("path", "delimiter", "order", "suppressed", "guard", "recoding")
+SUPPRESSED = ("drop", "star")
 
 
 @dataclass(frozen=True)
@@ -45,27 +47,37 @@ class Output:
         for name in ("path", "recoding"):
             if getattr(self, name) is not None:
                 check_path(getattr(self, name))
-                object.__setattr__(self, name, path_of(getattr(self, name), f"output: '{name}'"))
+                object.__setattr__(self, name, path_of(getattr(self, name), Sentence("output: '{key}'", key=name)))
         for what, value, known in (
             ("order", self.order, ORDERS),
-            ("suppressed", self.suppressed, ("drop", "star")),
+            ("suppressed", self.suppressed, SUPPRESSED),
             ("guard", self.guard, (True, False)),
         ):
             if value not in known:
                 raise InputError(
                     "bad-output",
-                    f"output: {what} must be one of {', '.join(str(k).lower() for k in known)}, got {value!r}",
+                    Sentence(
+                        "output: {key} must be one of {known}, got {given}",
+                        key=what,
+                        known=[str(k).lower() for k in known],
+                        given=repr(value),
+                    ),
                 )
         delimiter = self.delimiter
         if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n'):
-            raise InputError("bad-output", f"output: delimiter must be one character and no quote, got {delimiter!r}")
+            raise InputError(
+                "bad-output",
+                Sentence("output: delimiter must be one character and no quote, got {given}", given=repr(delimiter)),
+            )
         if self.path is not None and self.path.is_dir():
             raise InputError("unwritable-output", "the output path is a directory", file=self.path)
         if self.path is not None and self.path.suffix.lower() not in FORMATS:
             raise InputError(
-                "unknown-format", f"output: unknown suffix '{self.path.suffix}'", file=self.path,
-                hint="Choose one of: " + " ".join(FORMATS),
-            )  # fmt: skip
+                "unknown-format",
+                Sentence("output: unknown suffix '{suffix}'", suffix=self.path.suffix),
+                file=self.path,
+                hint=Sentence("Choose one of: {known}", known=" ".join(FORMATS)),
+            )
 
 
 def output_from(options: Mapping[str, Any], folder: Path) -> Output:
@@ -73,5 +85,5 @@ def output_from(options: Mapping[str, Any], folder: Path) -> Output:
     found = dict(options)
     for key in ("path", "recoding"):
         if found.get(key) is not None:
-            found[key] = path_of(found[key], f"output: '{key}'", folder)
+            found[key] = path_of(found[key], Sentence("output: '{key}'", key=key), folder)
     return Output(**found)

@@ -7,7 +7,16 @@ from pathlib import Path
 
 from velado.errors import InputError
 from velado.project.document import Project
+from velado.sentences import Sentence
 from velado.tables import Source
+
+WRITTEN = {
+    "manifest": Sentence("the manifest"),
+    "private manifest": Sentence("the private manifest"),
+    "recoding": Sentence("the recoding"),
+    "release": Sentence("the release"),
+}
+"""The files of a release in words."""
 
 
 def check_paths(projects: Mapping[str, Project]) -> None:
@@ -16,26 +25,34 @@ def check_paths(projects: Mapping[str, Project]) -> None:
     for name, project in projects.items():
         for what, path in _read(project).items():
             if path is not None:
-                taken[path.resolve()] = f"{what} of the table '{name}'" if name else what
+                taken[path.resolve()] = (
+                    Sentence("{what} of the table '{table}'", what=what, table=name) if name else what
+                )
     for project in projects.values():
         output = project.output
         for what, path in reversed(output.sink().files.items()):
             if path.resolve() in taken:
                 raise InputError(
                     "output-is-input",
-                    f"the {what} would replace {taken[path.resolve()]}",
+                    Sentence("{what} would replace {taken}", what=WRITTEN[what], taken=taken[path.resolve()]),
                     file=path,
                     hint="Choose another path.",
                 )
-            taken[path.resolve()] = f"the {what}"
+            taken[path.resolve()] = WRITTEN[what]
 
 
 def _read(project: Project) -> dict[str, Path | None]:
-    read = {"the input": Source.of(project.source, project.folder).path, "the project file": project.file}
+    read: dict[str, Path | None] = {
+        Sentence("the input"): Source.of(project.source, project.folder).path,
+        Sentence("the project file"): project.file,
+    }
     for column in project.columns:
         if isinstance(column.hierarchy, Mapping) and "file" in column.hierarchy:
-            read[f"the hierarchy of '{column.name}'"] = project.folder / str(column.hierarchy["file"])
+            read[Sentence("the hierarchy of '{column}'", column=column.name)] = project.folder / str(
+                column.hierarchy["file"]
+            )
         if column.operation is not None:
             files = column.operation.files(project.folder)
-            read |= {f"{what} of '{column.name}'": path for what, path in files.items()}
+            for what, path in files.items():
+                read[Sentence("{what} of '{column}'", what=what, column=column.name)] = path
     return read

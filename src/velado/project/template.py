@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from velado.project.document import ROWS
+from velado.sentences import Sentence, into, joined
 from velado.tables import Source
 
 if TYPE_CHECKING:
@@ -16,47 +18,54 @@ if TYPE_CHECKING:
     from velado.questions.suggest import SuggestedColumn, Suggestion, Trial
 
 
-def project_text(seen: Inspection, suggested: Suggestion, source: Source, target: Path) -> str:
-    """The YAML text; every suggestion says why."""
+def project_text(seen: Inspection, suggested: Suggestion, source: Source, target: Path, language: str = "en") -> str:
+    """The YAML text; every suggestion says why, in a language."""
     assert source.path is not None
     stem = source.path.stem
     suffix = source.path.suffix if source.path.suffix.lower() in (".parquet", ".xlsx", ".tsv") else ".csv"
+    comment = partial(_comment, language=language)
     lines = [
-        _comment(
-            f"Velado project for {source.path.name}: {seen.rows:,} records. Check the roles: nobody knows the table as you do."
+        comment(
+            Sentence(
+                "Velado project for {file}: {rows:,} records. Check the roles: nobody knows the table as you do.",
+                file=source.path.name,
+                rows=seen.rows,
+            )
         ),
         "velado: 1",
         f"name: {_value(stem)}",
         f"source: {_value(_source(seen, source, target))}",
         "",
-        "# Roles: identifier (never leaves), quasi-identifier (others may know it: recoded),",
-        "# sensitive (what must not be learnt), insensitive (passes through).",
+        comment(Sentence("Roles: identifier (never leaves), quasi-identifier (others may know it: recoded),")),
+        comment(Sentence("sensitive (what must not be learnt), insensitive (passes through).")),
         "columns:",
-        *_columns([c for c in suggested.columns if c.kept]),
+        *_columns([c for c in suggested.columns if c.kept], language),
     ]
     left = [c for c in suggested.columns if not c.kept]
     if left:
         lines += [
-            "  # Left out of the release, until you give them a role:",
-            *(f"  # {line.strip()}" for line in _columns(left)),
+            "  " + comment(Sentence("Left out of the release, until you give them a role:")),
+            *(f"  # {line.strip()}" for line in _columns(left, language)),
             "rest: drop",
         ]
     if suggested.unit is not None:
         key, unit = suggested.unit
-        lines += ["", *(EVERY_ROW if unit == ROWS else UNIT), f"{key}: {_value(unit)}"]
-    lines += ["", "# Every class of records that look alike must satisfy all of these.", "models:"]
+        lines += ["", *map(comment, EVERY_ROW if unit == ROWS else UNIT), f"{key}: {_value(unit)}"]
+    lines += ["", comment(Sentence("Every class of records that look alike must satisfy all of these.")), "models:"]
     lines += [f"  - {_value(model)}" for model in suggested.models]
-    lines += [f"  # - {_value(model)}   {_comment(why)}" for model, why in suggested.without]
-    lines += ["", *_methods(suggested), "", f"output: {_value({'path': f'{stem}_anonymous{suffix}'})}", ""]
+    lines += [f"  # - {_value(model)}   {comment(why)}" for model, why in suggested.without]
+    lines += ["", *_methods(suggested, language), "", f"output: {_value({'path': f'{stem}_anonymous{suffix}'})}", ""]
     return "\n".join(lines)
 
 
 UNIT = (
-    "# Identifiers repeat: k counts the different values of this column, not rows.",
-    "# Write 'person: rows' if every row is a person.",
+    Sentence("Identifiers repeat: k counts the different values of this column, not rows."),
+    Sentence("Write 'person: rows' if every row is a person."),
 )
 EVERY_ROW = (
-    "# Identifiers repeat, and every row is taken for a person. Name the column if some people have several rows.",
+    Sentence(
+        "Identifiers repeat, and every row is taken for a person. Name the column if some people have several rows."
+    ),
 )
 
 
@@ -75,33 +84,46 @@ def _source(seen: Inspection, source: Source, target: Path) -> dict[str, Any]:
     return options
 
 
-def _columns(columns: Sequence[SuggestedColumn]) -> list[str]:
+def _columns(columns: Sequence[SuggestedColumn], language: str) -> list[str]:
     """Each column with its reason above it."""
     width = max((len(_value(c.name)) for c in columns), default=0)
     lines = []
     for c in columns:
         spec = c.spec if c.spec["role"] else {**c.spec, "role": "quasi-identifier"}
-        lines += [f"  {_comment(c.reason)}", f"  {_value(c.name)}: {' ' * (width - len(_value(c.name)))}{_value(spec)}"]
+        lines += [
+            f"  {_comment(c.reason, language)}",
+            f"  {_value(c.name)}: {' ' * (width - len(_value(c.name)))}{_value(spec)}",
+        ]
     return lines
 
 
-def _methods(suggested: Suggestion) -> list[str]:
+def _methods(suggested: Suggestion, language: str) -> list[str]:
     """The method that lost least on the table, and the others as comments."""
     best, *others = suggested.trials
-    tried = ", ".join(_lost(t) for t in suggested.trials)
-    return [_comment(f"{tried}."), f"method: {_value(best.method)}", *(f"# method: {_value(t.method)}" for t in others)]
+    tried = Sentence("{trials}.", trials=joined(", ", map(_lost, suggested.trials)))
+    return [
+        _comment(tried, language),
+        f"method: {_value(best.method)}",
+        *(f"# method: {_value(t.method)}" for t in others),
+    ]
 
 
-def _lost(trial: Trial) -> str:
+def _lost(trial: Trial) -> Sentence:
     if trial.loss is None:
-        return f"{trial.name} {trial.problem}"
-    suppressed = f" and suppresses {trial.suppressed:.1%} of the records" if trial.suppressed else ""
-    return f"{trial.name} loses {trial.loss:.1%} of the information{suppressed}"
+        return joined(" ", (trial.name, trial.problem))
+    if not trial.suppressed:
+        return Sentence("{method} loses {loss:.1%} of the information", method=trial.name, loss=trial.loss)
+    return Sentence(
+        "{method} loses {loss:.1%} of the information and suppresses {suppressed:.1%} of the records",
+        method=trial.name,
+        loss=trial.loss,
+        suppressed=trial.suppressed,
+    )
 
 
-def _comment(text: str) -> str:
-    """A comment of one line, whatever names and messages are in it."""
-    return "# " + "".join(c if c.isprintable() else " " for c in text)
+def _comment(text: str, language: str) -> str:
+    """A comment of one line in a language, whatever names and messages are in it."""
+    return "# " + "".join(c if c.isprintable() else " " for c in into(text, language))
 
 
 def _value(value: Any) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 
 import yaml
 
-from velado.errors import InputError
+from velado.errors import InputError, reason
+from velado.sentences import Sentence
 from velado.tables.files import contents, not_found
 
 LARGEST = 10_000_000
@@ -29,19 +30,45 @@ def read_yaml(path: Path) -> Any:
     try:
         text = contents(path, LARGEST).decode("utf-8-sig")
     except FileNotFoundError:
-        raise not_found(path, "project file", hint="velado init TABLE writes one.") from None
+        raise not_found(path, Sentence("project file"), hint="velado init TABLE writes one.") from None
     except UnicodeDecodeError:
         raise InputError("unreadable-file", "the project file is not UTF-8", file=path) from None
     except OSError as error:
-        raise InputError("unreadable-file", f"cannot read the project file: {error.strerror}", file=path) from None
+        raise InputError(
+            "unreadable-file", Sentence("cannot read the project file: {why}", why=reason(error)), file=path
+        ) from None
     try:
         _check_size(text)
         return yaml.load(text, Loader=_Careful)
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "not valid YAML"
-        raise InputError("bad-yaml", f"the project file is not valid YAML{where}: {problem}", file=path) from None
+        raise InputError("bad-yaml", _message(error), file=path) from None
+
+
+PROBLEMS = (
+    Sentence("could not find expected ':'"), Sentence("did not find expected key"),
+    Sentence("did not find expected '-' indicator"), Sentence("did not find expected ',' or ']'"),
+    Sentence("did not find expected ',' or '}'"), Sentence("did not find expected node content"),
+    Sentence("did not find expected <document start>"), Sentence("mapping values are not allowed in this context"),
+    Sentence("block sequence entries are not allowed in this context"),
+    Sentence("found character that cannot start any token"), Sentence("found unexpected end of stream"),
+    Sentence("found unknown escape character"), Sentence("found undefined alias"), Sentence("found unexpected ':'"),
+    Sentence("found a tab character that violates indentation"), Sentence("control characters are not allowed"),
+)  # fmt: skip
+"""What the reader of YAML says most often; the rest stays as it says it."""
+
+
+def _message(error: yaml.YAMLError) -> Sentence:
+    """What is wrong with a file, and where."""
+    mark = getattr(error, "problem_mark", None)
+    problem = Sentence(getattr(error, "problem", None) or Sentence("not valid YAML"))
+    if not mark:
+        return Sentence("the project file is not valid YAML: {problem}", problem=problem)
+    return Sentence(
+        "the project file is not valid YAML at line {line}, column {position}: {problem}",
+        line=mark.line + 1,
+        position=mark.column + 1,
+        problem=problem,
+    )
 
 
 def _check_size(text: str) -> None:
@@ -52,7 +79,7 @@ def _check_size(text: str) -> None:
     for event in yaml.parse(text, Loader=Loader):
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in sizes and any(anchor == event.anchor for anchor, _ in open_nodes):
-                raise _wrong("a part contains itself", event)
+                raise _wrong(Sentence("a part contains itself"), event)
             nodes += sizes.get(event.anchor or "", 0)
         elif isinstance(event, yaml.ScalarEvent):
             nodes += 1
@@ -66,12 +93,12 @@ def _check_size(text: str) -> None:
             anchor, first = open_nodes.pop()
             sizes[anchor or ""] = nodes - first + 1
         if len(open_nodes) > DEEPEST:
-            raise _wrong(f"parts are nested more than {DEEPEST} deep", event)
+            raise _wrong(Sentence("parts are nested more than {most} deep", most=DEEPEST), event)
         if nodes > MOST_NODES:
-            raise _wrong(f"it expands to more than {MOST_NODES:,} parts", event)
+            raise _wrong(Sentence("it expands to more than {most:,} parts", most=MOST_NODES), event)
 
 
-def _wrong(problem: str, event: Any) -> yaml.YAMLError:
+def _wrong(problem: Sentence, event: Any) -> yaml.YAMLError:
     return yaml.constructor.ConstructorError(None, None, problem, event.start_mark)
 
 
@@ -128,10 +155,10 @@ class _Careful(Loader):  # type: ignore[misc]
             if key.tag == "tag:yaml.org,2002:merge":
                 continue
             if not isinstance(key, yaml.ScalarNode):
-                raise _wrong("a key must be a single word", key)
+                raise _wrong(Sentence("a key must be a single word"), key)
             name = self.construct_object(key, deep=True)
             if name in seen:
-                raise _wrong(f"'{name}' is written twice", key)
+                raise _wrong(Sentence("'{key}' is written twice", key=name), key)
             seen.add(name)
         return super().construct_mapping(node, deep)
 
@@ -139,8 +166,8 @@ class _Careful(Loader):  # type: ignore[misc]
         """A value; what its kind cannot hold is an error of the file."""
         if node.tag in NUMBERS and len(node.value) > LONGEST_NUMBER:
             # Some notations take quadratic time.
-            raise _wrong(f"the number has more than {LONGEST_NUMBER} characters", node)
+            raise _wrong(Sentence("the number has more than {most} characters", most=LONGEST_NUMBER), node)
         try:
             return super().construct_object(node, deep)
         except (ValueError, KeyError, AttributeError, TypeError, OverflowError, IndexError):
-            raise _wrong(f"this cannot be read as {node.tag.rpartition(':')[2]}", node) from None
+            raise _wrong(Sentence("this cannot be read as {kind}", kind=node.tag.rpartition(":")[2]), node) from None

@@ -24,6 +24,7 @@ from velado.release.count import sensitive_column
 from velado.release.published import expose, group_size, passing
 from velado.release.read_back import readable, showing
 from velado.schema import Column, Schema
+from velado.sentences import Sentence
 from velado.tables import ColumnType, Counts, Plan, Selection, Session, Table, Translation, unknown_column
 from velado.tables.formats.formulas import unguarded
 from velado.values import ROOT, Text
@@ -190,8 +191,8 @@ class Adversary:
         for name, column in zip(names, theirs, strict=True):
             if column not in table.header:
                 raise unknown_column(
-                    column, table.header, theirs, table.name, "the external table has no such column",
-                    f"Say which column it is: --match {name}=COLUMN.",
+                    column, table.header, theirs, table.name, Sentence("the external table has no such column"),
+                    Sentence("Say which column it is: --match {name}=COLUMN.", name=name),
                 )  # fmt: skip
         return replace(table.count(theirs), names=names)
 

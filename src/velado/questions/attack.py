@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from velado.attacks import (
@@ -26,28 +25,30 @@ from velado.attacks import (
 )
 from velado.errors import InputError, suggest
 from velado.progress import Progress
-from velado.project import Project
+from velado.project import AnyProject, Project
+from velado.project.arguments import names_of
 from velado.questions.adversary import Adversary
 from velado.questions.evaluate import described
 from velado.questions.fuzzify import in_words
 from velado.schema import Schema
+from velado.sentences import Sentence, joined
 from velado.tables import Session, Source, open_table
 
 NEEDED = {
-    "columns": "a column in the release that is no quasi-identifier",
-    "sensitive": "a sensitive column (--sensitive)",
-    "tree": "a value tree of a sensitive column (--hierarchy)",
-    "numbers": "a sensitive column of numbers",
-    "external": "an external table (--external)",
-    "original": "the original table (--original)",
-    "other": "another release of the same table (--other)",
+    "columns": Sentence("a column in the release that is no quasi-identifier"),
+    "sensitive": Sentence("a sensitive column (--sensitive)"),
+    "tree": Sentence("a value tree of a sensitive column (--hierarchy)"),
+    "numbers": Sentence("a sensitive column of numbers"),
+    "external": Sentence("an external table (--external)"),
+    "original": Sentence("the original table (--original)"),
+    "other": Sentence("another release of the same table (--other)"),
 }
 
 
 def attack(
     release: Any = None,
-    quasi_identifiers: Sequence[str] = (),
-    sensitive: Sequence[str] = (),
+    quasi_identifiers: str | Sequence[str] = (),
+    sensitive: str | Sequence[str] = (),
     *,
     original: Any = None,
     external: Any = None,
@@ -55,7 +56,7 @@ def attack(
     match: Mapping[str, str] | None = None,
     identity: str | None = None,
     hierarchies: Mapping[str, Any] | None = None,
-    project: Project | str | Path | None = None,
+    project: AnyProject | None = None,
     only: Collection[str] | None = None,
     know: int = 1,
     confidence: float = 1.0,
@@ -80,6 +81,7 @@ def attack(
     >>> found.succeeded, found.exposed[0].labels, found.exposed[0].value, found.prevented_by[0].model
     (True, {'age': '<50'}, 'flu', 'distinct-diversity')
     """
+    quasi_identifiers, sensitive = names_of(quasi_identifiers), names_of(sensitive)
     project = None if project is None else Project.of(project)
     follow = (progress or Progress()).through(open=1, attack=9)
     session = Session(follow("open"))
@@ -142,7 +144,9 @@ def _wanted(only: Collection[str] | None, given: set[str], schema: Any) -> list[
     """The attacks to run, in the order of the registry."""
     for name in only or ():
         if name not in ATTACKS:
-            raise InputError("unknown-attack", f"there is no attack '{name}'", hint=suggest(name, ATTACKS))
+            raise InputError(
+                "unknown-attack", Sentence("there is no attack '{name}'", name=name), hint=suggest(name, ATTACKS)
+            )
     if schema.names("sensitive"):
         # Whether there is a tree or numbers shows itself when the columns are read.
         given = given | {"sensitive", "tree", "numbers"}
@@ -158,8 +162,9 @@ def _wanted(only: Collection[str] | None, given: set[str], schema: Any) -> list[
 
 
 def _needs(name: str) -> InputError:
-    wanted = " and ".join(" or ".join(NEEDED[x] for x in group) for group in ATTACKS[name])
-    return InputError("attack-needs", f"the attack '{name}' needs {wanted}")
+    groups = [joined(Sentence(" or "), [NEEDED[x] for x in group]) for group in ATTACKS[name]]
+    wanted = joined(Sentence(" and "), groups)
+    return InputError("attack-needs", Sentence("the attack '{name}' needs {needed}", name=name, needed=wanted))
 
 
 Run = Callable[[Adversary, Progress], Iterator[Attack]]

@@ -10,23 +10,24 @@ from typing import Any
 from velado.errors import InputError
 from velado.evaluation import Check, check_frequency
 from velado.frequency import Classes
-from velado.models import CLASS, WHOLE, PrivacyModel, check_basis, judge_classes
+from velado.models import CLASS, WHOLE, check_basis, judge_classes
 from velado.progress import Progress
-from velado.project.document import model_of
+from velado.project.arguments import Models, models_of, names_of
 from velado.release.count import count_table
 from velado.release.people import Membership, checked_person, different
 from velado.schema import Column, Schema
+from velado.sentences import Sentence
 from velado.tables import Session, open_table
 
 
 def check(
     data: Any,
-    quasi_identifiers: Sequence[str],
-    sensitive: Sequence[str] = (),
+    quasi_identifiers: str | Sequence[str],
+    sensitive: str | Sequence[str] = (),
     *,
     l: int = 2,  # noqa: E741
     trees: Mapping[str, Any] | None = None,
-    models: Sequence[PrivacyModel | Mapping[str, Any]] = (),
+    models: Models = (),
     person: str | None = None,
     twins: str = "fold",
     progress: Progress | None = None,
@@ -46,15 +47,16 @@ def check(
     >>> [v.satisfied for v in check(people, ["age"], models=[{"k-anonymity": {"k": 4}}]).models]
     [False]
     """
-    wanted = [m if isinstance(m, PrivacyModel) else model_of(m) for m in models]
+    wanted = models_of(models)
     check_basis(wanted, {CLASS, WHOLE})
+    quasi_identifiers, sensitive = names_of(quasi_identifiers), names_of(sensitive)
     if not quasi_identifiers:
         raise InputError("no-quasi-identifier", "name at least one quasi-identifier", hint="--qi age,sex")
     both = [c for c in quasi_identifiers if c in sensitive]
     if both:
         raise InputError("two-roles", "a column cannot be quasi-identifier and sensitive", column=both[0])
     if isinstance(l, bool) or not isinstance(l, int) or l < 1:
-        raise InputError("bad-parameter", f"l must be a whole number of 1 or more, got {l!r}")
+        raise InputError("bad-parameter", Sentence("l must be a whole number of 1 or more, got {l!r}", l=l))
     for name in trees or {}:
         if name not in sensitive:
             raise InputError("not-sensitive", "a tree is given for a column that is not sensitive", column=name)

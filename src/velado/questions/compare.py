@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError, NoSolution, suggest
@@ -19,11 +18,12 @@ from velado.hierarchies import Cover
 from velado.methods import Method, method_from
 from velado.models import KAnonymity, PrivacyModel, strengths
 from velado.progress import Progress
-from velado.project import Project
+from velado.project import AnyProject, Project
 from velado.release.count import check_size, count_table
 from velado.release.fit import check_described
 from velado.release.people import Membership, person_column, with_shares
 from velado.schema import Schema
+from velado.sentences import Sentence
 from velado.tables import Session, open_table
 
 DEFAULT_K = tuple(range(2, 21))
@@ -39,7 +39,7 @@ class Variant:
 
 
 def compare(
-    project: Project | str | Path,
+    project: AnyProject,
     grid: Mapping[str, Sequence[Any]],
     *,
     measures: Sequence[str] = ("ks",),
@@ -66,7 +66,7 @@ def compare(
 
 
 def balance(
-    project: Project | str | Path,
+    project: AnyProject,
     conditions: Mapping[str, float],
     grid: Mapping[str, Sequence[Any]] | None = None,
     *,
@@ -156,9 +156,11 @@ def _variants(project: Project, grid: Mapping[str, Sequence[Any]]) -> list[Varia
     known = grid_parameters()
     for name, values in grid.items():
         if name not in known:
-            raise InputError("unknown-parameter", f"a comparison cannot vary '{name}'", hint=suggest(name, known))
+            raise InputError(
+                "unknown-parameter", Sentence("a comparison cannot vary '{name}'", name=name), hint=suggest(name, known)
+            )
         if not len(values):
-            raise InputError("empty-grid", f"there is no value to try for '{name}'")
+            raise InputError("empty-grid", Sentence("there is no value to try for '{name}'", name=name))
     combinations = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
     return [Variant(c, _models(project.models, c), _method(project.method, c)) for c in combinations]
 
@@ -173,9 +175,12 @@ def _models(models: Sequence[PrivacyModel], parameters: Mapping[str, Any]) -> tu
             continue
         if not any(name in m.parameters for m in changed):
             raise InputError(
-                "no-such-parameter", f"no model of the project has the parameter '{name}'",
-                hint="Add a model that has it to the project: " + ", ".join(m.name for m in changed) + " do not.",
-            )  # fmt: skip
+                "no-such-parameter",
+                Sentence("no model of the project has the parameter '{name}'", name=name),
+                hint=Sentence(
+                    "Add a model that has it to the project: {models} do not.", models=[m.name for m in changed]
+                ),
+            )
         changed = [replace(m, **{name: value}) if name in m.parameters else m for m in changed]
     return tuple(changed)
 
@@ -189,5 +194,8 @@ def _method(method: Method, parameters: Mapping[str, Any]) -> Method:
         method = replace(plain, **{k: v for k, v in own.items() if k in plain.parameters})
     for name in wanted:
         if name not in method.parameters:
-            raise InputError("no-such-parameter", f"the method {method.name} has no parameter '{name}'")
+            raise InputError(
+                "no-such-parameter",
+                Sentence("the method {method} has no parameter '{name}'", method=method.name, name=name),
+            )
     return replace(method, **wanted)

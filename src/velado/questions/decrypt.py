@@ -13,7 +13,19 @@ from velado.errors import InputError
 from velado.operations import decrypted, read_key
 from velado.progress import Progress
 from velado.project import Output
-from velado.tables import Plan, Selection, Session, Sink, Table, Translation, open_stage, open_table, unknown_column
+from velado.project.arguments import names_of
+from velado.tables import (
+    Plan,
+    Selection,
+    Session,
+    Sink,
+    Table,
+    Translation,
+    in_kind_of,
+    open_stage,
+    open_table,
+    unknown_column,
+)
 from velado.values import ROOT
 
 
@@ -33,7 +45,7 @@ class Decrypted:
 
 def decrypt(
     data: Any,
-    columns: Sequence[str] | Mapping[str, str],
+    columns: str | Sequence[str] | Mapping[str, str],
     key: str,
     *,
     output: str | Path | None = None,
@@ -44,7 +56,7 @@ def decrypt(
     ``columns`` maps columns to their attributes where these have other names; ``key`` is ``env:VARIABLE`` or
     ``file:PATH``. Missing and suppressed cells stay as they are. Rows keep their order, other columns their values.
     """
-    attributes = dict(columns) if isinstance(columns, Mapping) else {name: name for name in columns}
+    attributes = dict(columns) if isinstance(columns, Mapping) else {name: name for name in names_of(columns)}
     if not attributes:
         raise InputError("no-column", "name the column to restore", hint="--column NAME")
     secret = read_key(key)
@@ -66,7 +78,7 @@ def decrypt(
             rows = table.rows()
             follow("publish")
             (published,) = stage.publish()
-        return Decrypted(rows, counts, published.path, published.table)
+        return Decrypted(rows, counts, published.path, in_kind_of(table.source.data, published.table))
 
 
 def _check(table: Table, columns: Mapping[str, str], sink: Sink) -> None:

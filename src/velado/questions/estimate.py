@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from velado.progress import Progress
-from velado.project import Project
+from velado.project import AnyProject, Project
 from velado.release.memory import Estimate, estimate_table
 from velado.schema import Schema
 from velado.tables import Session, open_table
@@ -13,7 +11,7 @@ from velado.tables import Session, open_table
 __all__ = ["Estimate", "estimate"]
 
 
-def estimate(project: Project | str | Path, progress: Progress | None = None) -> Estimate:
+def estimate(project: AnyProject, progress: Progress | None = None) -> Estimate:
     """Estimate the run of a project without running it."""
     project = Project.of(project)
     project.check_modelled()

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from velado.errors import InputError, NoSolution, suggest
+from velado.errors import InputError, NoSolution, shown, suggest
 from velado.evaluation import MEASURES, Evaluation, Outcome, Pair, Wanted, check_numeric, judge
 from velado.evaluation import evaluate as evaluate_pair
 from velado.evaluation.exposure import Exposure
@@ -19,7 +19,9 @@ from velado.models import PrivacyModel
 from velado.numbers import parse_all
 from velado.parameters import Number
 from velado.progress import Progress
-from velado.project.document import ROWS, Project
+from velado.project import AnyProject, Project
+from velado.project.arguments import names_of
+from velado.project.document import ROWS
 from velado.release.count import count_table, ordered
 from velado.release.people import checked_person, count_people, with_shares
 from velado.release.plan import in_own_types
@@ -35,6 +37,7 @@ from velado.release.read_back import (
 )
 from velado.release.treatments import treatments
 from velado.schema import Column, Schema
+from velado.sentences import Sentence
 from velado.tables import Counts, Session, Source, Table, open_table, unknown_column
 from velado.values import ROOT
 
@@ -42,11 +45,11 @@ from velado.values import ROOT
 def evaluate(
     original: Any,
     release: Any,
-    quasi_identifiers: Sequence[str] = (),
-    sensitive: Sequence[str] = (),
+    quasi_identifiers: str | Sequence[str] = (),
+    sensitive: str | Sequence[str] = (),
     *,
     hierarchies: Mapping[str, Any] | None = None,
-    project: Project | str | Path | None = None,
+    project: AnyProject | None = None,
     measures: Collection[str] | None = None,
     target: str | None = None,
     population: Any = None,
@@ -77,6 +80,7 @@ def evaluate(
     >>> evaluation.risk.highest, evaluation.aggregates["age"].after.mean_lower
     (0.5, 40.0)
     """
+    quasi_identifiers, sensitive = names_of(quasi_identifiers), names_of(sensitive)
     project = None if project is None else Project.of(project)
     schema, folder, models = described(quasi_identifiers, sensitive, hierarchies, project, twins)
     if project is not None:
@@ -88,7 +92,9 @@ def evaluate(
     _check_numbers(queries=queries, seed=seed, fraction=fraction)
     for name in measures or ():
         if name not in MEASURES:
-            raise InputError("unknown-measure", f"there is no measure '{name}'", hint=suggest(name, MEASURES))
+            raise InputError(
+                "unknown-measure", Sentence("there is no measure '{name}'", name=name), hint=suggest(name, MEASURES)
+            )
     follow = (progress or Progress()).through(open=1, count=4, measure=8)
     session = Session(follow("open"))
     with open_table(original, folder, session) as table:
@@ -145,7 +151,10 @@ def _check_numbers(queries: Any, seed: Any, fraction: Any) -> None:
     ):
         problem = parameter.problem(value)
         if problem:
-            raise InputError("bad-parameter", f"{name} {problem}, got {value!r}")
+            message = Sentence(
+                "{parameter} {problem}, got {value}", parameter=name, problem=problem, value=shown(value)
+            )
+            raise InputError("bad-parameter", message)
 
 
 def described(
@@ -293,11 +302,14 @@ def _has_missing(frequency: FrequencyTable, j: int) -> bool:
     return place is not None and bool(frequency.leaf_records[j][place])
 
 
-def check_header(table: Table, columns: Sequence[str], what: str = "release") -> None:
-    """A table has all these columns."""
+NO_COLUMN = Sentence("the release has no such column")
+
+
+def check_header(table: Table, columns: Sequence[str], message: str = NO_COLUMN) -> None:
+    """A table has all these columns; the message says so of a column that it lacks."""
     for name in columns:
         if name not in table.header:
-            raise unknown_column(name, table.header, columns, table.name, f"the {what} has no such column")
+            raise unknown_column(name, table.header, columns, table.name, message)
 
 
 def without_suppressed(
@@ -329,7 +341,7 @@ def without_suppressed(
 def _outcome(table: Table, pair: Pair, target: str) -> Outcome:
     """The column to predict, as it occurs with each distinct original row."""
     original = pair.original
-    check_header(table, [target], "table")
+    check_header(table, [target], Sentence("the table has no such column"))
     if target in original.columns:
         j = original.columns.index(target)
         if (pair.covers[j].levels != 0).any():
@@ -355,7 +367,7 @@ def _population(population: Any, schema: Schema, folder: Path, session: Session)
 def _people(table: Table, pair: Pair, weights: str) -> np.ndarray:
     """How many people of the population each distinct original row stands for."""
     original = pair.original
-    check_header(table, [weights], "table")
+    check_header(table, [weights], Sentence("the table has no such column"))
     counts = table.count([*original.columns, weights])
     values = counts.dictionaries[-1]
     if None in values:

@@ -15,6 +15,7 @@ from velado.methods import Found, Fuzzy
 from velado.models import PrivacyModel
 from velado.progress import Progress
 from velado.project import Project
+from velado.project.arguments import names_of
 from velado.questions.evaluate import described, read_pair
 from velado.release.count import count_table
 from velado.schema import Schema
@@ -69,8 +70,8 @@ class Fuzzification:
 
 def fuzzify(
     data: Any,
-    quasi_identifiers: Sequence[str],
-    sensitive: Sequence[str] = (),
+    quasi_identifiers: str | Sequence[str],
+    sensitive: str | Sequence[str] = (),
     *,
     method: Fuzzy | None = None,
     models: Sequence[PrivacyModel] = (),
@@ -87,6 +88,7 @@ def fuzzify(
     >>> seen.evaluation.fuzzy.q, seen.evaluation.after.k, seen.found.fuzzy.names["age"]
     (3, 3, ('low', 'high'))
     """
+    quasi_identifiers, sensitive = names_of(quasi_identifiers), names_of(sensitive)
     schema, folder, _ = described(quasi_identifiers, sensitive, None, None)
     follow = (progress or Progress()).through(open=1, count=2, partition=6, measure=2)
     with open_table(data, session=Session(follow("open"))) as table:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from velado.errors import InputError, suggest
 from velado.hierarchies import Hierarchy
 from velado.progress import Progress
-from velado.project import Project
+from velado.project import AnyProject, Project
 from velado.release.count import column_hierarchy, values_of
 from velado.schema import Schema
 from velado.tables import Session, open_table
 
 
-def project_hierarchy(project: Project | str | Path, column: str, progress: Progress | None = None) -> Hierarchy:
+def project_hierarchy(project: AnyProject, column: str, progress: Progress | None = None) -> Hierarchy:
     """The hierarchy of one column of a project, built from its data and checked."""
     project = Project.of(project)
     follow = (progress or Progress()).through(open=1, count=3)

@@ -19,6 +19,7 @@ from velado.recognition.markers import unmistakable_marker
 from velado.recognition.roles import LESS_KNOWN, UNDECIDED, less_known, role_of
 from velado.recognition.types import reading_of
 from velado.recognition.units import unit_of
+from velado.sentences import Sentence, joined
 from velado.tables import Header, Session, Source, Table, open_table
 from velado.tables.header import no_header
 from velado.twins import Twins
@@ -130,7 +131,12 @@ def _notes(header: Header) -> tuple[Note, ...]:
     if not header.lacking:
         return ()
     problem = no_header(header)
-    return (Note(problem.code, f"{problem.message}: a person would become the header. {problem.hint}"),)
+    return (
+        Note(
+            problem.code,
+            Sentence("{problem}: a person would become the header. {hint}", problem=problem.message, hint=problem.hint),
+        ),
+    )
 
 
 def _column(name: str, amount: dict[Text, int], rows: int) -> ColumnInspection:
@@ -151,7 +157,7 @@ def _column(name: str, amount: dict[Text, int], rows: int) -> ColumnInspection:
         built = build(name, hierarchy, present, format=reading.format)
         shown = tuple(str(built.labels[level][built.maps[level][built.code[example]]]) for level in range(built.levels))
     return ColumnInspection(
-        name, reading.type, reading.format, len(amount), int(missing), reading.missing, int(sum(1 for n in amount.values() if n == 1)), role, "; ".join(filter(None, notes)),
+        name, reading.type, reading.format, len(amount), int(missing), reading.missing, int(sum(1 for n in amount.values() if n == 1)), role, joined("; ", filter(None, notes)),
         suggested.topic, suggested.content, hierarchy, shown,
         TwinsFound(len(twins.groups), twins.spellings, () if role == "identifier" else twins.groups[:SHOWN_TWINS]),
     )  # fmt: skip
@@ -162,14 +168,16 @@ def _own_markers(c: ColumnInspection, words: Counter[str]) -> ColumnInspection:
     kept = tuple(m for m in c.markers if unmistakable_marker(m) or not words[m])
     if kept == c.markers:
         return c
-    return replace(c, markers=kept, reason=f"{c.reason}; what seems to stand for missing values is a value elsewhere")
+    why = Sentence("what seems to stand for missing values is a value elsewhere")
+    return replace(c, markers=kept, reason=joined("; ", [c.reason, why]))
 
 
 def _best_known(columns: Sequence[ColumnInspection]) -> list[ColumnInspection]:
     """The columns with few enough quasi-identifiers; those beyond keep their hierarchies, for an owner who decides so."""
     beyond = less_known(columns)
     return [
-        replace(c, role=UNDECIDED, reason=LESS_KNOWN, generalizations=()) if c.name in beyond else c for c in columns
+        replace(c, role=UNDECIDED, reason=Sentence(LESS_KNOWN), generalizations=()) if c.name in beyond else c
+        for c in columns
     ]
 
 

@@ -21,6 +21,7 @@ from velado.questions.inspect import ColumnInspection, Inspection
 from velado.release import run
 from velado.release.published import order_of, sampled
 from velado.release.result import Release
+from velado.sentences import Sentence, joined
 from velado.tables import Session, Source, Table, open_table
 
 MOST_ROWS = 2_000_000
@@ -100,7 +101,8 @@ class Suggestion:
     def leaving_out(self, name: str, reason: str) -> Suggestion:
         """The same without a column, and without the models that protect it."""
         columns = tuple(
-            replace(c, kept=False, reason=f"{c.reason}; {reason}") if c.name == name else c for c in self.columns
+            replace(c, kept=False, reason=joined("; ", [c.reason, reason])) if c.name == name else c
+            for c in self.columns
         )
         return replace(self, columns=columns, models=tuple(m for m in self.models if _protects(m) != name))
 
@@ -133,9 +135,11 @@ def suggest(seen: Inspection, source: Source, progress: Progress | None = None) 
     follow = (progress or Progress()).through(inspect=1, search=9)
     if seen.rows < SMALLEST:
         raise InputError(
-            "no-suggestion", f"a table of {seen.rows} record(s) hides nobody", file=source.name,
+            "no-suggestion",
+            Sentence("a table of {records} record(s) hides nobody", records=seen.rows),
+            file=source.name,
             hint="Publish nothing of it, or describe it yourself in a project file.",
-        )  # fmt: skip
+        )
     source = replace(source, missing=seen.markers(source) or source.missing)
     suggestion = _described(seen, source, follow("inspect"))
     if not any(c.kept and c.spec["role"] == "quasi-identifier" for c in suggestion.columns):
@@ -144,7 +148,7 @@ def suggest(seen: Inspection, source: Source, progress: Progress | None = None) 
             file=source.name, hint="Describe the table yourself in a project file.",
         )  # fmt: skip
     if seen.rows > MOST_ROWS:
-        problem = f"not tried: more than {MOST_ROWS:,} rows"
+        problem = Sentence("not tried: more than {most:,} rows", most=MOST_ROWS)
         return replace(suggestion, trials=tuple(Trial(method, problem=problem) for method in METHODS))
     trying, trials = follow("search"), []
     for i, method in enumerate(METHODS):
@@ -179,14 +183,23 @@ def _described(seen: Inspection, source: Source, progress: Progress) -> Suggesti
                     model = {"distinct-diversity": {"l": 2, "column": c.name}}
                     share = max(present.values(), default=0) / max(seen.rows, 1)
                     if share > ONE_SIDED:
-                        without.append((model, f"one value has {share:.0%} of the records: classes with another one are hard to find"))  # fmt: skip
+                        without.append(
+                            (
+                                model,
+                                Sentence(
+                                    "one value has {share:.0%} of the records: classes with another one are hard to find",
+                                    share=share,
+                                ),
+                            )
+                        )
                     else:
                         models.append(model)
             columns.append(column)
         unit = None if seen.unit is None or seen.unit[1] == ROWS else seen.unit[1]
         copies = _copies(table, columns, seen.rows, unit)
     columns = [
-        replace(c, kept=False, reason=f"{c.reason}; {copies[c.name]}") if c.name in copies else c for c in columns
+        replace(c, kept=False, reason=joined("; ", [c.reason, copies[c.name]])) if c.name in copies else c
+        for c in columns
     ]
     return Suggestion(tuple(columns), tuple(models), tuple(without), seen.unit)
 
@@ -209,7 +222,7 @@ def _copies(table: Table, columns: Sequence[SuggestedColumn], rows: int, unit: s
         try:
             hierarchy = build(c.name, c.spec.get("hierarchy"), dict.fromkeys(values, 1), format=c.spec.get("format"))
         except InputError as error:
-            found[c.name] = f"left out: {error.message}"
+            found[c.name] = Sentence("left out: {problem}", problem=error.message)
         else:
             orders[c.name] = order_of(hierarchy, dictionary)
     codes = dict(zip(names, counts.codes, strict=True))
@@ -221,7 +234,7 @@ def _copies(table: Table, columns: Sequence[SuggestedColumn], rows: int, unit: s
                 association(codes[c.name], codes[other], counts.counts, orders[c.name]) >= COPY
             )  # fmt: skip
             if tells:
-                found[other] = f"left out: '{c.name}' tells it"
+                found[other] = Sentence("left out: '{column}' tells it", column=c.name)
     return found
 
 
@@ -262,9 +275,11 @@ def _rounded(column: SuggestedColumn, c: ColumnInspection, amount: Mapping[str, 
         numbers = np.array(parse_all(c.name, list(amount)))
         step = _step(numbers, records, k, limit)
         if step is not None:
-            why = f"{column.reason}; rounded, because its own values single people out"
-            return replace(column, spec={**column.spec, "operation": {"round": step}}, reason=why)
-    return replace(column, kept=False, reason=f"{column.reason}; left out: its values single people out")
+            why = Sentence("rounded, because its own values single people out")
+            spec = {**column.spec, "operation": {"round": step}}
+            return replace(column, spec=spec, reason=joined("; ", [column.reason, why]))
+    why = Sentence("left out: its values single people out")
+    return replace(column, kept=False, reason=joined("; ", [column.reason, why]))
 
 
 def _step(numbers: np.ndarray, records: np.ndarray, k: int, limit: float) -> int | float | None:
@@ -288,7 +303,9 @@ def _tried(
     """Run a method in memory; what stands in the way of a release is left out, and the run begins again."""
     nodes = math.prod(max(2, len(c.generalizations)) for c in seen.columns if _kept_quasi(suggestion, c))
     if "lattice" in method and nodes > MOST_NODES:
-        return suggestion, Trial(method, problem=f"not tried: about 10^{math.floor(math.log10(nodes))} nodes")
+        return suggestion, Trial(
+            method, problem=Sentence("not tried: about 10^{power} nodes", power=math.floor(math.log10(nodes)))
+        )
     tries = MOST_TRIES + len(suggestion.columns) + len(suggestion.models)
     for i in range(tries):
         try:
@@ -298,7 +315,9 @@ def _tried(
             if len(models) == 1:
                 return suggestion, Trial(method, problem=error.message)
             suggestion = replace(
-                suggestion, models=models[:-1], without=(*suggestion.without, (models[-1], "no recoding satisfies it"))
+                suggestion,
+                models=models[:-1],
+                without=(*suggestion.without, (models[-1], Sentence("no recoding satisfies it"))),
             )
         except InputError as error:
             suggestion = _mended(suggestion, error)
@@ -331,7 +350,8 @@ def _mended(suggestion: Suggestion, error: InputError) -> Suggestion:
         if error.code == REFUSED and (coarser := _coarser(suggestion, str(name))) is not None:
             suggestion = coarser
             continue
-        reason = "left out: " + ("it would single people out" if error.code == REFUSED else error.message)
+        why = Sentence("it would single people out") if error.code == REFUSED else error.message
+        reason = Sentence("left out: {problem}", problem=why)
         suggestion = suggestion.leaving_out(str(name), reason)
     return suggestion
 

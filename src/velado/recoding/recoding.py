@@ -16,7 +16,19 @@ from velado.errors import InputError
 from velado.frequency import Classes, FrequencyTable, Portions, Sensitive
 from velado.hierarchies import Cover
 from velado.progress import Progress
-from velado.tables import ColumnType, Dealing, Field, Plan, Selection, Session, Table, Translation, open_table
+from velado.sentences import Sentence
+from velado.tables import (
+    ColumnType,
+    Dealing,
+    Field,
+    Plan,
+    Selection,
+    Session,
+    Table,
+    Translation,
+    in_kind_of,
+    open_table,
+)
 from velado.tables.files import not_found
 from velado.values import Text
 
@@ -147,25 +159,21 @@ class Recoding:
         try:
             lacking = [c.name for c in self.columns if c.name not in table.header]
             if lacking:
-                raise InputError("unknown-column", "the new rows lack recoded columns: " + ", ".join(lacking))
-            return self._apply(table, rows)
+                raise InputError(
+                    "unknown-column", Sentence("the new rows lack recoded columns: {columns}", columns=lacking)
+                )
+            return self._apply(table)
         finally:
             table.close()
 
-    def _apply(self, table: Table, given: Any) -> Applied:
+    def _apply(self, table: Table) -> Applied:
         had = {*(c.name for c in self.columns), *self.identifiers, *self.passed}
         typed = [c.name for c in self.columns if c.of_type(table.field(c.name))]
         plan = replace(self.plan(typed=typed), dropped=tuple(name for name in table.header if name not in had))
         result = table.fetch(plan)
         kept, total = result.num_rows, table.rows()
         unseen = table.unseen(plan)
-        module = type(given).__module__.split(".")[0]
-        if module == "pandas":
-            result = result.to_pandas()
-        elif module == "polars":
-            import polars
-
-            result = polars.from_arrow(result)
+        result = in_kind_of(table.source.data, result)
         return Applied(result, kept, total - kept, unseen)
 
     def _check_general(self) -> None:

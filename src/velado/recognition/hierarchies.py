@@ -18,6 +18,7 @@ from velado.hierarchies.known import LISTS, language_of_countries, regions_of
 from velado.hierarchies.rare import OTHER
 from velado.numbers import parse_all
 from velado.recognition.types import Reading
+from velado.sentences import Sentence
 
 FEW = 20
 """Fewer categories without any structure stay as they are."""
@@ -50,7 +51,7 @@ MOST_NAMES = 1000
 """No list has as many names that somebody would use in one column."""
 SURELY_CODES = 15
 """So many different codes of a list are no accident, whatever the name of the column."""
-BY_FREQUENCY = "grouped by frequency only: better groups need knowledge of the column"
+BY_FREQUENCY = Sentence("grouped by frequency only: better groups need knowledge of the column")
 FREQUENCIES = (0.002, 0.01, 0.05)
 """Shares of the records below which values are put together."""
 

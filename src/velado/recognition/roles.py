@@ -14,6 +14,7 @@ from velado.recognition.contents.sample import Sample
 from velado.recognition.names import IDENTIFYING, KNOWN, PRIVATE, fold, topic_of, words_of
 from velado.recognition.types import Reading
 from velado.recognition.vocabulary import WORDS
+from velado.sentences import Sentence
 
 QUASI = 10
 """At most so many quasi-identifiers are suggested: those that others know best."""
@@ -25,33 +26,35 @@ CATEGORIES = 30
 """So many different values may be categories, whatever the number of records."""
 
 NUMBERS = frozenset(WORDS["number"].split())
-LESS_KNOWN = "others may know it, but other columns are better known, and each more costs much: decide yourself"
+LESS_KNOWN = Sentence(
+    "others may know it, but other columns are better known, and each more costs much: decide yourself"
+)
 UNDECIDED = ""
 """The role of a column that nothing speaks for: to be left out, unless the owner decides."""
 
 SAID = {
-    "sex": "the sex",
-    "age": "the age",
-    "birth": "the birth",
-    "postal": "the postal code",
-    "place": "a place",
-    "race": "race or origin",
-    "country": "a country",
-    "marital": "the marital status",
-    "education": "the education",
-    "occupation": "the occupation",
-    "date": "a date",
-    "household": "the family or household",
-    "language": "a language",
-    "physical": "how somebody looks",
-    "address": "where somebody lives",
-    "health": "health",
-    "income": "money",
-    "crime": "crime and justice",
-    "religion": "religion",
-    "politics": "politics",
-    "orientation": "sexual orientation",
-    "score": "results",
+    "sex": Sentence("the sex"),
+    "age": Sentence("the age"),
+    "birth": Sentence("the birth"),
+    "postal": Sentence("the postal code"),
+    "place": Sentence("a place"),
+    "race": Sentence("race or origin"),
+    "country": Sentence("a country"),
+    "marital": Sentence("the marital status"),
+    "education": Sentence("the education"),
+    "occupation": Sentence("the occupation"),
+    "date": Sentence("a date"),
+    "household": Sentence("the family or household"),
+    "language": Sentence("a language"),
+    "physical": Sentence("how somebody looks"),
+    "address": Sentence("where somebody lives"),
+    "health": Sentence("health"),
+    "income": Sentence("money"),
+    "crime": Sentence("crime and justice"),
+    "religion": Sentence("religion"),
+    "politics": Sentence("politics"),
+    "orientation": Sentence("sexual orientation"),
+    "score": Sentence("results"),
 }
 """Topics in words."""
 VALUES = {
@@ -122,9 +125,11 @@ class Seen:
         return self.distinct / max(self.records, 1)
 
     @property
-    def counted(self) -> str:
+    def counted(self) -> Sentence:
         """How many values there are, in words."""
-        return f"{self.distinct:,} different values in {self.records:,} records"
+        return Sentence(
+            "{values:,} different values in {records:,} records", values=self.distinct, records=self.records
+        )
 
     @cached_property
     def numeric(self) -> bool:
@@ -183,31 +188,35 @@ def role_of(name: str, reading: Reading, present: Mapping[str, int], rows: int) 
 def _constant(seen: Seen) -> tuple[str, str] | None:
     """Nothing can be learnt from a value that all records have."""
     if not seen.distinct:
-        return "insensitive", "no values"
+        return "insensitive", Sentence("no values")
     if seen.distinct == 1 and seen.rows == seen.records > 1 and not (seen.content or seen.topic in IDENTIFYING):
-        return "insensitive", "always the same value"
+        return "insensitive", Sentence("always the same value")
     return None
 
 
 def _who(seen: Seen) -> tuple[str, str] | None:
     """Columns that say who somebody is, by values or name."""
     if seen.content:
-        return "identifier", f"{seen.content.kind}, by the look of its values"
+        return "identifier", Sentence("{content}, by the look of its values", content=seen.content.said)
     if seen.topic in IDENTIFYING and not seen.coded and (seen.distinct > 2 or seen.ratio > 0.5):
-        return "identifier", f"an id, by its name: {seen.counted}"
+        return "identifier", Sentence("an id, by its name: {counted}", counted=seen.counted)
     if seen.topic == "address" and not seen.numeric and not seen.categories:
-        return "identifier", f"addresses, by its name: {seen.counted}"
+        return "identifier", Sentence("addresses, by its name: {counted}", counted=seen.counted)
     if seen.topic == "text" and not seen.numeric and not seen.coded:
-        return "identifier", "free text, by its name: it may say anything about anybody"
+        return "identifier", Sentence("free text, by its name: it may say anything about anybody")
     return None
 
 
 def _left_out(seen: Seen) -> tuple[str, str] | None:
     """Columns that are neither known nor harmless."""
     if seen.topic == "weight" and seen.numeric:
-        return UNDECIDED, "a weight, of a survey or of a body: its values tell records apart; round it, or leave it out"
+        return UNDECIDED, Sentence(
+            "a weight, of a survey or of a body: its values tell records apart; round it, or leave it out"
+        )
     if seen.topic in IDENTIFYING and seen.coded:
-        return UNDECIDED, f"an id, by its name, but of few values ({seen.distinct:,}): a code of what? Decide yourself"
+        return UNDECIDED, Sentence(
+            "an id, by its name, but of few values ({values:,}): a code of what? Decide yourself", values=seen.distinct
+        )
     return None
 
 
@@ -216,15 +225,15 @@ def _private(seen: Seen) -> tuple[str, str] | None:
     if seen.topic not in PRIVATE:
         return None
     if not seen.numeric and seen.distinct > CATEGORIES and seen.ratio > 0.5:
-        return "identifier", f"nearly every record has a text of its own: {seen.counted}"
+        return "identifier", Sentence("nearly every record has a text of its own: {counted}", counted=seen.counted)
     if (
         seen.type == "integer"
         and seen.ratio > 0.9
         and (NUMBERS & set(words_of(seen.name)) or seen.topic in ("politics", "religion", "orientation", "crime"))
         and seen.distinct > CATEGORIES
     ):
-        return "identifier", f"nearly every record has a number of its own: {seen.counted}"
-    return "sensitive", f"{SAID[seen.topic]}, by its name: people would not want it known"
+        return "identifier", Sentence("nearly every record has a number of its own: {counted}", counted=seen.counted)
+    return "sensitive", Sentence("{topic}, by its name: people would not want it known", topic=SAID[seen.topic])
 
 
 def _known(seen: Seen) -> tuple[str, str] | None:
@@ -232,10 +241,10 @@ def _known(seen: Seen) -> tuple[str, str] | None:
     topic = seen.topic
     if seen.dated:
         if topic == "birth":
-            return "quasi-identifier", "a date of birth: others may know it"
-        return "quasi-identifier", "a date: others may know when something happened to a person"
+            return "quasi-identifier", Sentence("a date of birth: others may know it")
+        return "quasi-identifier", Sentence("a date: others may know when something happened to a person")
     if topic == "coordinate" and seen.numeric:
-        return "quasi-identifier", "a coordinate, rounded: others may know where a person is"
+        return "quasi-identifier", Sentence("a coordinate, rounded: others may know where a person is")
     if topic not in KNOWN:
         return None
     if topic == "date" and not _calendar(seen):
@@ -246,8 +255,12 @@ def _known(seen: Seen) -> tuple[str, str] | None:
     if not exact and seen.type == "number":
         return None
     if not exact and seen.ratio > 0.9 and seen.distinct > CATEGORIES:
-        return "identifier", f"nearly every record has a value of its own: {seen.counted}"
-    return "quasi-identifier", f"{SAID[topic]}, by its name: others may know it"
+        return "identifier", _own_value(seen)
+    return "quasi-identifier", Sentence("{topic}, by its name: others may know it", topic=SAID[topic])
+
+
+def _own_value(seen: Seen) -> Sentence:
+    return Sentence("nearly every record has a value of its own: {counted}", counted=seen.counted)
 
 
 def _calendar(seen: Seen) -> bool:
@@ -261,16 +274,22 @@ def _calendar(seen: Seen) -> bool:
 def _rest(seen: Seen) -> tuple[str, str]:
     """Columns of which name and values say nothing."""
     if seen.type != "number" and not (seen.numeric and seen.type == "text") and seen.ratio > 0.9:
-        return "identifier", f"nearly every record has a value of its own: {seen.counted}"
+        return "identifier", _own_value(seen)
     if seen.numbered:
-        return "identifier", f"the numbers look like those of people or things: {seen.counted}"
+        return "identifier", Sentence(
+            "the numbers look like those of people or things: {counted}", counted=seen.counted
+        )
     if not seen.numeric:
         if seen.categories:
-            return UNDECIDED, f"few values ({seen.distinct:,}), but nothing says that others know them: decide yourself"
-        return "identifier", f"text with {seen.counted}: it may name people"
+            return UNDECIDED, Sentence(
+                "few values ({values:,}), but nothing says that others know them: decide yourself", values=seen.distinct
+            )
+        return "identifier", Sentence("text with {counted}: it may name people", counted=seen.counted)
     if seen.distinct > (50 if seen.type == "integer" else 20):
-        return "sensitive", "a measurement: rarely known to others, often private"
-    return UNDECIDED, f"few numbers ({seen.distinct:,}): a code, a count or an answer; decide yourself"
+        return "sensitive", Sentence("a measurement: rarely known to others, often private")
+    return UNDECIDED, Sentence(
+        "few numbers ({values:,}): a code, a count or an answer; decide yourself", values=seen.distinct
+    )
 
 
 class Inspected(Protocol):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from velado.dates import Formats, read_date
 from velado.numbers import CODE, COMMA, notation_of
 from velado.recognition.markers import missing_marker, unmistakable_marker
+from velado.sentences import Sentence
 
 NEARLY = 0.95
 """Share of the records, and of the different values, that make a column nearly one of numbers or dates."""
@@ -25,7 +26,7 @@ DAYS = (
 TIMES = (" %H:%M", " %H:%M:%S", "T%H:%M:%S", "T%H:%M", " %H:%M:%S.%f", "T%H:%M:%S.%f", "T%H:%M:%SZ", "T%H:%M:%S.%fZ")
 MOST_FORMATS = 4
 """A column with more formats than this is a text."""
-EXCHANGEABLE = "no value tells day and month apart: read with the day first"
+EXCHANGEABLE = Sentence("no value tells day and month apart: read with the day first")
 MOST_LOOKED_AT = 5000
 """Values of a text that are looked at to say why it is nearly something else."""
 YEARS = (1800, 2100)
@@ -99,7 +100,7 @@ def _ambiguous(values: Sequence[str]) -> str:
     grouped = pointed and all(re.fullmatch(r"[+-]?[1-9][0-9]{0,2}\.[0-9]{3}", v.strip()) for v in pointed)
     if not grouped or not all(COMMA.number(v) is not None for v in values) or any("," in v for v in values):
         return ""
-    return (
+    return Sentence(
         "its points may group thousands or stand before decimals; write it without the points that group, "
         "or 'type: number' if they stand before decimals"
     )
@@ -185,7 +186,10 @@ WORD = re.compile(r"[^\W\d]+( [^\W\d]+)?|[-?.#/]{1,4}")
 def _nearly(amount: Mapping[str, int]) -> str:
     """Why a column of which nearly all values are numbers or dates is none; empty if it is not so."""
     amount = dict(itertools.islice(amount.items(), MOST_LOOKED_AT))
-    for kind, fits in (("numbers", _numeric), ("dates", _some_date(amount))):
+    for kind, fits in (
+        (Sentence("numbers"), _numeric),
+        (Sentence("dates"), _some_date(amount)),
+    ):
         odd = [v for v in amount if not fits(v)]
         few = len(odd) <= max((1 - NEARLY) * len(amount), 1) and len(amount) > 2 * len(odd)
         if odd and few and sum(amount[v] for v in odd) <= (1 - NEARLY) * sum(amount.values()):
@@ -193,11 +197,17 @@ def _nearly(amount: Mapping[str, int]) -> str:
             shown = [v for v in sorted(odd, key=lambda v: (-amount[v], v)) if amount[v] > 1 and WORD.fullmatch(v)][
                 :SHOWN
             ]
-            named = f" ({', '.join(map(repr, shown))})" if shown else ""
-            return (
-                f"nearly all values are {kind}, but {len(odd):,} value(s) not{named}: correct them, "
-                "or name them in 'source: {missing: [...]}' if they stand for missing values"
-            )
+            if not shown:
+                return Sentence(
+                    "nearly all values are {kind}, but {count:,} value(s) not: correct them, "
+                    "or name them in 'source: {{missing: [...]}}' if they stand for missing values",
+                    kind=kind, count=len(odd),
+                )  # fmt: skip
+            return Sentence(
+                "nearly all values are {kind}, but {count:,} value(s) not ({shown}): correct them, "
+                "or name them in 'source: {{missing: [...]}}' if they stand for missing values",
+                kind=kind, count=len(odd), shown=list(map(repr, shown)),
+            )  # fmt: skip
     return ""
 
 

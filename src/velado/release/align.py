@@ -15,6 +15,7 @@ from velado.project.document import Project
 from velado.release.count import Counted, column_hierarchy, values_of
 from velado.release.search import search
 from velado.schema import Column
+from velado.sentences import Sentence
 from velado.tables import Table
 from velado.values import Text
 
@@ -57,9 +58,14 @@ def align(counted: Mapping[str, Counted], shared: Shared, progress: Progress) ->
         for name in behind:
             if "levels" in counted[name].project.method.parameters:
                 raise InputError(
-                    "attribute-differs", f"table '{name}': the levels of attributes that tables share must be the same",
-                    hint="Give them the same levels: " + ", ".join(f"{c}: {x}" for c, x in wanted[name].items()) + ".",
-                )  # fmt: skip
+                    "attribute-differs",
+                    Sentence(
+                        "table '{table}': the levels of attributes that tables share must be the same", table=name
+                    ),
+                    hint=Sentence(
+                        "Give them the same levels: {levels}.", levels=[f"{c}: {x}" for c, x in wanted[name].items()]
+                    ),
+                )
             found[name] = _search_from(counted[name], wanted[name], progress)
 
 

@@ -26,6 +26,7 @@ from velado.release.people import person_column, with_shares
 from velado.release.population import read_population
 from velado.release.treatments import as_released, treatments
 from velado.schema import Column, Schema
+from velado.sentences import Sentence
 from velado.tables import Counts, Table
 from velado.twins import twins_of
 from velado.values import Text
@@ -58,7 +59,7 @@ def count(fitted: Fitted, progress: Progress) -> Counted:
     progress.at(0.8)
     person = person_column(project, table)
     if person is not None and project.method.divides:
-        raise not_dividable("people who have several rows cannot be counted with it")
+        raise not_dividable(Sentence("people who have several rows cannot be counted with it"))
     frequency = with_shares(table, frequency, person)
     check_size(frequency, project.models)
     return Counted(fitted, treated, frequency, person)
@@ -122,9 +123,11 @@ def _attributes(schema: Schema, models: Sequence[PrivacyModel]) -> list[tuple[st
         column = model.sensitive_column
         if column is not None and column not in columns:
             raise InputError(
-                "not-sensitive", f"{model.name} protects this column, but its role is not sensitive", column=column,
+                "not-sensitive",
+                Sentence("{model} protects this column, but its role is not sensitive", model=model.name),
+                column=column,
                 hint="Give the column the role 'sensitive', or name another column in the model.",
-            )  # fmt: skip
+            )
         if isinstance(model, OnSensitive) and (others := model.others(columns)):
             groups.append((*others, model.column))
     return list(dict.fromkeys(groups))
@@ -235,9 +238,12 @@ def _in_order(column: Column, values: Sequence[Text], spelled: Sequence[str], tr
         notation = column_notation(column.name, spelled)
     except InputError as error:
         raise InputError(
-            error.code, f"the values have no order, which the ordered distance needs: {error.message}",
-            column=column.name, values=error.values, hint=f"{error.hint} Or use 'distance: equal'.",
-        ) from None  # fmt: skip
+            error.code,
+            Sentence("the values have no order, which the ordered distance needs: {problem}", problem=error.message),
+            column=column.name,
+            values=error.values,
+            hint=Sentence("{hint} Or use 'distance: equal'.", hint=error.hint),
+        ) from None
     return _missing_last(_by_number(present, notation), values)
 
 
@@ -256,22 +262,29 @@ def ordered(values: Sequence[Text]) -> list[Text]:
     return _missing_last(sorted(present) if notation is None else _by_number(present, notation), values)
 
 
-def _size(frequency: FrequencyTable) -> tuple[int, str]:
+def _size(frequency: FrequencyTable) -> int:
     """How many people there are, or records if every record is a person."""
     people = frequency.people
     if people is None:
-        return frequency.records, "records"
-    return int(-(-frequency.value_counts[frequency.values == people.first].sum() // people.unit)), "people"
+        return frequency.records
+    return int(-(-frequency.value_counts[frequency.values == people.first].sum() // people.unit))
 
 
 def check_size(frequency: FrequencyTable, models: Sequence[PrivacyModel]) -> None:
     """Say at once what no recoding can reach."""
-    needed, (there, what) = smallest_class(models), _size(frequency)
+    needed, there = smallest_class(models), _size(frequency)
     if needed > there:
         raise NoSolution(
-            "table-too-small", f"the models need classes of {needed} {what}, but the table has only {there}",
-            hint=f"Require at most {there}, or take a larger table.",
-        )  # fmt: skip
+            "table-too-small",
+            Sentence(
+                "the models need classes of {needed} records, but the table has only {reached}"
+                if frequency.people is None
+                else "the models need classes of {needed} people, but the table has only {reached}",
+                needed=needed,
+                reached=there,
+            ),
+            hint=Sentence("Require at most {most}, or take a larger table.", most=there),
+        )
     known = {s.column: s.width for s in frequency.sensitive}
     for model in models:
         column = model.sensitive_column
@@ -281,6 +294,13 @@ def check_size(frequency: FrequencyTable, models: Sequence[PrivacyModel]) -> Non
         present = known.get(column, 0)
         if column in known and wanted > present:
             raise NoSolution(
-                "too-few-sensitive-values", f"{model.name} wants {wanted:g} different values, but the column has only {present}",
-                column=column, hint=f"Require at most {present}.",
-            )  # fmt: skip
+                "too-few-sensitive-values",
+                Sentence(
+                    "{model} wants {wanted:g} different values, but the column has only {reached}",
+                    model=model.name,
+                    wanted=wanted,
+                    reached=present,
+                ),
+                column=column,
+                hint=Sentence("Require at most {most}.", most=present),
+            )

@@ -11,6 +11,7 @@ from velado.project import Project
 from velado.project.paths import check_paths
 from velado.release.treatments import operations_ready
 from velado.schema import Column, Schema
+from velado.sentences import Sentence
 from velado.tables import Table
 
 
@@ -61,13 +62,15 @@ def check_described(project: Project, schema: Schema) -> None:
 def _check_dividable(project: Project, schema: Schema) -> None:
     """Records that are alike are dealt out by their one sensitive value, as it is in the source."""
     sensitive = schema.names("sensitive")
-    problem = ""
+    problem = Sentence("")
     if len(sensitive) > 1:
-        problem = "it works with one sensitive column at most: counts do not say which values belong to one person"
+        problem = Sentence(
+            "it works with one sensitive column at most: counts do not say which values belong to one person"
+        )
     elif any(schema[name].operation for name in sensitive):
-        problem = "an operation on the sensitive column cannot be combined with it"
+        problem = Sentence("an operation on the sensitive column cannot be combined with it")
     elif project.output.recoding is not None:
-        problem = "its recoding parts records that are alike, so it cannot be saved for others"
+        problem = Sentence("its recoding parts records that are alike, so it cannot be saved for others")
     if problem:
         raise not_dividable(problem)
 
@@ -75,9 +78,10 @@ def _check_dividable(project: Project, schema: Schema) -> None:
 def not_dividable(problem: str) -> InputError:
     """The error for what cannot be done where records with equal values may be parted."""
     return InputError(
-        "not-dividable", f"the method may part records with equal values ('relaxed: true'), and {problem}",
+        "not-dividable",
+        Sentence("the method may part records with equal values ('relaxed: true'), and {problem}", problem=problem),
         hint="Set 'relaxed: false', or leave that out.",
-    )  # fmt: skip
+    )
 
 
 def check_operations(project: Project, schema: Schema) -> None:
@@ -98,23 +102,40 @@ def check_operations(project: Project, schema: Schema) -> None:
             continue
         if column.role == "identifier" and not operation.takes_identifiers:
             raise InputError(
-                "bad-operation", f"{operation} leaves too much of an identifier", column=column.name,
+                "bad-operation",
+                Sentence("{operation} leaves too much of an identifier", operation=str(operation)),
+                column=column.name,
                 hint="Suppress, drop, pseudonymize, encrypt, substitute or mask it, or give the column another role.",
-            )  # fmt: skip
+            )
         if operation.follows_rows and project.output.order == "keep":
             raise InputError(
-                "fixed-seed", f"with a named seed and 'order: keep' anybody who guesses the seed takes the {operation} off",
-                column=column.name, hint="Leave the 'seed' out, or let the rows be shuffled or sorted.",
-            )  # fmt: skip
+                "fixed-seed",
+                Sentence(
+                    "with a named seed and 'order: keep' anybody who guesses the seed takes the {operation} off",
+                    operation=str(operation),
+                ),
+                column=column.name,
+                hint="Leave the 'seed' out, or let the rows be shuffled or sorted.",
+            )
         if project.light:
             continue
         if column.role == "quasi-identifier":
             raise InputError(
-                "bad-operation", f"quasi-identifiers are recoded by the method; {operation} cannot be applied as well",
-                column=column.name, hint="Leave the operation out and describe a hierarchy.",
-            )  # fmt: skip
+                "bad-operation",
+                Sentence(
+                    "quasi-identifiers are recoded by the method; {operation} cannot be applied as well",
+                    operation=str(operation),
+                ),
+                column=column.name,
+                hint="Leave the operation out and describe a hierarchy.",
+            )
         if column.role == "sensitive" and operation.per_record:
             raise InputError(
-                "bad-operation", f"{operation} changes equal values differently: no model could be judged on the column",
-                column=column.name, hint="Round or code the column, or call it insensitive.",
-            )  # fmt: skip
+                "bad-operation",
+                Sentence(
+                    "{operation} changes equal values differently: no model could be judged on the column",
+                    operation=str(operation),
+                ),
+                column=column.name,
+                hint="Round or code the column, or call it insensitive.",
+            )

@@ -11,6 +11,7 @@ from velado.errors import InputError
 from velado.release.plan import Planned
 from velado.release.verify import column_records, failed
 from velado.schema import Column
+from velado.sentences import Sentence
 from velado.tables import Slot, Stage
 from velado.values import ROOT, Text
 
@@ -54,16 +55,26 @@ def check_plans(keys: Sequence[Key], attribute: str, joinable: bool) -> None:
         for value, label in key.planned().items():
             if became.setdefault(value, label) != label:
                 raise InputError(
-                    "attribute-differs", f"the same value of the attribute '{attribute}' would become different ones",
-                    column=key.name, hint="This should not happen; please report it.",
-                )  # fmt: skip
+                    "attribute-differs",
+                    Sentence(
+                        "the same value of the attribute '{attribute}' would become different ones", attribute=attribute
+                    ),
+                    column=key.name,
+                    hint="This should not happen; please report it.",
+                )
     merged = len(became) - len(set(became.values()))
     operation = keys[0].column.operation
     if merged and operation is not None and (joinable or operation.hides) and not operation.erases:
         raise InputError(
-            "not-joinable", f"{merged:,} value(s) of the attribute '{attribute}' would become the same as another",
-            column=keys[0].name, hint="Pseudonymize with a greater 'length', or encrypt the attribute.",
-        )  # fmt: skip
+            "not-joinable",
+            Sentence(
+                "{values:,} value(s) of the attribute '{attribute}' would become the same as another",
+                values=merged,
+                attribute=attribute,
+            ),
+            column=keys[0].name,
+            hint="Pseudonymize with a greater 'length', or encrypt the attribute.",
+        )
 
 
 def verify_joins(keys: Sequence[Key], stage: Stage, slots: Mapping[str, Slot], attribute: str) -> list[Joined]:
@@ -79,13 +90,28 @@ def verify_joins(keys: Sequence[Key], stage: Stage, slots: Mapping[str, Slot], a
         behind = {label: label if key.column.operation is None else value for label, value in plain.items()}
         labels -= {None} | ({ROOT} - set(behind))
         if not labels <= set(behind):
-            raise failed(f"the attribute '{attribute}' of the table '{key.table}' shows unknown values")
+            raise failed(
+                Sentence(
+                    "the attribute '{attribute}' of the table '{table}' shows unknown values",
+                    attribute=attribute,
+                    table=key.table,
+                )
+            )
         shown.setdefault(key.table, set()).update(labels)
         before.setdefault(key.table, set()).update(behind[label] for label in labels)
     joined = []
     for one, other in itertools.combinations(shown, 2):
         matching, expected = len(shown[one] & shown[other]), len(before[one] & before[other])
         if matching != expected:
-            raise failed(f"'{attribute}' joins '{one}' and '{other}' by {matching:,} values instead of {expected:,}")
+            raise failed(
+                Sentence(
+                    "'{attribute}' joins '{one}' and '{other}' by {matching:,} values instead of {expected:,}",
+                    attribute=attribute,
+                    one=one,
+                    other=other,
+                    matching=matching,
+                    expected=expected,
+                )
+            )
         joined.append(Joined(attribute, (one, other), matching))
     return joined

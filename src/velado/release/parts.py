@@ -36,6 +36,7 @@ from velado.release.published import check_published, passing
 from velado.release.result import Release, release_in_parts
 from velado.release.treatments import treated_plan, treatments
 from velado.release.verify import Expected, verify_written
+from velado.sentences import Sentence
 from velado.tables import (
     Capability,
     ColumnType,
@@ -104,18 +105,18 @@ def check_possible(fitted: Fitted, plan: Plan) -> None:
     project = fitted.project
     fitted.table.engine.require(Capability.SPLIT)
     if person_column(project, fitted.table) is not None:
-        raise _impossible("counting people who have several rows")
+        raise _impossible(Sentence("counting people who have several rows"))
     if plan.replaced or plan.noise:
-        raise _impossible("operations other than suppress and drop")
+        raise _impossible(Sentence("operations other than suppress and drop"))
     if any(isinstance(m, OnSensitive) and m.strict for m in project.models):
-        raise _impossible("models with 'strict: true'")
+        raise _impossible(Sentence("models with 'strict: true'"))
     check_basis(project.models, {CLASS})
     if project.method.divides:
-        raise _impossible("'relaxed: true'")
+        raise _impossible(Sentence("'relaxed: true'"))
     if project.output.order == "keep":
-        raise _impossible("'order: keep'")
+        raise _impossible(Sentence("'order: keep'"))
     if project.output.recoding is not None:
-        raise _impossible("saving the recoding")
+        raise _impossible(Sentence("saving the recoding"))
 
 
 def _expected(planned: Planned, axes: Axes, slot: Slot, merged: Merged, most: int) -> Expected:
@@ -290,6 +291,9 @@ def _whole(axes: Axes, marginals: Sequence[Marginal]) -> FrequencyTable:
 
 def _impossible(what: str) -> InputError:
     return InputError(
-        "not-in-parts", f"the table is too large for the memory and must be solved in parts; {what} cannot be done so",
+        "not-in-parts",
+        Sentence(
+            "the table is too large for the memory and must be solved in parts; {what} cannot be done so", what=what
+        ),
         hint="Allow more memory (method: {mondrian: {memory: 8GB}}), or leave that out.",
-    )  # fmt: skip
+    )

@@ -17,6 +17,7 @@ from velado.evaluation import Pair, People
 from velado.frequency import FrequencyTable
 from velado.frequency.table import distinct_rows
 from velado.project.document import ROWS, Project
+from velado.sentences import Sentence
 from velado.tables import Table
 from velado.values import Text
 
@@ -36,11 +37,16 @@ def person_column(project: Project, table: Table) -> str | None:
     repeated = [name for name in identifiers if table.repeats(name)] if project.unit is None else []
     if repeated and len(repeated) == len(identifiers):
         raise InputError(
-            "repeated-identifier", "values of this identifier stand in several rows: does a person have several rows?",
-            file=table.name, column=repeated[0],
-            hint=f"Write 'person: {repeated[0]}' (or household: COLUMN) if its rows belong to one person, so that k counts "
-            "people; or 'person: rows' if every row is a person.",
-        )  # fmt: skip
+            "repeated-identifier",
+            "values of this identifier stand in several rows: does a person have several rows?",
+            file=table.name,
+            column=repeated[0],
+            hint=Sentence(
+                "Write 'person: {column}' (or household: COLUMN) if its rows belong to one person, so that k counts "
+                "people; or 'person: rows' if every row is a person.",
+                column=repeated[0],
+            ),
+        )
     return None
 
 

@@ -20,6 +20,7 @@ from velado.recognition.names import IDENTIFYING, topic_of
 from velado.release.people import different
 from velado.release.plan import Planned
 from velado.schema import Column, Schema
+from velado.sentences import Sentence, joined
 from velado.tables import Counts, Groups, Table
 from velado.tables.formats.formulas import unguarded
 from velado.values import ROOT
@@ -84,7 +85,7 @@ def _content(table: Table, column: Column) -> str | None:
         return None if found is None else found.kind
     found = content_of(column.name, present)
     if found is None and topic_of(column.name) in IDENTIFYING:
-        return "an id, by its name"
+        return Sentence("an id, by its name")
     return None if found is None else found.kind
 
 
@@ -205,37 +206,49 @@ def refuse(exposures: Sequence[Exposure], file: str) -> None:
     found = refused(exposures)
     if not found:
         return
-    others = [f"column '{e.column}': {reason(e)}" for e in found[1:]]
+    first = Sentence("it would be published, and singles people out: {reason}", reason=reason(found[0]))
+    others = [Sentence("column '{column}': {reason}", column=e.column, reason=reason(e)) for e in found[1:]]
     raise InputError(
-        "identifier-in-disguise", "\n".join([f"it would be published, and singles people out: {reason(found[0])}", *others]),
+        "identifier-in-disguise", joined(Sentence("\n"), [first, *others]),
         file=file, column=found[0].column, fields={"columns": {e.column: list(e.dangers) for e in found}},
         hint="Give each such column the role identifier or quasi-identifier, or an operation (round, mask, suppress …), "
         "or write 'published: knowingly' in it. Nothing was written.",
     )  # fmt: skip
 
 
-def _all(e: Exposure) -> str:
-    return f"{e.records:,} {'people' if e.people else 'records'}"
+def _all(e: Exposure) -> Sentence:
+    return Sentence("{people:,} people" if e.people else "{records:,} records", people=e.records, records=e.records)
 
 
 def _listed(columns: Sequence[str]) -> str:
     return ", ".join(f"'{name}'" for name in columns)
 
 
-def reason(e: Exposure) -> str:
+def reason(e: Exposure) -> Sentence:
     """Why a column is an identifier in disguise, in figures and names of columns."""
-    return ", and ".join(REASONS[danger](e) for danger in e.dangers)
+    return joined(Sentence(", and "), [REASONS[danger](e) for danger in e.dangers])
 
 
-REASONS: dict[str, Callable[[Exposure], str]] = {
-    "content": lambda e: f"it looks like {e.content}",
-    "alone": lambda e: (
-        f"{e.few:,} of {_all(e)} have a value that fewer than {value_size(e.k)} share ({e.singled_out:,} are alone with theirs)"
+REASONS: dict[str, Callable[[Exposure], Sentence]] = {
+    "content": lambda e: Sentence("it looks like {content}", content=Sentence(e.content or "")),
+    "alone": lambda e: Sentence(
+        "{few:,} of {all} have a value that fewer than {size} share ({alone:,} are alone with theirs)",
+        few=e.few,
+        all=_all(e),
+        size=value_size(e.k),
+        alone=e.singled_out,
     ),
-    "together": lambda e: f"with the released quasi-identifiers it singles out {e.singled_out_together:,} of {_all(e)}",
-    "copy": lambda e: (
-        f"it is nearly a copy of {_listed(e.copies)}, and as a quasi-identifier it leaves {e.few_together:,} of {_all(e)} "
-        f"in groups smaller than {e.k}"
+    "together": lambda e: Sentence(
+        "with the released quasi-identifiers it singles out {alone:,} of {all}",
+        alone=e.singled_out_together,
+        all=_all(e),
+    ),
+    "copy": lambda e: Sentence(
+        "it is nearly a copy of {columns}, and as a quasi-identifier it leaves {few:,} of {all} in groups smaller than {k}",
+        columns=_listed(e.copies),
+        few=e.few_together,
+        all=_all(e),
+        k=e.k,
     ),
 }
 
@@ -243,15 +256,26 @@ REASONS: dict[str, Callable[[Exposure], str]] = {
 def published_notes(exposures: Sequence[Exposure]) -> tuple[Note, ...]:
     """What a user should know of the columns that are published."""
     notes = [
-        Note("singles-out", f"published {'knowingly' if e.knowingly else 'as it is'}, although {reason(e)}", e.column)
+        Note(
+            "singles-out",
+            Sentence(
+                "published knowingly, although {reason}" if e.knowingly else "published as it is, although {reason}",
+                reason=reason(e),
+            ),
+            e.column,
+        )
         for e in exposures
         if e.dangers
     ]
     notes += [
-        Note("near-copy", "nearly a copy of " + _listed(e.copies) + ": whoever knows one knows the other", e.column)
+        Note(
+            "near-copy",
+            Sentence("nearly a copy of {columns}: whoever knows one knows the other", columns=_listed(e.copies)),
+            e.column,
+        )
         for e in exposures
         if e.copies and "copy" not in e.dangers
-    ]  # fmt: skip
+    ]
     return tuple(notes)
 
 
@@ -261,8 +285,11 @@ def model_notes(schema: Schema, models: Sequence[PrivacyModel]) -> tuple[Note, .
     return tuple(
         Note(
             "unprotected",
-            "sensitive, and no model protects it: a class may show one value only; for example distinct-diversity "
-            f"{{l: 2, column: {name}}}",
+            Sentence(
+                "sensitive, and no model protects it: a class may show one value only; "
+                "for example distinct-diversity {{l: 2, column: {column}}}",
+                column=name,
+            ),
             name,
         )
         for name in schema.names("sensitive")

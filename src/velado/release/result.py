@@ -17,7 +17,7 @@ from velado.release.plan import Planned
 from velado.release.published import model_notes, published_notes
 from velado.release.treatments import described
 from velado.release.verify import Verified, twins_notes
-from velado.tables import Published
+from velado.tables import Published, Source, in_kind_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,8 @@ class Evidenced:
 
 @dataclass(frozen=True)
 class Release(Evidenced):
-    """What a run returns. ``table`` holds the released rows where no output path was given.
+    """What a run returns. ``table`` holds the released rows where no output path was given, in the kind in which the
+    original came in: pandas, Polars, else Arrow.
 
     ``evaluation`` is measured against the whole input and stays with the owner, as ``private_manifest`` does;
     ``public_evaluation`` is what everybody may know: it depends on suppressed records by their number only.
@@ -155,7 +156,7 @@ def release_of(
         planned.found.search,
         found=planned.found,
         notes=notes_of(planned, verified),
-        **_where(manifests, published),
+        **_where(planned, manifests, published),
     )
 
 
@@ -176,7 +177,7 @@ def release_in_parts(
         search,
         found=None,
         notes=notes_of(planned, verified),
-        **_where(manifests, published),
+        **_where(planned, manifests, published),
     )
 
 
@@ -189,7 +190,7 @@ def light_release(planned: Planned, verified: Verified, manifests: Manifests, pu
         described(planned.treatments, planned.project.folder),
         tuple(name for name in planned.header if name not in treated),
         notes=notes_of(planned, verified),
-        **_where(manifests, published),
+        **_where(planned, manifests, published),
     )
 
 
@@ -200,12 +201,12 @@ def notes_of(planned: Planned, verified: Verified) -> tuple[Note, ...]:
     return (*published_notes(verified.exposures), *models, *operations, *twins_notes(verified.twins))
 
 
-def _where(manifests: Manifests, published: Published) -> dict[str, Any]:
+def _where(planned: Planned, manifests: Manifests, published: Published) -> dict[str, Any]:
     return {
         "manifest": manifests.public,
         "private_manifest": manifests.private,
         "output": published.path,
         "manifest_path": published.manifest,
         "private_path": published.private_manifest,
-        "table": published.table,
+        "table": in_kind_of(Source.of(planned.project.source).data, published.table),
     }

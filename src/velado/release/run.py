@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from velado.methods import Lattice, Method
-from velado.models import PrivacyModel
 from velado.progress import Progress
-from velado.project import Output, Project
+from velado.project import AnyProject, Output, Project
+from velado.project.arguments import AnyMethod, Columns, Models, columns_of, method_of, models_of
 from velado.release.count import count
 from velado.release.fit import Fitted, check_ready, fit
 from velado.release.manifest import Made, light_manifests, manifests_of
@@ -23,15 +21,14 @@ from velado.release.search import search
 from velado.release.several import run_tables
 from velado.release.verify import verify
 from velado.release.write import write
-from velado.schema import Column
 from velado.tables import Session, open_stage, open_table
 
 
 def anonymize(
     data: Any,
-    columns: Sequence[Column],
-    models: Sequence[PrivacyModel],
-    method: Method | None = None,
+    columns: Columns,
+    models: Models,
+    method: AnyMethod | None = None,
     *,
     output: str | Path | Output | None = None,
     rest: str | None = None,
@@ -41,25 +38,26 @@ def anonymize(
 ) -> Release:
     """Anonymize a file or a pandas, Polars or Arrow table.
 
-    ``person`` or ``household`` names the column whose equal values are the rows of one person or household.
-    Without ``output`` the released rows are in ``release.table`` (Arrow), verified all the same.
+    ``columns``: a mapping of names to roles, or to options as in a project file; or a list of `Column`s. ``models`` and
+    ``method``: objects, or mappings as in a project file; a method also by its name. ``person`` or ``household`` names the
+    column whose equal values are the rows of one person or household.
+    Without ``output`` the released rows are in ``release.table``, of the kind that came in, verified all the same.
 
     >>> import pyarrow as pa
-    >>> from velado.models import KAnonymity
     >>> people = pa.table({"age": ["31", "38", "52", "57"], "ill": ["a", "b", "a", "b"]})
-    >>> columns = [Column("age", "quasi-identifier", hierarchy={"intervals": [10, 100]}), Column("ill", "sensitive")]
-    >>> anonymize(people, columns, [KAnonymity(2)]).levels
+    >>> age = {"role": "quasi-identifier", "hierarchy": {"intervals": [10, 100]}}
+    >>> anonymize(people, {"age": age, "ill": "sensitive"}, {"k-anonymity": {"k": 2}}).levels
     {'age': 1}
     """
     written = output if isinstance(output, Output) else Output(path=None if output is None else Path(output))
-    project = Project(data, tuple(columns), tuple(models), method or Lattice(), written, rest, person, household)
+    project = Project(data, columns_of(columns), models_of(models), method_of(method), written, rest, person, household)
     release = run(project, progress)
     assert isinstance(release, Release)
     return release
 
 
-def run(project: Project | str | Path, progress: Progress | None = None) -> Release | LightRelease | Releases:
-    """Run a project or a project file; nothing is written unless the release is verified.
+def run(project: AnyProject, progress: Progress | None = None) -> Release | LightRelease | Releases:
+    """Run a project, a project file or the mapping of one; nothing is written unless the release is verified.
 
     Returns a `Release`; for ``anonymization: light`` a `LightRelease`; for several tables `Releases`.
     """

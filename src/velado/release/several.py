@@ -20,6 +20,7 @@ from velado.release.published import check_published
 from velado.release.result import LightRelease, Release, Releases, light_release, release_of
 from velado.release.verify import verify
 from velado.release.write import write
+from velado.sentences import Sentence
 from velado.tables import Session, Table, open_stage, open_table
 
 
@@ -87,7 +88,9 @@ def _check_sinks(projects: Mapping[str, Project]) -> None:
     lacking = [name for name, p in projects.items() if p.output.path is None]
     if lacking and len(lacking) < len(projects):
         raise InputError(
-            "no-output", f"the table '{lacking[0]}' says no output path", hint="output: {path: release.csv}"
+            "no-output",
+            Sentence("the table '{table}' says no output path", table=lacking[0]),
+            hint="output: {path: release.csv}",
         )
 
 
@@ -111,8 +114,12 @@ def _planned(
     for attribute, places in recoded.items():
         if attribute in project.joinable and any(found[table].levels is None for table, _ in places):
             raise InputError(
-                "not-joinable", f"'{attribute}' is to be joinable, but the method recodes it class by class",
-                column=places[0][1].name, hint="Use a method with levels, such as lattice.",
-            )  # fmt: skip
+                "not-joinable",
+                Sentence(
+                    "'{attribute}' is to be joinable, but the method recodes it class by class", attribute=attribute
+                ),
+                column=places[0][1].name,
+                hint="Use a method with levels, such as lattice.",
+            )
     ready = {name: plan_models(c, found[name]) for name, c in counted.items()}
     return {name: ready.get(name) or plan_operations(fitted[name]) for name in projects}

@@ -11,6 +11,7 @@ from velado.errors import InputError
 from velado.operations import Given, Treatment
 from velado.project.document import Project
 from velado.schema import Column, Schema
+from velado.sentences import Sentence
 from velado.tables import Counts, Plan, Selection, Table
 from velado.values import Text
 
@@ -31,9 +32,11 @@ def treatments(table: Table, schema: Schema, folder: Path) -> tuple[Treatment, .
         found = column.operation.treat(table, _given(column, schema.values(), folder))
         if (column.role == "identifier" or found.operation.hides) and found.survivors():
             raise InputError(
-                "value-survives", f"{found.survivors():,} value(s) of the column would be published as they are",
-                column=column.name, hint="No substitute may be a value of the column; or take another operation.",
-            )  # fmt: skip
+                "value-survives",
+                Sentence("{values:,} value(s) of the column would be published as they are", values=found.survivors()),
+                column=column.name,
+                hint="No substitute may be a value of the column; or take another operation.",
+            )
         treated.append(found)
     return tuple(treated)
 

@@ -33,6 +33,7 @@ from velado.release.read_back import (
     without,
 )
 from velado.schema import Column
+from velado.sentences import Sentence
 from velado.tables import Counts, Slot, Stage, Table
 from velado.twins import Twins
 from velado.values import ROOT, Text
@@ -112,12 +113,12 @@ def verify_written(stage: Stage, slot: Slot, expected: Expected, memory: int, pr
         with stage.read_back(slot, memory) as table:
             return _judged(table, expected, progress)
     except InputError as error:
-        raise failed(f"it cannot be read back ({error.code})") from None
+        raise failed(Sentence("it cannot be read back ({code})", code=error.code)) from None
 
 
 def _judged(table: Table, expected: Expected, progress: Progress) -> Verified:
     if list(table.header) != list(expected.header):
-        raise failed("its columns are not the expected ones")
+        raise failed(Sentence("its columns are not the expected ones"))
     if expected.starred and table.filled(ROOT) < expected.starred:
         raise no_stars()
     complete = expected.released == expected.original.records
@@ -142,17 +143,19 @@ def _judged(table: Table, expected: Expected, progress: Progress) -> Verified:
         judging = judging or Judging(expected.models, frequency.judged)
         judging.add(Classes.of_rows(frequency))
         if expected.contents is not None and contents_of(frequency) != expected.contents:
-            raise failed("its classes are not the expected ones")
+            raise failed(Sentence("its classes are not the expected ones"))
     total = sum(size * times for size, times in sizes.items())
     if total != expected.released:
-        raise failed(f"it holds {total} records instead of {expected.released}")
+        raise failed(
+            Sentence("it holds {records} records instead of {expected}", records=total, expected=expected.released)
+        )
     if expected.sizes is not None and sizes != expected.sizes:
-        raise failed("its classes do not have the expected sizes")
+        raise failed(Sentence("its classes do not have the expected sizes"))
     assert judging is not None
     verdicts = judging.verdicts()
     broken = [v.name for v in verdicts if not v.satisfied]
     if broken:
-        raise failed("it does not satisfy " + ", ".join(broken))
+        raise failed(Sentence("it does not satisfy {models}", models=broken))
     twins = {s.column: s.twins.within(spelled[s.column]) for s in expected.original.sensitive}
     exposures = expose(
         table,
@@ -179,8 +182,12 @@ def twins_notes(twins: Mapping[str, Twins]) -> tuple[Note, ...]:
     return tuple(
         Note(
             "twins-folded",
-            f"{found.spellings:,} spellings of {len(found.groups):,} value(s) were judged as one value each; "
-            "'twins: distinct' tells them apart",
+            Sentence(
+                "{spellings:,} spellings of {values:,} value(s) were judged as one value each; "
+                "'twins: distinct' tells them apart",
+                spellings=found.spellings,
+                values=len(found.groups),
+            ),
             column,
         )
         for column, found in twins.items()
@@ -192,15 +199,19 @@ def verify_operations(planned: Planned, stage: Stage, slot: Slot) -> Verified:
     try:
         with stage.read_back(slot) as table:
             if list(table.header) != planned.header:
-                raise failed("its columns are not the expected ones")
+                raise failed(Sentence("its columns are not the expected ones"))
             if table.rows() != planned.rows:
-                raise failed(f"it holds {table.rows()} records instead of {planned.rows}")
+                raise failed(
+                    Sentence(
+                        "it holds {records} records instead of {expected}", records=table.rows(), expected=planned.rows
+                    )
+                )
             for treatment in planned.treatments:
                 _check_treated(table, treatment, complete=True, guarded=slot.sink.guarded)
             shown = [c for c in passing(planned.fitted.schema, light=True) if c.name in planned.header]
             return Verified(exposures=expose(table, (), shown, group_size(())))
     except InputError as error:
-        raise failed(f"it cannot be read back ({error.code})") from None
+        raise failed(Sentence("it cannot be read back ({code})", code=error.code)) from None
 
 
 def _check_treated(table: Table, treatment: Treatment, complete: bool, guarded: bool, starred: int = 0) -> None:
@@ -236,12 +247,13 @@ def _without_starred(counts: Counts, suppressed: int) -> Counts:
 
 def no_stars() -> VerificationError:
     """The error of a release whose suppressed records still show something, in whatever column."""
-    return failed("it does not hold the suppressed records as rows of *")
+    return failed(Sentence("it does not hold the suppressed records as rows of *"))
 
 
 def failed(reason: str) -> VerificationError:
     """The error of a release that is not what it should be."""
     return VerificationError(
-        "verification-failed", f"the written release did not pass verification: {reason}; it was removed",
+        "verification-failed",
+        Sentence("the written release did not pass verification: {reason}; it was removed", reason=reason),
         hint="Nothing was published. Please report this as a bug.",
-    )  # fmt: skip
+    )

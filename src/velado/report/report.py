@@ -18,7 +18,7 @@ from velado.evaluation.exposure import Exposure
 from velado.i18n import Language
 from velado.i18n import language as language_of
 from velado.progress import Progress
-from velado.project import Project
+from velado.project import AnyProject, Project
 from velado.questions.compare import compare
 from velado.questions.evaluate import read_exposures, read_pair
 from velado.release.manifest import made_from, read_manifest
@@ -34,6 +34,7 @@ from velado.report.formats import xlsx as workbook
 from velado.report.formats.html import html
 from velado.report.formats.pdf import pdf
 from velado.schema import Schema
+from velado.sentences import Sentence
 from velado.tables import Session, Source, open_table
 from velado.tables.files import digest_of
 from velado.tables.publication.publish import published
@@ -45,7 +46,7 @@ BREATH = 0.1
 
 
 def write_report(
-    project: Project | str | Path,
+    project: AnyProject,
     output: str | Path | None = None,
     *,
     language: str | Language = "en",
@@ -177,11 +178,17 @@ def _classes(subject: Subject) -> ClassList:
 def report_paths(output: Path, stem: str, formats: Collection[str]) -> list[Path]:
     """The files to write: in a folder, or beside the file that was named; a folder that does not exist is made."""
     if not formats:
-        raise InputError("unknown-report-format", "say at least one format", hint="Choose among: " + ", ".join(FORMATS))
+        raise InputError(
+            "unknown-report-format",
+            "say at least one format",
+            hint=Sentence("Choose among: {names}", names=list(FORMATS)),
+        )
     for name in formats:
         if name not in FORMATS:
             raise InputError(
-                "unknown-report-format", f"there is no report format '{name}'", hint=suggest(name, FORMATS)
+                "unknown-report-format",
+                Sentence("there is no report format '{name}'", name=name),
+                hint=suggest(name, FORMATS),
             )
     if output.suffix.lower().removeprefix(".") in FORMATS and not output.is_dir():
         base = output.with_suffix("")
@@ -191,7 +198,9 @@ def report_paths(output: Path, stem: str, formats: Collection[str]) -> list[Path
         try:
             output.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError("unwritable-output", f"cannot create the folder: {error.strerror}", file=output) from None
+            raise InputError(
+                "unwritable-output", Sentence("cannot create the folder: {why}", why=error.strerror), file=output
+            ) from None
         base = output / f"{stem}_report"
     return [base.with_name(f"{base.name}.{name}") for name in FORMATS if name in formats]
 
@@ -218,9 +227,9 @@ def manifests_of(project: Project) -> tuple[dict[str, Any], dict[str, Any], Path
     manifest, private = read_manifest(sink.manifest), read_manifest(sink.private_manifest)
     digest = digest_of(path)
     if any(digest != m["output"].get("sha256") for m in (manifest, private)):
-        raise _stale("the release is not the one that the manifest describes", path)
+        raise _stale(Sentence("the release is not the one that the manifest describes"), path)
     if not made_from(private, "project", project.digest()):
-        raise _stale("the project has changed since the release was made", project.file or path)
+        raise _stale(Sentence("the project has changed since the release was made"), project.file or path)
     return manifest, private, path
 
 
@@ -235,7 +244,7 @@ def _read(
     with open_table(project.source, project.folder, session) as table:
         digest = table.fingerprint()
         if digest is not None and not made_from(private, "input", digest):
-            raise _stale("the input has changed since the release was made", Path(table.name))
+            raise _stale(Sentence("the input has changed since the release was made"), Path(table.name))
         schema = Schema(project.columns).fitted(table.header, project.rest, table.name)
         judged = Schema(c for c in project.columns if c.role in ("quasi-identifier", "sensitive"))
         person = person_column(project, table)

@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 from velado.dates import Formats, is_format
 from velado.errors import InputError, shown
 from velado.operations import operation_from
+from velado.sentences import Sentence
 from velado.tables import Header, unknown_column
 from velado.twins import TWINS
 
@@ -54,26 +55,30 @@ class Column:
         if not self.role and self.operation is None:
             raise InputError(
                 "column-without-role", "the column has no role", column=self.name,
-                hint="Choose one of: " + ", ".join(ROLES) + ".",
+                hint=Sentence("Choose one of: {known}.", known=ROLES),
             )  # fmt: skip
         for what, value, known in (
             ("role", self.role or "identifier", ROLES),
             ("type", self.type, TYPES),
-            ("missing rule", self.missing, MISSING_RULES),
+            (Sentence("missing rule"), self.missing, MISSING_RULES),
             ("twins", self.twins, TWINS),
             ("published", self.published, PUBLISHED),
         ):
             if value not in known:
                 raise InputError(
                     f"bad-{what.replace(' ', '-')}",
-                    f"unknown {what} {value!r}",
-                    hint="Choose one of: " + ", ".join(filter(None, known)),
+                    Sentence("unknown {what} {given}", what=what, given=repr(value)),
+                    hint=Sentence("Choose one of: {known}", known=list(filter(None, known))),
                     column=self.name,
                 )
         self._check_format()
         self._set_operation()
         if not isinstance(self.attribute, str):
-            raise InputError("bad-attribute", f"an attribute is a name, got {self.attribute!r}", column=self.name)
+            raise InputError(
+                "bad-attribute",
+                Sentence("an attribute is a name, got {given}", given=repr(self.attribute)),
+                column=self.name,
+            )
         object.__setattr__(self, "attribute", self.attribute or self.name)
         if self.missing == "reject" and self.role not in ("quasi-identifier", "sensitive"):
             raise InputError(
@@ -83,9 +88,15 @@ class Column:
             raise InputError("bad-twins", "'twins' is for sensitive columns", column=self.name)
         if self.published and self.role in ("identifier", "quasi-identifier"):
             raise InputError(
-                "bad-published", f"'published: {self.published}' is for columns that pass through, and this is a {self.role}",
-                column=self.name, hint="Leave it out, or give the column the role sensitive or insensitive.",
-            )  # fmt: skip
+                "bad-published",
+                Sentence(
+                    "'published: {published}' is for columns that pass through, and this is a {role}",
+                    published=self.published,
+                    role=self.role,
+                ),
+                column=self.name,
+                hint="Leave it out, or give the column the role sensitive or insensitive.",
+            )
 
     def _check_format(self) -> None:
         """A format that no date can have, such as one that names the year twice, is told at once."""
@@ -96,9 +107,13 @@ class Column:
         good = isinstance(formats, Sequence) and bool(formats) and all(map(is_format, formats))
         if not good or len(set(formats)) < len(formats):
             raise InputError(
-                "bad-format", f"'format' must be a format of dates, or a list of different ones, got {shown(given)}",
-                column=self.name, hint='For example format: "%d/%m/%Y", or format: ["%d/%m/%Y", "%Y-%m-%d"].',
-            )  # fmt: skip
+                "bad-format",
+                Sentence(
+                    "'format' must be a format of dates, or a list of different ones, got {given}", given=shown(given)
+                ),
+                column=self.name,
+                hint='For example format: "%d/%m/%Y", or format: ["%d/%m/%Y", "%Y-%m-%d"].',
+            )
         object.__setattr__(self, "format", formats[0] if len(formats) == 1 else tuple(formats))
 
     def _set_operation(self) -> None:
@@ -114,9 +129,11 @@ class Column:
         object.__setattr__(self, "operation", operation)
         if operation.name == "drop" and self.role not in ("identifier", ""):
             raise InputError(
-                "bad-operation", f"'operation: drop' is for identifiers, and the role is {self.role}", column=self.name,
+                "bad-operation",
+                Sentence("'operation: drop' is for identifiers, and the role is {role}", role=self.role),
+                column=self.name,
                 hint="Give the column the role identifier, or leave the operation out.",
-            )  # fmt: skip
+            )
 
 
 class Schema(Mapping[str, Column]):
@@ -159,12 +176,12 @@ class Schema(Mapping[str, Column]):
             if name not in header:
                 raise unknown_column(name, header, tuple(self._columns), file)
         if rest not in (None, *REST):
-            raise InputError("bad-rest", f"'rest' must be drop or insensitive, got {rest!r}")
+            raise InputError("bad-rest", Sentence("'rest' must be drop or insensitive, got {given}", given=repr(rest)))
         silent = [name for name in header if name not in self._columns]
         if silent and rest is None:
             raise InputError(
                 "column-without-role",
-                "no role is given for: " + names.shown(silent),
+                Sentence("no role is given for: {columns}", columns=names.shown(silent)),
                 file=file,
                 hint="Give each column a role (identifier, quasi-identifier, sensitive, insensitive), "
                 "or write 'rest: drop' or 'rest: insensitive'.",

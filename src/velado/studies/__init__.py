@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError, suggest
+from velado.sentences import Sentence
 from velado.studies import anonylitics, oviedo, ubb, ucm, unilab
 
 STUDIES: dict[str, Callable[..., Any]] = {
@@ -27,5 +28,7 @@ def data_folder(given: Path | None = None) -> Path:
 def study(name: str) -> Callable[..., Any]:
     """The study with this name."""
     if name not in STUDIES:
-        raise InputError("unknown-study", f"there is no study '{name}'", hint=suggest(name, STUDIES))
+        raise InputError(
+            "unknown-study", Sentence("there is no study '{name}'", name=name), hint=suggest(name, STUDIES)
+        )
     return STUDIES[name]

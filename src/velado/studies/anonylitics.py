@@ -26,6 +26,7 @@ from velado.report.formats import xlsx as workbook
 from velado.report.formats.comparison import make_folder
 from velado.samples.caoba import ROWS, caoba
 from velado.schema import Column, Schema
+from velado.sentences import Sentence
 from velado.studies import anonylitics_memory as memory
 from velado.studies.comparison import Compared, Result, all_or_nothing, compare, save
 from velado.studies.data import check_there
@@ -120,7 +121,7 @@ def project(source: Any, columns: Sequence[str]) -> Project:
 def adult(data: Path) -> str:
     """The path of the Adult data."""
     path = data / "adult-uci" / "adult.csv"
-    check_there(path, "the Adult data of the study")
+    check_there(path, Sentence("the Adult data of the study"))
     return str(path)
 
 

@@ -26,6 +26,7 @@ from velado.fuzzy import (
     strongest,
     value_cardinality,
 )
+from velado.sentences import Sentence
 from velado.studies.data import check_there
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Census:
 
 def read_rows(path: Path) -> list[list[str]]:
     """The rows of a file of the study."""
-    check_there(path, "the data of the study")
+    check_there(path, Sentence("the data of the study"))
     with open(path, encoding="utf-8", newline="") as stream:
         return list(csv.reader(stream))
 

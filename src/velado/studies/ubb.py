@@ -16,6 +16,7 @@ from velado.release import count_table
 from velado.report import charts
 from velado.report.formats.comparison import make_folder
 from velado.schema import Column, Schema
+from velado.sentences import Sentence
 from velado.studies.comparison import Compared, Result, all_or_nothing, compare, save
 from velado.studies.data import check_there
 from velado.studies.ubb_text import examples
@@ -51,7 +52,7 @@ def load(data: Path, columns_of: Sequence[Column] | None = None) -> FrequencyTab
     """The frequency table of Adult, quasi-identifiers in the order of the study."""
     folder = data / "adult"
     path = folder / "adult.csv"
-    check_there(path, "the Adult data of the study")
+    check_there(path, Sentence("the Adult data of the study"))
     described = list(columns_of or columns(folder))
     with open_table({"path": str(path), "delimiter": ";"}) as table:
         Schema(described).fitted(table.header, "drop", str(path))
@@ -61,7 +62,7 @@ def load(data: Path, columns_of: Sequence[Column] | None = None) -> FrequencyTab
 def published(data: Path) -> list[dict[str, str]]:
     """The printed table."""
     path = data / "golden" / "ubb.csv"
-    check_there(path, "the published figures")
+    check_there(path, Sentence("the published figures"))
     with open(path, encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 

@@ -16,6 +16,7 @@ from velado.tables.contract import (
 )
 from velado.tables.counts import Counts, Groups
 from velado.tables.header import Header, unknown_column
+from velado.tables.kinds import in_kind_of
 from velado.tables.plan import Dealing, Noise, Plan, Selection, Translation
 from velado.tables.registry import ENGINES, engine_of, open_stage, open_table
 from velado.tables.session import MEMORY, Session
@@ -54,6 +55,7 @@ __all__ = [
     "Translation",
     "delimiter_of",
     "engine_of",
+    "in_kind_of",
     "open_stage",
     "open_table",
     "unknown_column",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from velado.errors import InputError
 from velado.progress import Progress
+from velado.sentences import Sentence
 from velado.tables.counts import Counts, Groups
 from velado.tables.files import digest_of
 from velado.tables.formats.csv import Dialect
@@ -34,11 +35,11 @@ if TYPE_CHECKING:
 class Capability(Enum):
     """What not every engine can do. What is not declared raises `engine-cannot`."""
 
-    ORDERED = "keep the order of the rows"
-    SPLIT = "cut a table that is larger than memory"
-    ROW_NOISE = "add noise that a seed and the place of the row fix"
-    ATOMIC_MANY = "publish several tables at one moment"
-    INTERRUPT = "stop in the middle of a statement"
+    ORDERED = Sentence("keep the order of the rows")
+    SPLIT = Sentence("cut a table that is larger than memory")
+    ROW_NOISE = Sentence("add noise that a seed and the place of the row fix")
+    ATOMIC_MANY = Sentence("publish several tables at one moment")
+    INTERRUPT = Sentence("stop in the middle of a statement")
 
 
 class Resource(ABC):
@@ -340,6 +341,7 @@ class Engine(ABC):
         """Raise `engine-cannot` for what the engine does not declare."""
         if capability not in self.capabilities:
             raise InputError(
-                "engine-cannot", f"the engine {self.name} cannot {capability.value}",
+                "engine-cannot",
+                Sentence("the engine {engine} cannot {capability}", engine=self.name, capability=capability.value),
                 hint="Export the table to Parquet, or leave that out.",
-            )  # fmt: skip
+            )

@@ -9,9 +9,11 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from velado.errors import InputError, shown
+from velado.errors import InputError, did_you_mean, reason, shown
 from velado.progress import Progress
+from velado.sentences import Sentence, joined
 
+FILE = Sentence("file")
 PIECE = 1 << 24
 NEAR, MOST_ENTRIES = 0.75, 10_000
 """How alike names of files are that are suggested, and how many files of a folder are looked at."""
@@ -22,20 +24,24 @@ LARGEST_TEXT = 256_000_000
 def path_of(text: Any, what: str, folder: Path | None = None) -> Path:
     """The path that a text names, relative to a folder; an error unless a file could have it."""
     if not isinstance(text, (str, Path)) or not str(text).strip() or "\0" in str(text):
-        raise InputError("bad-path", f"{what} must be the path of a file, got {shown(text)}")
+        raise InputError(
+            "bad-path", Sentence("{what} must be the path of a file, got {given}", what=what, given=shown(text))
+        )
     path = (folder or Path()) / text
     try:
         os.stat(path)
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         pass
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is no path"
-        raise InputError("bad-path", f"{what} cannot be {shown(str(text))}: {reason}") from None
+        why = reason(error, Sentence("it is no path"))
+        raise InputError(
+            "bad-path", Sentence("{what} cannot be {given}: {why}", what=what, given=shown(str(text)), why=why)
+        ) from None
     return path
 
 
 def not_found(
-    path: Path, what: str = "file", column: str | None = None, project: Path | None = None, hint: str = ""
+    path: Path, what: str = FILE, column: str | None = None, project: Path | None = None, hint: str = ""
 ) -> InputError:
     """The error for a file that is not there: where it was looked for, and files there that are called alike.
 
@@ -43,12 +49,14 @@ def not_found(
     """
     folder = Path(os.path.abspath(path)).parent
     if os.path.isdir(folder):
-        where, near = f"in {folder}", _called_alike(path.name, folder)
+        message = Sentence("{what} not found in {folder}", what=what, folder=str(folder))
+        near = _called_alike(path.name, folder)
     else:
-        where, near = f"because there is no folder {folder}", ""
-    relative = "" if project is None else "Paths in a project file are relative to its folder."
-    hints = " ".join(text for text in (near, relative, hint) if text)
-    return InputError("missing-file", f"{what} not found {where}", file=path, column=column, hint=hints)
+        message = Sentence("{what} not found because there is no folder {folder}", what=what, folder=str(folder))
+        near = ""
+    relative = "" if project is None else Sentence("Paths in a project file are relative to its folder.")
+    hints = joined(" ", filter(None, (near, relative, Sentence(hint))))
+    return InputError("missing-file", message, file=path, column=column, hint=hints)
 
 
 def _called_alike(name: str, folder: Path) -> str:
@@ -66,7 +74,7 @@ def _called_alike(name: str, folder: Path) -> str:
         (other for other, stem in zip(there, stems, strict=True) if stem in alike),
         key=lambda other: (-difflib.SequenceMatcher(None, name.casefold(), other.casefold()).ratio(), other),
     )
-    return "Did you mean " + " or ".join(f"'{x}'" for x in near[:3]) + "?" if near else ""
+    return did_you_mean(near[:3]) if near else ""
 
 
 def check_regular(path: Path) -> None:
@@ -96,7 +104,7 @@ def contents(path: Path, most: int = LARGEST_TEXT) -> bytes:
     with open(path, "rb") as stream:
         data = stream.read(most + 1)
     if len(data) > most:
-        raise InputError("too-large", f"the file is larger than {most:,} bytes", file=path)
+        raise InputError("too-large", Sentence("the file is larger than {most:,} bytes", most=most), file=path)
     return data
 
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from velado.errors import InputError, suggest
+from velado.sentences import Sentence, joined
 from velado.tables.formats.names import HEADERLESS, like_value
 
 ROWS, CELLS = 1000, 200_000
@@ -71,32 +72,33 @@ class Header(list[str]):
         if self.lacking:
             raise no_header(self, file)
 
-    def shown(self, names: Iterable[str]) -> str:
+    def shown(self, names: Iterable[str]) -> Sentence | list[str]:
         """Some of the names for a message, or their places if they may be data."""
         if not self.doubtful:
-            return ", ".join(names)
-        return "columns " + ", ".join(str(self.index(name) + 1) for name in names)
+            return list(names)
+        return Sentence("columns {places}", places=[self.index(name) + 1 for name in names])
 
-    def near(self, wrong: str, wanted: Sequence[str]) -> str:
+    def near(self, wrong: str, wanted: Sequence[str]) -> Sentence:
         """A hint with names like the wrong one; without any if the first line may be data."""
         if self.doubtful:
-            return f"Is the first line data? {no_header(self).hint}"
+            return joined(" ", (Sentence("Is the first line data?"), no_header(self).hint))
         if self._first is None or 2 * sum(name in self for name in wanted) >= len(wanted):
             return suggest(wrong, self)
         alike = difflib.get_close_matches(wrong, self, n=3, cutoff=NEAR)
-        return (
-            suggest(wrong, alike) if alike else "Does the first line hold the names of the columns? See velado inspect."
-        )
+        if alike:
+            return suggest(wrong, alike)
+        return Sentence("Does the first line hold the names of the columns? See velado inspect.")
 
 
 def no_header(header: Header, file: str | None = None) -> InputError:
     """The error for a table without names of columns. It does not repeat the first line."""
-    places = ", ".join(map(str, header.doubtful))
     return InputError(
         "no-header", "the first line looks like data, not like names of columns", file=file,
-        hint=f"{HEADERLESS} The columns are then called column_1, column_2, … Or put a line with the "
-        "names of the columns above the data. If it is such a line, rename the columns "
-        f"whose names are numbers, addresses or values of their own column: {places}.",
+        hint=Sentence(
+            "{headerless} The columns are then called column_1, column_2, … Or put a line with the names of the columns "
+            "above the data. If it is such a line, rename the columns whose names are numbers, addresses or values of their "
+            "own column: {places}.", headerless=HEADERLESS, places=header.doubtful,
+        ),
     )  # fmt: skip
 
 
@@ -108,8 +110,8 @@ def unknown_column(
     names = Header.of(header)
     if names.lacking:
         return no_header(names, file)
-    near = names.near(name, wanted)
-    return InputError("unknown-column", message, column=name, file=file, hint=f"{near} {hint}".strip())
+    hints = joined(" ", filter(None, (names.near(name, wanted), Sentence(hint))))
+    return InputError("unknown-column", message, column=name, file=file, hint=hints)
 
 
 def sheet_rows(table: Any) -> Iterator[list[str]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError, shown, suggest
+from velado.sentences import Sentence, joined
 from velado.tables.files import check_regular, not_found, path_of
 from velado.tables.formats.names import NAMES
 from velado.tables.types import Field
@@ -76,15 +77,24 @@ class Source:
         check_path(self.path)
         if not isinstance(self.header, bool):
             raise InputError(
-                "bad-option", f"the source option 'header' must be true or false, got {shown(self.header)}"
+                "bad-option",
+                Sentence("the source option 'header' must be true or false, got {given}", given=shown(self.header)),
             )
         if isinstance(self.skip, bool) or not isinstance(self.skip, int) or self.skip < 0:
             raise InputError(
-                "bad-option", f"the source option 'skip' must be a number of lines, 0 or more, got {shown(self.skip)}"
+                "bad-option",
+                Sentence(
+                    "the source option 'skip' must be a number of lines, 0 or more, got {given}", given=shown(self.skip)
+                ),
             )
         if self.names not in NAMES:
             raise InputError(
-                "bad-option", f"the source option 'names' must be {' or '.join(NAMES)}, got {shown(self.names)}"
+                "bad-option",
+                Sentence(
+                    "the source option 'names' must be {known}, got {given}",
+                    known=joined(Sentence(" or "), NAMES),
+                    given=shown(self.names),
+                ),
             )
 
     @classmethod
@@ -93,7 +103,7 @@ class Source:
         if isinstance(thing, Source):
             return thing
         if isinstance(thing, (str, Path)):
-            return cls(path=path_of(thing, "the source", folder), folder=folder)
+            return cls(path=path_of(thing, Sentence("the source"), folder), folder=folder)
         if isinstance(thing, Mapping):
             return cls._from_options(thing, folder)
         return cls(data=thing)
@@ -106,20 +116,33 @@ class Source:
                     "no-such-engine", "databases are not supported yet", hint="Export the table to CSV or Parquet."
                 )
             if key not in OPTIONS:
-                raise InputError("unknown-option", f"a source has no option '{key}'", hint=suggest(key, OPTIONS))
+                raise InputError(
+                    "unknown-option",
+                    Sentence("a source has no option '{option}'", option=key),
+                    hint=suggest(key, OPTIONS),
+                )
         if not options.get("path"):
             raise InputError("no-path", "the source needs a 'path'", hint="source: {path: table.csv}")
-        path = path_of(options["path"], "the source option 'path'", folder)
+        path = path_of(options["path"], Sentence("the source option 'path'"), folder)
         given = {k: v for k, v in options.items() if k not in ("path", "missing") and v is not None}
         for key in TEXTS:
             if not isinstance(given.get(key, ""), str):
-                raise InputError("bad-option", f"the source option '{key}' must be text, got {given[key]!r}")
+                raise InputError(
+                    "bad-option",
+                    Sentence(
+                        "the source option '{option}' must be text, got {given}", option=key, given=repr(given[key])
+                    ),
+                )
         missing = options.get("missing")
         if missing is not None:
             markers = [missing] if isinstance(missing, (str, int, float)) else missing
             if not isinstance(markers, (list, tuple)) or not all(isinstance(m, (str, int, float)) for m in markers):
                 raise InputError(
-                    "bad-option", f"the source option 'missing' must be a text or a list of texts, got {shown(missing)}"
+                    "bad-option",
+                    Sentence(
+                        "the source option 'missing' must be a text or a list of texts, got {given}",
+                        given=shown(missing),
+                    ),
                 )
             missing = tuple(str(m) for m in markers)
         return cls(path=path, missing=missing, folder=folder, **given)
@@ -142,9 +165,14 @@ class Source:
         for option, usual in LINES.items():
             if kind not in LINED and getattr(self, option) != usual:
                 raise InputError(
-                    "bad-option", f"'{option}' is for text tables and sheets: other tables know the names of their columns",
-                    file=self.name, hint="Leave it out.",
-                )  # fmt: skip
+                    "bad-option",
+                    Sentence(
+                        "'{option}' is for text tables and sheets: other tables know the names of their columns",
+                        option=option,
+                    ),
+                    file=self.name,
+                    hint="Leave it out.",
+                )
         return kind
 
     def _kind(self) -> str:
@@ -153,8 +181,8 @@ class Source:
         if self.format:
             if self.format not in FORMATS.values():
                 raise InputError(
-                    "unknown-format", f"unknown format '{self.format}'", file=self.path,
-                    hint="Choose one of: " + ", ".join(dict.fromkeys(FORMATS.values())),
+                    "unknown-format", Sentence("unknown format '{format}'", format=self.format), file=self.path,
+                    hint=Sentence("Choose one of: {known}", known=list(dict.fromkeys(FORMATS.values()))),
                 )  # fmt: skip
             return self.format
         return format_of(self.path)

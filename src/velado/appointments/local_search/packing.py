@@ -11,6 +11,7 @@ from velado.appointments.local_search.occupancy import Occupancy
 from velado.appointments.problem import Problem
 from velado.errors import NoSolution
 from velado.progress import Progress
+from velado.sentences import Sentence
 
 OFTEN = 4096
 """Kinds of people between two reports."""
@@ -99,10 +100,11 @@ def none_found(problem: Problem, method: str) -> NoSolution:
     large = int(problem.units[problem.unit_people > roomiest[problem.admissible]].sum())
     if large:
         return NoSolution(
-            "no-assignment", f"{large:,} household(s) fit into none of their admissible slots",
+            "no-assignment",
+            Sentence("{households:,} household(s) fit into none of their admissible slots", households=large),
             hint="Add larger slots, or take these households apart.",
-        )  # fmt: skip
+        )
     return NoSolution(
-        "no-assignment", f"'{method}' found no places for all households",
+        "no-assignment", Sentence("'{method}' found no places for all households", method=method),
         hint="The method 'exact' may find an assignment, or prove that there is none.",
     )  # fmt: skip

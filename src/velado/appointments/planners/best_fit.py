@@ -35,8 +35,8 @@ class BestFit(Planner):
     seed: int = 0
     name: ClassVar[str] = "best-fit"
     parameters: ClassVar = {
-        "trials": Number("how often a few slots are given out anew", low=0, high=10_000_000, integer=True),
-        "seed": Number("seed of the random choices", low=0, integer=True),
+        "trials": Number("how often a few slots are given out anew", low=0, high=10_000_000, integer=True, expert=True),
+        "seed": Number("seed of the random choices", low=0, integer=True, expert=True),
     }
 
     def assign(self, problem: Problem, progress: Progress | None = None) -> Assignment:

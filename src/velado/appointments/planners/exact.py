@@ -18,6 +18,7 @@ from velado.appointments.problem import Assignment, Planner, Problem, check_poss
 from velado.errors import NoSolution
 from velado.parameters import Number
 from velado.progress import Progress
+from velado.sentences import Sentence, joined
 
 ARCS_PER_CELL = 300
 """So many more variables may arc flows have than cells: their relaxation is so much better (measured)."""
@@ -43,9 +44,13 @@ class Exact(Planner):
     level: int | None = None
     name: ClassVar[str] = "exact"
     parameters: ClassVar = {
-        "seconds": Number("time that the search may take", low=0, low_open=True),
-        "workers": Number("searches at the same time; all processors by default", low=1, integer=True, optional=True),
-        "level": Number("stop when so many components are proven to be 0", low=1, integer=True, optional=True),
+        "seconds": Number("time that the search may take", low=0, low_open=True, unit="s"),
+        "workers": Number(
+            "searches at the same time; all processors by default", low=1, integer=True, optional=True, expert=True
+        ),
+        "level": Number(
+            "stop when so many components are proven to be 0", low=1, integer=True, optional=True, expert=True
+        ),
     }
 
     def assign(self, problem: Problem, progress: Progress | None = None) -> Assignment:
@@ -73,13 +78,15 @@ class Exact(Planner):
         model = model_for(problem)
         if model is None:
             if start is None:
-                raise _not_found("the problem is too large for the exact search")
+                raise _not_found(Sentence("the problem is too large for the exact search"))
             return replace(start, method=self.name, bound=problem.base, notes={"model": "too large"})
         search = Search(model, watch, start)
         if not search.run(self.level):
             raise NoSolution("no-assignment", "no assignment fulfils all conditions", hint=why_none(problem))
         if search.best is None:
-            raise _not_found(f"no assignment was found within {self.seconds:g} s, and none was excluded")
+            raise _not_found(
+                Sentence("no assignment was found within {seconds:g} s, and none was excluded", seconds=self.seconds)
+            )
         kind, slot, units = model.decode(search.best)
         found = Assignment(problem, kind, slot, units, self.name, len(search.proven), search.bound)
         return replace(found, notes={"model": model.name})
@@ -93,25 +100,31 @@ def model_for(problem: Problem) -> Model | None:
     return Cells(problem) if cells <= MOST_CELLS else None
 
 
-def why_none(problem: Problem) -> str:
+def why_none(problem: Problem) -> Sentence:
     """A reason why there is no assignment, where one is easy to see."""
     slots = problem.slot_sets[problem.admissible]
     fitting = (slots & (problem.capacities >= problem.unit_people[:, None])).any(axis=1)
     alone = int(problem.units[~fitting].sum())
     if alone:
-        return f"{alone:,} people or households fit into none of their admissible slots."
+        return Sentence("{units:,} people or households fit into none of their admissible slots.", units=alone)
     people = problem.units * problem.unit_people
     for chosen in problem.slot_sets[np.unique(problem.admissible)]:
         bound_to = int(people[~(slots & ~chosen).any(axis=1)].sum())
         places = int(problem.capacities[chosen].sum())
         if bound_to > places:
-            return f"{bound_to:,} people may only come to {int(chosen.sum()):,} slot(s) with {places:,} places."
+            return Sentence(
+                "{people:,} people may only come to {slots:,} slot(s) with {places:,} places.",
+                people=bound_to,
+                slots=int(chosen.sum()),
+                places=places,
+            )
     conditions = {
-        f"groups of {problem.smallest:,} or more in every slot": problem.smallest > 1,
-        "households that stay together": bool((problem.unit_people > 1).any()),
-        "admissible slots": not slots.all(),
+        Sentence("groups of {required:,} or more in every slot", required=problem.smallest): problem.smallest > 1,
+        Sentence("households that stay together"): bool((problem.unit_people > 1).any()),
+        Sentence("admissible slots"): not slots.all(),
     }
-    return "Relax one of: " + ", ".join(text for text, asked in conditions.items() if asked) + "; or add slots."
+    asked = joined(", ", [text for text, asked in conditions.items() if asked])
+    return Sentence("Relax one of: {conditions}; or add slots.", conditions=asked)
 
 
 def _no_worse_than_best_fit(found: Assignment, progress: Progress) -> Assignment:

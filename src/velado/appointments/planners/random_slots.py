@@ -26,7 +26,7 @@ class RandomSlots(Planner):
 
     seed: int = 0
     name: ClassVar[str] = "random"
-    parameters: ClassVar = {"seed": Number("seed of the draws", low=0, integer=True)}
+    parameters: ClassVar = {"seed": Number("seed of the draws", low=0, integer=True, expert=True)}
 
     def assign(self, problem: Problem, progress: Progress | None = None) -> Assignment:
         """Draw slots."""

@@ -12,6 +12,7 @@ from velado.appointments.planners.random_slots import RandomSlots
 from velado.appointments.problem import Planner
 from velado.errors import InputError, suggest
 from velado.parameters import build
+from velado.sentences import Sentence
 
 PLANNERS: dict[str, type[Planner]] = {p.name: p for p in (RandomSlots, FindSlots, BestFit, Exact)}
 
@@ -23,6 +24,8 @@ def planner_from(name: str, arguments: Mapping[str, Any] | None = None) -> Plann
     RandomSlots(seed=3)
     """
     if name not in PLANNERS:
-        raise InputError("unknown-method", f"there is no method '{name}'", hint=suggest(name, PLANNERS))
-    made: Planner = build(PLANNERS[name], arguments, f"the method {name}")
+        raise InputError(
+            "unknown-method", Sentence("there is no method '{name}'", name=name), hint=suggest(name, PLANNERS)
+        )
+    made: Planner = build(PLANNERS[name], arguments, Sentence("the method {name}", name=name))
     return made

@@ -10,6 +10,7 @@ import numpy as np
 
 from velado.errors import InputError
 from velado.parameters import Choice, Number, Parameter, check
+from velado.sentences import Sentence
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,10 +48,10 @@ class PeopleLike:
         "people": Number("how many", low=1, high=100_000_000, integer=True),
         "ages": Choice("distribution of the ages", ("uniform", "spain-2015")),
         "sex": Choice("whom to invent", ("both", "man", "woman")),
-        "youngest": Number("lowest age", low=0, high=OLDEST, integer=True),
-        "oldest": Number("highest age", low=0, high=OLDEST, integer=True),
+        "youngest": Number("lowest age", low=0, high=OLDEST, integer=True, unit="years"),
+        "oldest": Number("highest age", low=0, high=OLDEST, integer=True, unit="years"),
         "postal_codes": Number("number of postal codes", low=1, high=70_000, integer=True),
-        "seed": Number("seed of the draws", low=0, integer=True),
+        "seed": Number("seed of the draws", low=0, integer=True, expert=True),
     }
 
     def __post_init__(self) -> None:
@@ -107,7 +108,7 @@ class SlotsLike:
         "people": Number("people who need a place", low=0, high=100_000_000, integer=True),
         "lowest": Number("lowest capacity", low=0, high=100_000_000, integer=True),
         "highest": Number("highest capacity", low=1, high=100_000_000, integer=True),
-        "seed": Number("seed of the draws", low=0, integer=True),
+        "seed": Number("seed of the draws", low=0, integer=True, expert=True),
     }
 
     def __post_init__(self) -> None:
@@ -149,4 +150,13 @@ def generate_slots(table: int = 0, **like: int) -> pa.Table:
 def check_range(low: str, lowest: int, high: str, highest: int) -> None:
     """The first of two parameters may not be above the second."""
     if lowest > highest:
-        raise InputError("bad-parameter", f"'{low}' ({lowest}) must not be above '{high}' ({highest})")
+        raise InputError(
+            "bad-parameter",
+            Sentence(
+                "'{low}' ({lowest}) must not be above '{high}' ({highest})",
+                low=low,
+                lowest=lowest,
+                high=high,
+                highest=highest,
+            ),
+        )

@@ -12,6 +12,7 @@ import numpy as np
 from velado.appointments.tables.rows import Rows
 from velado.appointments.tables.slots import Slots
 from velado.errors import InputError
+from velado.sentences import Sentence
 from velado.tables import Session
 
 
@@ -80,9 +81,11 @@ class People:
         nowhere = int((~anywhere[slot_set[keeps < 0]]).sum())
         if nowhere:
             raise InputError(
-                "no-admissible-slot", f"{nowhere:,} people have no admissible slot", file=rows.name,
+                "no-admissible-slot",
+                Sentence("{people:,} people have no admissible slot", people=nowhere),
+                file=rows.name,
                 hint="Everybody without a fixed appointment needs one.",
-            )  # fmt: skip
+            )
         return cls(
             rows, tuple(quasi_identifiers), group, groups,
             alone if household is None else _households(rows, household),
@@ -98,15 +101,21 @@ def _check_identifiers(rows: Rows, column: str) -> None:
     texts = rows.texts(column)
     if texts.null_count:
         raise InputError(
-            "missing-id", f"{texts.null_count:,} people have no identifier", file=rows.name, column=column,
+            "missing-id",
+            Sentence("{people:,} people have no identifier", people=texts.null_count),
+            file=rows.name,
+            column=column,
             hint="Give everybody one, or name another column.",
-        )  # fmt: skip
+        )
     twice = len(texts) - len(texts.unique())
     if twice:
         raise InputError(
-            "duplicate-id", f"{twice:,} people have an identifier that occurs before", file=rows.name, column=column,
+            "duplicate-id",
+            Sentence("{people:,} people have an identifier that occurs before", people=twice),
+            file=rows.name,
+            column=column,
             hint="Everybody is one line with an identifier of their own.",
-        )  # fmt: skip
+        )
 
 
 def _households(rows: Rows, column: str) -> np.ndarray:
@@ -140,9 +149,14 @@ def _listed(rows: Rows, slots: Slots, pairs: Rows, identifier: str | None) -> tu
     person = pc.index_in(pairs.texts(identifier), rows.texts(identifier))
     if person.null_count:
         raise InputError(
-            "unknown-person", f"{person.null_count:,} line(s) are about people who are not in {rows.name}",
-            file=pairs.name, column=identifier, hint="Leave these lines out, or mend the identifiers.",
-        )  # fmt: skip
+            "unknown-person",
+            Sentence(
+                "{lines:,} line(s) are about people who are not in {table}", lines=person.null_count, table=rows.name
+            ),
+            file=pairs.name,
+            column=identifier,
+            hint="Leave these lines out, or mend the identifiers.",
+        )
     slot = slots.find(pairs.texts(named), pairs.name, named)
     if (slot < 0).any():
         raise InputError(

@@ -18,6 +18,7 @@ from velado.errors import InputError
 from velado.progress import Progress
 from velado.project import Output
 from velado.release.verify import failed
+from velado.sentences import Sentence
 from velado.tables import Header, Session, Slot, Stage, open_stage
 
 if TYPE_CHECKING:
@@ -66,30 +67,30 @@ def _read_back(stage: Stage, slot: Slot) -> Rows:
         with stage.read_back(slot) as table:
             return Rows.of(table)
     except InputError as error:
-        raise failed(f"it cannot be read back ({error.code})") from None
+        raise failed(Sentence("it cannot be read back ({code})", code=error.code)) from None
 
 
 def _verify(written: Rows, people: People, slots: Slots, slot: np.ndarray, assignment: Assignment) -> None:
     """Recount the vector from the written table, and check every condition person by person."""
     header = [c for c in people.rows.header if c not in people.kept_out] + list(slots.described)
     if written.header != header or len(written) != len(people):
-        raise failed("it does not have the expected columns and rows")
+        raise failed(Sentence("it does not have the expected columns and rows"))
     shown, distinct = written.codes(slots.described)
     if not distinct == len(np.unique(slot)) == len(np.unique(shown * len(slots) + slot)):
-        raise failed("it shows other slots than those given out")
+        raise failed(Sentence("it shows other slots than those given out"))
     cells, count = written.codes([*people.quasi_identifiers, *slots.described])
     vector = AnonymityVector.of_sizes(np.bincount(cells, minlength=count))
     if vector != assignment.vector or vector.k < assignment.problem.smallest:
-        raise failed("its anonymity vector is not the planned one")
+        raise failed(Sentence("its anonymity vector is not the planned one"))
     if (np.bincount(slot, minlength=len(slots)) > slots.capacities).any():
-        raise failed("a slot has more people than places")
+        raise failed(Sentence("a slot has more people than places"))
     kept = people.fixed >= 0
     if (slot[kept] != people.fixed[kept]).any():
-        raise failed("a fixed appointment was not kept")
+        raise failed(Sentence("a fixed appointment was not kept"))
     together = np.flatnonzero(people.household >= 0)
     households = people.household[together]
     if len(np.unique(households)) != len(np.unique(households * len(slots) + slot[together])):
-        raise failed("a household was not kept together")
+        raise failed(Sentence("a household was not kept together"))
     _verify_admissible(people, slot, kept)
 
 
@@ -98,4 +99,4 @@ def _verify_admissible(people: People, slot: np.ndarray, kept: np.ndarray) -> No
     led = np.isin(people.household, people.household[kept & (people.household >= 0)])
     asked = ~(kept | led)
     if not people.slot_sets[people.slot_set[asked], slot[asked]].all():
-        raise failed("somebody got a slot that is not admissible")
+        raise failed(Sentence("somebody got a slot that is not admissible"))

@@ -11,6 +11,7 @@ import numpy as np
 
 from velado.appointments.tables.rows import Rows
 from velado.errors import InputError
+from velado.sentences import Sentence
 from velado.tables import Session
 
 if TYPE_CHECKING:
@@ -45,9 +46,9 @@ class Slots:
                 hint="For example place, hour, capacity.",
             )  # fmt: skip
         name = described[0] if name is None and len(described) == 1 else name
-        hints = {described: "Add up the capacities of equal slots."}
+        hints = {described: Sentence("Add up the capacities of equal slots.")}
         if name is not None:
-            hints.setdefault((name,), "Every slot needs a name of its own.")
+            hints.setdefault((name,), Sentence("Every slot needs a name of its own."))
         for columns, hint in hints.items():
             if rows.codes(columns)[1] < len(rows):
                 raise InputError(
@@ -77,9 +78,13 @@ class Slots:
         if unknown:
             # A column in which no slot is known may be about something else, for instance names: nothing of it is shown.
             raise InputError(
-                "unknown-slot", f"{len(unknown):,} slot(s) that the table of slots does not have", file=file,
-                column=column, values=unknown if len(unknown) < len(known) else (), hint=f"Slots are named by '{self.name}' of {self.rows.name}.",
-            )  # fmt: skip
+                "unknown-slot",
+                Sentence("{slots:,} slot(s) that the table of slots does not have", slots=len(unknown)),
+                file=file,
+                column=column,
+                values=unknown if len(unknown) < len(known) else (),
+                hint=Sentence("Slots are named by '{name}' of {table}.", name=self.name, table=self.rows.name),
+            )
         numbers = np.array([*(self.numbers[v] for v in known), -1], dtype=np.int64)
         return np.asarray(numbers[encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)])
 
@@ -97,9 +102,17 @@ def _capacities(rows: Rows, column: str) -> np.ndarray:
     if wrong:
         # A column in which nothing is a capacity may be about people: nothing of it is shown.
         raise InputError(
-            "bad-capacity", f"{len(wrong):,} capacities are not whole numbers from 0 to {MOST_PLACES:,}", file=rows.name,
-            column=column, values=wrong if len(wrong) < len(texts) else (), hint="Say how many people may come, for example 12; 0 if nobody may.",
-        )  # fmt: skip
+            "bad-capacity",
+            Sentence(
+                "{capacities:,} capacities are not whole numbers from 0 to {most:,}",
+                capacities=len(wrong),
+                most=MOST_PLACES,
+            ),
+            file=rows.name,
+            column=column,
+            values=wrong if len(wrong) < len(texts) else (),
+            hint="Say how many people may come, for example 12; 0 if nobody may.",
+        )
     return np.array(found, dtype=np.int64)
 
 

@@ -10,6 +10,7 @@ from velado.appointments.problem import Assignment, Problem
 from velado.appointments.tables.people import People
 from velado.appointments.tables.slots import Slots
 from velado.errors import InputError, NoSolution
+from velado.sentences import Sentence
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,12 @@ def check_room(problem: Problem, slots: Slots) -> None:
     full = np.flatnonzero(people > problem.capacities)
     if len(full):
         raise NoSolution(
-            "no-assignment", f"{len(full):,} slot(s) have fewer places than people who may only come there",
-            file=slots.rows.name, values=slots.rows.shown(slots.described, full[:5]),
+            "no-assignment",
+            Sentence("{slots:,} slot(s) have fewer places than people who may only come there", slots=len(full)),
+            file=slots.rows.name,
+            values=slots.rows.shown(slots.described, full[:5]),
             hint="Raise their capacities, or let some of these people come elsewhere.",
-        )  # fmt: skip
+        )
 
 
 def _units(household: np.ndarray) -> tuple[np.ndarray, int]:
@@ -83,7 +86,7 @@ def _admissible(people: People, unit: np.ndarray, count: int, slots: int) -> tup
     if apart:
         raise InputError(
             "household-apart",
-            f"{apart:,} household(s) have fixed appointments in different slots",
+            Sentence("{households:,} household(s) have fixed appointments in different slots", households=apart),
             file=people.rows.name,
             hint="Let all members keep the same slot, or take them apart.",
         )
@@ -111,9 +114,11 @@ def _admissible(people: People, unit: np.ndarray, count: int, slots: int) -> tup
     nowhere = sum(1 for u in mixed.tolist() if not sets[slot_set[u]].any())
     if nowhere:
         raise InputError(
-            "no-admissible-slot", f"{nowhere:,} household(s) have no slot that all members may come to",
-            file=people.rows.name, hint="Admit a slot for all of them, or take them apart.",
-        )  # fmt: skip
+            "no-admissible-slot",
+            Sentence("{households:,} household(s) have no slot that all members may come to", households=nowhere),
+            file=people.rows.name,
+            hint="Admit a slot for all of them, or take them apart.",
+        )
     used, slot_set = np.unique(slot_set, return_inverse=True)
     return slot_set.astype(np.int64), np.array([sets[i] for i in used.tolist()])
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from velado.recognition.names import topic_of
+from velado.sentences import Sentence
 
 SAMPLED = 2000
 """About so many different values are looked at."""
@@ -20,6 +21,36 @@ class Content:
 
     kind: str
     share: float
+
+    @property
+    def said(self) -> Sentence:
+        """The kind in words."""
+        general, _, which = self.kind.partition(": ")
+        return Sentence("national ids: {which}", which=Sentence(which)) if which else Sentence(general)
+
+
+KINDS = (
+    Sentence("e-mail addresses"),
+    Sentence("links"),
+    Sentence("UUIDs"),
+    Sentence("MAC addresses"),
+    Sentence("IP addresses"),
+    Sentence("hashes"),
+    Sentence("machine codes"),
+    Sentence("phone numbers"),
+    Sentence("street addresses"),
+    Sentence("coordinates"),
+    Sentence("personal names"),
+    Sentence("full names"),
+    Sentence("vehicle plates"),
+    Sentence("record numbers"),
+    Sentence("free text"),
+    Sentence("card numbers"),
+    Sentence("account numbers (IBAN)"),
+    Sentence("account numbers (CBU)"),
+    Sentence("numbers of phones (IMEI)"),
+)
+"""All kinds of contents, beside ids of countries."""
 
 
 @dataclass(frozen=True)

@@ -90,15 +90,15 @@ def _measures(subject: Subject, measures: FuzzyMeasures) -> Table:
     for column, s in measures.sensitive.items():
         crisp = e.after.sensitive.get(column, {}) if e.after else {}
 
-        def told(key: str, of: str = column) -> Cell:
+        def line(key: str, of: str = column) -> Cell:
             return subject.text(f"fuzzy.{key}", column=clean(of))
 
         rows += [
-            (told("l"), subject.count(s.l), subject.count(crisp.get("l_distinct"))),
-            (told("t"), subject.figure(s.t), subject.figure(crisp.get("t_equal"))),
-            (told("t_smallest"), subject.figure(s.t_smallest), nothing),
-            (told("t_ordered"), subject.figure(s.t_ordered), subject.figure(crisp.get("t_ordered"))),
-            (told("posterior"), subject.percent(s.posterior) if s.posterior == s.posterior else nothing, nothing),
+            (line("l"), subject.count(s.l), subject.count(crisp.get("l_distinct"))),
+            (line("t"), subject.figure(s.t), subject.figure(crisp.get("t_equal"))),
+            (line("t_smallest"), subject.figure(s.t_smallest), nothing),
+            (line("t_ordered"), subject.figure(s.t_ordered), subject.figure(crisp.get("t_ordered"))),
+            (line("posterior"), subject.percent(s.posterior) if s.posterior == s.posterior else nothing, nothing),
         ]
     header = ("head.measure", "fuzzy.fuzzy", "fuzzy.crisp")
     note = "" if measures.robust else words.text("fuzzy.not-robust")

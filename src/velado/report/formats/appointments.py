@@ -14,6 +14,7 @@ from velado.i18n import Language
 from velado.i18n import language as language_of
 from velado.report.charts.bars import AFTER, BEFORE, EDGE, EDGES, NAME, Bin, bins
 from velado.report.charts.drawing import INK, Chart
+from velado.sentences import Sentence, joined
 from velado.tables.publication.publish import published
 
 WIDTH, HEIGHT = 620, 92
@@ -26,7 +27,11 @@ def save_vectors(planning: Planning, path: str | Path, language: str = "en") -> 
     """Write the chart of the vectors as SVG or PNG."""
     path = Path(path)
     if path.suffix.lower() not in FORMATS:
-        raise InputError("unknown-format", f"a chart is written as {' or '.join(FORMATS)}", file=path)
+        raise InputError(
+            "unknown-format",
+            Sentence("a chart is written as {formats}", formats=joined(Sentence(" or "), FORMATS)),
+            file=path,
+        )
     words = language_of(language)
     title = words.text("appointments.chart", people=words.integer(planning.people))
     chart = vectors(planning, words).titled(title, words.text("appointments.chart-subtitle"))

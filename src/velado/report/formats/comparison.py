@@ -11,6 +11,7 @@ from velado.i18n import language as language_of
 from velado.progress import Progress
 from velado.report.chapters.costs import trade_off_pictures
 from velado.report.formats import xlsx as workbook
+from velado.sentences import Sentence
 from velado.tables.publication.results import results
 
 
@@ -47,4 +48,6 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError("unwritable-output", f"cannot create the folder: {error.strerror}", file=folder) from None
+        raise InputError(
+            "unwritable-output", Sentence("cannot create the folder: {why}", why=error.strerror), file=folder
+        ) from None

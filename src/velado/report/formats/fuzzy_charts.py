@@ -15,6 +15,7 @@ from velado.report.charts.drawing import SUFFIXES, Chart
 from velado.report.charts.plane import Plane
 from velado.report.charts.surface import surface
 from velado.report.formats.comparison import make_folder
+from velado.sentences import Sentence
 from velado.tables.publication.publish import published
 
 WIDTH, HEIGHT = 560, 260
@@ -40,7 +41,7 @@ def save_fuzzy_charts(
     if output.suffix.lower() in SUFFIXES:
         drawn = {output: _sets(result, words)}
     elif output.suffix:
-        raise InputError("unknown-format", f"a chart is written as {', '.join(SUFFIXES)}", file=output)
+        raise InputError("unknown-format", Sentence("a chart is written as {formats}", formats=SUFFIXES), file=output)
     else:
         make_folder(output)
         drawn = {output / f"{name}.png": chart for name, chart in _all(result, words, beside or {}).items()}

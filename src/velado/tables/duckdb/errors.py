@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from velado.errors import InputError, disk_full
+from velado.sentences import Sentence
 from velado.tables.duckdb.types import BROKEN
 from velado.tables.formats.csv import wrong_encoding
 from velado.tables.formats.csv_fields import open_quote, ragged_row
@@ -27,17 +28,19 @@ def translated(error: Exception, name: str, above: int = 0) -> BaseException:
     """
     text = str(error)
     line = re.search(r"CSV Error on Line: (\d+)", text)
-    number = str(int(line.group(1)) + above) if line else "?"
-    where = f"line {number}" if line else "a line"
+    number = int(line.group(1)) + above if line else "?"
+    where = Sentence("line {line}", line=number) if line else Sentence("a line")
     counts = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
     if counts:
-        wanted, found = counts.groups()
+        wanted, found = map(int, counts.groups())
         return ragged_row(name, number, found, wanted)
     if "Maximum line size" in text:
         return InputError(
-            "unreadable-file", f"{where} is longer than the {LARGEST_LINE:,} bytes that a line may have", file=name,
+            "unreadable-file",
+            Sentence("{where} is longer than the {most:,} bytes that a line may have", where=where, most=LARGEST_LINE),
+            file=name,
             hint="Is a quote never closed, or does the file end its lines in an unusual way?",
-        )  # fmt: skip
+        )
     if "unterminated quote" in text.lower():
         return open_quote(name, where)
     if "not utf-8" in text or "encoded" in text or "unicode" in text.lower():
@@ -49,11 +52,11 @@ def translated(error: Exception, name: str, above: int = 0) -> BaseException:
     if "Out of Memory" in text:
         return InputError("out-of-memory", "the table needs more memory than the engine may use", file=name)
     if line or "CSV" in text:
-        return InputError("unreadable-file", f"{where} cannot be read as this dialect", file=name)
+        return InputError("unreadable-file", Sentence("{where} cannot be read as this dialect", where=where), file=name)
     if BROKEN in text:
         return InputError("unreadable-file", BROKEN, file=name)
     if "parquet" in text.lower():
         return InputError("unreadable-file", "not a readable Parquet file", file=name)
     # DuckDB's sentence may quote a cell: only what kind of error it was is told.
     kind = text.partition(":")[0] if re.match(r"[A-Z][A-Za-z ]+:", text) else type(error).__name__
-    return InputError("engine-error", f"the engine cannot do this ({kind})", file=name)
+    return InputError("engine-error", Sentence("the engine cannot do this ({kind})", kind=kind), file=name)

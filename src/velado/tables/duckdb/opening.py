@@ -8,6 +8,7 @@ from typing import Any
 
 from velado.errors import InputError
 from velado.progress import Progress
+from velado.sentences import Sentence
 from velado.tables.duckdb.dialect import file_literal
 from velado.tables.duckdb.errors import LARGEST_LINE
 from velado.tables.duckdb.types import readable
@@ -77,11 +78,13 @@ def _arrow_of(data: Any) -> Any:
             return pa.Table.from_pandas(named, preserve_index=False).rename_columns(names)
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise InputError(
-                "unreadable-table", f"a column mixes kinds of values: {error.args[-1]}",
+                "unreadable-table", Sentence("a column mixes kinds of values: {why}", why=error.args[-1]),
                 hint="Convert the column to one type, for example text.",
             ) from None  # fmt: skip
     raise InputError(
-        "unknown-table", f"cannot read a table from {kind}", hint="Give a path, or a pandas, Polars or Arrow table."
+        "unknown-table",
+        Sentence("cannot read a table from {kind}", kind=kind),
+        hint="Give a path, or a pandas, Polars or Arrow table.",
     )
 
 

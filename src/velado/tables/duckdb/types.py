@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError
+from velado.sentences import Sentence
 from velado.tables.sql.dialect import SqlDialect
 
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
            "UHUGEINT", "BOOLEAN", "DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")  # fmt: skip
 """Types that stay what they are: every value is written in one way."""
-BROKEN = "a number does not fit its column"
+BROKEN = Sentence("a number does not fit its column")
 FLOATS = ("FLOAT", "DOUBLE")
 TEXTS = ("VARCHAR", "JSON", "UUID", "INTERVAL", "TIME", "TIME_NS", "TIME WITH TIME ZONE", "TIMESTAMP WITH TIME ZONE",
          '"NULL"', "NULL")  # fmt: skip
@@ -99,6 +100,9 @@ def unsupported(kind: str, name: str, file: Path | str) -> InputError:
     """The error for a column whose cells are lists, structures or bytes."""
     shown = kind.partition("(")[0].partition("<")[0] if "[" not in kind else "list"
     return InputError(
-        "unsupported-type", f"cells of the type {shown} cannot be anonymized", column=name, file=file,
+        "unsupported-type",
+        Sentence("cells of the type {kind} cannot be anonymized", kind=shown),
+        column=name,
+        file=file,
         hint="Take the column out of the file, or write it as text or numbers, one value per cell.",
-    )  # fmt: skip
+    )

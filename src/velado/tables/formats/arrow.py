@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError
+from velado.sentences import Sentence
 from velado.tables.files import free_memory
 
 MAGIC = b"ARROW1\0\0"
@@ -47,9 +48,11 @@ def read_arrow(path: Path) -> Any:
 
 def _too_large(path: Path, size: int) -> InputError:
     return InputError(
-        "out-of-memory", f"the file holds {size:,} bytes, more than half of the free memory", file=path,
+        "out-of-memory",
+        Sentence("the file holds {size:,} bytes, more than half of the free memory", size=size),
+        file=path,
         hint="Write it as Parquet, which is read piece by piece.",
-    )  # fmt: skip
+    )
 
 
 def _unpacked(message: Any) -> int:

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from velado.errors import InputError
+from velado.sentences import Sentence
 from velado.tables.formats.names import HEADERLESS, names_below, names_of, numbers, title_lines, too_few_lines, trimmed
 
 SAMPLE, ROWS = 1 << 20, 1000
@@ -53,13 +54,19 @@ def sniff(
     for mark, name in PACKED.items():
         if data.startswith(mark):
             raise InputError(
-                "unreadable-file", f"this is a {name} file, not a text table", file=path,
+                "unreadable-file", Sentence("this is a {name} file, not a text table", name=name), file=path,
                 hint="Unpack it, or give the file the suffix of its format.",
             )  # fmt: skip
     if quote is not None and len(quote) != 1:
-        raise InputError("bad-quote", f"the quote must be one character, got {quote!r}", file=path)
+        raise InputError(
+            "bad-quote", Sentence("the quote must be one character, got {given}", given=repr(quote)), file=path
+        )
     if delimiter is not None and len(delimiter) != 1:
-        raise InputError("bad-delimiter", f"the delimiter must be one character, got {delimiter!r}", file=path)
+        raise InputError(
+            "bad-delimiter",
+            Sentence("the delimiter must be one character, got {given}", given=repr(delimiter)),
+            file=path,
+        )
     whole = len(data) < SAMPLE
     encoding = _encoding(path, data, whole, encoding)
     try:
@@ -71,12 +78,14 @@ def sniff(
         raise InputError("empty-file", "the file has no content", file=path)
     begin = next((i for i in range(skip, len(lines)) if not _blank(lines[i], delimiter)), None)
     if begin is None:
-        raise too_few_lines(path, skip, "line")
+        raise too_few_lines(path, skip)
     if not whole and begin == len(lines) - 1:
         raise InputError(
-            "unreadable-file", f"line {begin + 1} does not end within the first {SAMPLE:,} bytes", file=path,
+            "unreadable-file",
+            Sentence("line {line} does not end within the first {most:,} bytes", line=begin + 1, most=SAMPLE),
+            file=path,
             hint="The first line must hold the column names.",
-        )  # fmt: skip
+        )
     sample = "".join((lines if whole else lines[:-1])[begin : begin + ROWS])
     quote = quote or _quote(sample)
     found = delimiter or _delimiter(sample, quote)
@@ -87,7 +96,7 @@ def sniff(
         first = next(_rows(io.StringIO(sample, newline=""), dialect))
     except csv.Error as error:
         raise InputError(
-            "unreadable-file", f"the header cannot be read: {error}", file=path,
+            "unreadable-file", Sentence("the header cannot be read: {why}", why=Sentence(str(error))), file=path,
             hint="Lines must end in a line feed; name the delimiter and the quote character if they are unusual.",
         ) from None  # fmt: skip
     if header:
@@ -136,7 +145,7 @@ def _check_titles(path: Path, sample: str, quote: str, delimiter: str | None, be
         if number is not None:
             found[len(next(row for line, row in numbered if line == number))] = number
     if found:
-        raise title_lines(path, found[max(found)], "line", "name the delimiter")
+        raise title_lines(path, found[max(found)])
 
 
 def _encoding(path: Path, data: bytes, whole: bool, given: str | None) -> str:
@@ -147,7 +156,9 @@ def _encoding(path: Path, data: bytes, whole: bool, given: str | None) -> str:
                 raise LookupError
             name = found.name
         except (LookupError, ValueError):
-            raise InputError("wrong-encoding", f"unknown encoding {given!r}", file=path) from None
+            raise InputError(
+                "wrong-encoding", Sentence("unknown encoding {given}", given=repr(given)), file=path
+            ) from None
         try:
             data.decode(name) if whole else codecs.getincrementaldecoder(name)().decode(data)
         except UnicodeError as error:
@@ -176,9 +187,12 @@ def _encoding(path: Path, data: bytes, whole: bool, given: str | None) -> str:
 
 def wrong_encoding(path: Path | str, encoding: str, position: int | None = None) -> InputError:
     """The error for a file that is not in the encoding assumed."""
-    where = f" (byte {position})" if position is not None else ""
+    if position is None:
+        message = Sentence("the file is not {encoding}", encoding=encoding)
+    else:
+        message = Sentence("the file is not {encoding} (byte {byte})", encoding=encoding, byte=position)
     return InputError(
-        "wrong-encoding", f"the file is not {encoding}{where}", file=path,
+        "wrong-encoding", message, file=path,
         hint="Name the encoding, for example source: {encoding: latin-1} or --encoding latin-1.",
     )  # fmt: skip
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from velado.errors import InputError
 from velado.progress import Progress
+from velado.sentences import Sentence
 from velado.tables.formats.csv import Dialect
 
 BLOCK = 1 << 24
@@ -93,22 +94,28 @@ def _count_slowly(path: Path, name: Path, dialect: Dialect, progress: Progress) 
                 line = above + rows.line_num + 1
         except csv.Error as error:
             if "end of data" in str(error):
-                raise open_quote(name, f"line {line}") from None
-            raise InputError("unreadable-file", f"line {line} cannot be read as this dialect", file=name) from None
+                raise open_quote(name, Sentence("line {line}", line=line)) from None
+            raise InputError(
+                "unreadable-file", Sentence("line {line} cannot be read as this dialect", line=line), file=name
+            ) from None
 
 
 def open_quote(name: Path | str, where: str) -> InputError:
     """The error for a quote without its other half."""
-    return InputError("ragged-row", f"{where} has a quote that is never closed", file=name)
+    return InputError("ragged-row", Sentence("{where} has a quote that is never closed", where=where), file=name)
 
 
 def ragged_row(
-    name: Path | str, line: int | str, found: int | str, wanted: int | str, dialect: Dialect | None = None
+    name: Path | str, line: int | str, found: int, wanted: int, dialect: Dialect | None = None
 ) -> InputError:
     """The error for a row with a wrong number of fields."""
-    first = "the header" if dialect is None or dialect.written else "the first line"
+    first = Sentence("the header") if dialect is None or dialect.written else Sentence("the first line")
     return InputError(
-        "ragged-row", f"line {line} has {found} fields, {first} has {wanted}", file=name,
+        "ragged-row",
+        Sentence(
+            "line {line} has {found} fields, {first} has {wanted}", line=line, found=found, first=first, wanted=wanted
+        ),
+        file=name,
         hint="Mend that line, or name the delimiter and the quote character of the file. If titles stand above the names of "
         "the columns, source: {skip: N} or --skip N passes over the first N lines.",
-    )  # fmt: skip
+    )

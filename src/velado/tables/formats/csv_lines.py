@@ -9,12 +9,17 @@ from pathlib import Path
 
 from velado.errors import InputError, unwritable
 from velado.progress import Progress
+from velado.sentences import Sentence
 from velado.tables.files import PIECE
 from velado.tables.formats.csv import Dialect, wrong_encoding
 
 UTF8 = ("utf-8", "utf-8-sig", "ascii")
 ENDS = ("\r\n", "\n", "\r")
-SHOWN = {"\r\n": "carriage return and line feed", "\n": "a line feed", "\r": "a carriage return"}
+SHOWN = {
+    "\r\n": Sentence("carriage return and line feed"),
+    "\n": Sentence("a line feed"),
+    "\r": Sentence("a carriage return"),
+}
 
 
 @dataclass(frozen=True)
@@ -83,9 +88,16 @@ def _line_ends(path: Path, dialect: Dialect, progress: Progress) -> tuple[str, b
             if end and end != first:
                 if "\r" in (end, first):
                     raise InputError(
-                        "mixed-line-ends", f"line {number} ends in {SHOWN[end]}, the lines before it in {SHOWN[first]}",
-                        file=path, hint="Write all lines with the same end, or put quotes around a value that holds one.",
-                    )  # fmt: skip
+                        "mixed-line-ends",
+                        Sentence(
+                            "line {line} ends in {end}, the lines before it in {first}",
+                            line=number,
+                            end=SHOWN[end],
+                            first=SHOWN[first],
+                        ),
+                        file=path,
+                        hint="Write all lines with the same end, or put quotes around a value that holds one.",
+                    )
                 mixed = True
     except UnicodeError as error:
         raise wrong_encoding(path, dialect.encoding, getattr(error, "start", None)) from None

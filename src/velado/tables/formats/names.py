@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from velado.errors import InputError
+from velado.sentences import Sentence, joined
 
 MOST_COLUMNS = 10_000
 NAMES = ("unique", "numbered", "exact")
 """What is done about names that are lacking or not unique: refuse them, or number them. Blanks around the names of text
 tables and sheets are no part of them, unless these are taken exactly as they are."""
-HEADERLESS = "If the first line is data: source: {header: false} or --no-header."
-NUMBERED = "source: {names: numbered} or --number-names numbers such columns."
+HEADERLESS = Sentence("If the first line is data: source: {header: false} or --no-header.")
+NUMBERED = Sentence("source: {names: numbered} or --number-names numbers such columns.")
 REGULAR = 0.9
 """The share of rows that have as many fields as the names, where titles stand above these."""
 
@@ -58,27 +59,42 @@ def names_of(written: Sequence[str], rule: str, path: Path | str, hint: str = ""
     """The names of a table's columns by a rule of `NAMES`; an error where that leaves one without a name of its own."""
     if len(written) > MOST_COLUMNS:
         raise InputError(
-            "too-many-columns", f"the table has {len(written):,} columns, more than {MOST_COLUMNS:,}", file=path,
+            "too-many-columns",
+            Sentence("the table has {columns:,} columns, more than {most:,}", columns=len(written), most=MOST_COLUMNS),
+            file=path,
             hint="Take the columns that are needed.",
-        )  # fmt: skip
+        )
     if rule == "numbered":
         return numbered(written)
-    unnamed = [str(i) for i, name in enumerate(written, 1) if not name.strip()]
+    unnamed = [i for i, name in enumerate(written, 1) if not name.strip()]
     if unnamed:
+        first, more = unnamed[0], len(unnamed) - 1
         raise InputError(
-            "unnamed-column", f"column {unnamed[0]} of the header has no name"
-            + (f", and {len(unnamed) - 1:,} more" if len(unnamed) > 1 else ""),
-            file=path, hint=f"Give every column a name; {NUMBERED} {hint}".strip(),
-        )  # fmt: skip
+            "unnamed-column",
+            Sentence("column {place} of the header has no name, and {more:,} more", place=first, more=more)
+            if more
+            else Sentence("column {place} of the header has no name", place=first),
+            file=path,
+            hint=_and(Sentence("Give every column a name; {numbered}", numbered=NUMBERED), hint),
+        )
     folded = [name.casefold() for name in written]
     times = Counter(folded)
-    twice = [str(i) for i, name in enumerate(folded, start=1) if times[name] > 1]
+    twice = [i for i, name in enumerate(folded, start=1) if times[name] > 1]
     if twice:
         raise InputError(
-            "duplicate-column", f"columns {', '.join(twice[:5])} of the header do not have names of their own (capitals "
-            "do not count)", file=path, hint=f"Rename the columns so that each name is unique; {NUMBERED} {hint}".strip(),
-        )  # fmt: skip
+            "duplicate-column",
+            Sentence(
+                "columns {places} of the header do not have names of their own (capitals do not count)",
+                places=twice[:5],
+            ),
+            file=path,
+            hint=_and(Sentence("Rename the columns so that each name is unique; {numbered}", numbered=NUMBERED), hint),
+        )
     return list(written)
+
+
+def _and(hint: Sentence, other: str) -> Sentence:
+    return joined(" ", (hint, Sentence(other))) if other else hint
 
 
 def like_value(name: str) -> bool:
@@ -115,17 +131,29 @@ def _names(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     return not repeated and not any(map(like_value, row))
 
 
-def title_lines(path: Path | str, number: int, what: str, otherwise: str) -> InputError:
-    """The error for titles above the names of the columns. It repeats nothing of them; ``otherwise``: if they are none."""
-    return InputError(
-        "title-lines", f"the table seems to begin in {what} {number}, below a title", file=path,
-        hint=f"Write source: {{skip: {number - 1}}} or --skip {number - 1}: so many {what}s are not read. If it is no title, "
-        f"{otherwise}.",
-    )  # fmt: skip
+def title_lines(path: Path | str, number: int, *, sheet: bool = False) -> InputError:
+    """The error for titles above the names of the columns of a text table or a sheet. It repeats nothing of them."""
+    if sheet:
+        message = Sentence("the table seems to begin in row {line}, below a title", line=number)
+        hint = Sentence(
+            "Write source: {{skip: {skip}}} or --skip {skip}: so many rows are not read. If it is no title, give every column "
+            "a name.",
+            skip=number - 1,
+        )
+    else:
+        message = Sentence("the table seems to begin in line {line}, below a title", line=number)
+        hint = Sentence(
+            "Write source: {{skip: {skip}}} or --skip {skip}: so many lines are not read. If it is no title, name the "
+            "delimiter.",
+            skip=number - 1,
+        )
+    return InputError("title-lines", message, file=path, hint=hint)
 
 
-def too_few_lines(path: Path | str, skip: int, what: str) -> InputError:
+def too_few_lines(path: Path | str, skip: int, *, sheet: bool = False) -> InputError:
     """The error where nothing is left below the lines that are skipped."""
-    return InputError(
-        "bad-skip", f"there is no table below the first {skip:,} {what}s", file=path, hint="Skip fewer of them."
-    )
+    if sheet:
+        message = Sentence("there is no table below the first {skip:,} rows", skip=skip)
+    else:
+        message = Sentence("there is no table below the first {skip:,} lines", skip=skip)
+    return InputError("bad-skip", message, file=path, hint="Skip fewer of them.")

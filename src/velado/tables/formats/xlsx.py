@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from velado.errors import InputError
+from velado.sentences import Sentence
 from velado.tables.files import free_memory
 from velado.tables.formats.names import HEADERLESS, names_below, names_of, numbers, title_lines, too_few_lines, trimmed
 from velado.tables.publication.private import PrivateFolder
@@ -66,9 +67,12 @@ def read_xlsx(path: Path, source: Source) -> tuple[pa.Table, list[str], list[str
         name: str | int = sheet if sheet is not None else 0
         if sheet is not None and sheet not in book.sheet_names:
             raise InputError(
-                "unknown-sheet", f"the workbook has no sheet '{sheet}'", file=path, values=book.sheet_names,
+                "unknown-sheet",
+                Sentence("the workbook has no sheet '{sheet}'", sheet=sheet),
+                file=path,
+                values=book.sheet_names,
                 hint="Name one of these sheets.",
-            )  # fmt: skip
+            )
         # Without a number of rows to skip it passes over empty ones, and rows are not those that a spreadsheet numbers.
         rows = pa.table(book.load_sheet(name, header_row=None, skip_rows=0, dtypes="string").to_arrow())
         if rows.num_rows == 0:
@@ -109,10 +113,10 @@ def _first_row(path: Path, rows: pa.Table, source: Source) -> tuple[int, list[st
     )
     filled = [(source.skip + i, row) for i, row in enumerate(texts) if any(cell.strip() for cell in row)]
     if not filled:
-        raise too_few_lines(path, source.skip, "row")
+        raise too_few_lines(path, source.skip, sheet=True)
     number = names_below([(i + 1, row) for i, row in filled]) if source.header and source.names == "unique" else None
     if number is not None:
-        raise title_lines(path, number, "row", "give every column a name")
+        raise title_lines(path, number, sheet=True)
     begin, first = filled[0]
     return begin, list(first) if source.header else []
 
@@ -195,7 +199,9 @@ def check_workbook(path: Path) -> None:
                     while chunk := stream.read(CHUNK):
                         unpacked += len(chunk)
                         if unpacked > min(most, free_memory() // 2):
-                            raise _too_much(path, f"its parts unpack to more than {unpacked:,} bytes")
+                            raise _too_much(
+                                path, Sentence("its parts unpack to more than {bytes:,} bytes", bytes=unpacked)
+                            )
                         seen = tail + chunk
                         for column, row in CELL.findall(seen):
                             at = (int(row), _column_number(column))
@@ -208,14 +214,17 @@ def check_workbook(path: Path) -> None:
                 spanned = (high[0] - low[0] + 1) * (high[1] - low[1] + 1) if found else 0
                 sparse = spanned > FEW_CELLS and spanned > MOST_SPARSE * found
                 if sparse or spanned * CELL_BYTES > free_memory() // 2:
-                    raise _too_much(path, f"a sheet spans {spanned:,} cells and has about {found:,}")
+                    raise _too_much(
+                        path,
+                        Sentence("a sheet spans {cells:,} cells and has about {found:,}", cells=spanned, found=found),
+                    )
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError, KeyError):
         raise _not_readable(path) from None
 
 
 def _too_much(path: Path, what: str) -> InputError:
     return InputError(
-        "too-large", f"the workbook needs too much memory: {what}", file=path,
+        "too-large", Sentence("the workbook needs too much memory: {what}", what=what), file=path,
         hint="Remove far-off cells, or write the table as CSV.",
     )  # fmt: skip
 
@@ -230,9 +239,11 @@ def _column_number(letters: bytes) -> int:
 def long_cell(column: str | None = None) -> InputError:
     """The error for a text that a cell of a sheet would cut off."""
     return InputError(
-        "long-cell", f"a cell of a sheet holds {LONGEST_CELL:,} characters at most, and a text is longer", column=column,
+        "long-cell",
+        Sentence("a cell of a sheet holds {most:,} characters at most, and a text is longer", most=LONGEST_CELL),
+        column=column,
         hint="Write CSV or Parquet.",
-    )  # fmt: skip
+    )
 
 
 def whole_texts() -> type:
@@ -267,7 +278,9 @@ def _write_sheet(book: Any, batches: Iterable[pa.RecordBatch], header: Sequence[
             row += 1
             if row > MOST_ROWS:
                 raise InputError(
-                    "too-many-rows", f"a sheet holds {MOST_ROWS:,} rows at most", hint="Write CSV or Parquet."
+                    "too-many-rows",
+                    Sentence("a sheet holds {most:,} rows at most", most=MOST_ROWS),
+                    hint="Write CSV or Parquet.",
                 )
             if all(cell is None for cell in cells):
                 raise InputError(

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from velado.errors import InputError
+from velado.sentences import Sentence
 from velado.tables.files import contents, digest_of
 from velado.tables.publication.publish import published
 
@@ -30,10 +31,16 @@ def results(
     foreign = [n for n in there if known is None or (n != LISTING and not _unchanged(folder / n, known.get(n)))]
     if foreign and not force:
         raise InputError(
-            "file-exists", f"{len(foreign):,} file(s) of these names are there already, and are not as Velado wrote them; "
-            "nothing was written", file=folder, values=foreign,
+            "file-exists",
+            Sentence(
+                "{files:,} file(s) of these names are there already, and are not as Velado wrote them; "
+                "nothing was written",
+                files=len(foreign),
+            ),
+            file=folder,
+            values=foreign,
             hint="Choose another folder with --output, or replace them with --force.",
-        )  # fmt: skip
+        )
     with published([folder / name for name in (*names, LISTING)], [folder / name for name in private]) as places:
         *files, listing = places
         yield files

@@ -8,11 +8,11 @@ from typing import Any
 from velado.errors import InputError
 from velado.hierarchies import Hierarchy
 from velado.project.importers.anonylitics.language import OPERATIONS, ROLES, TRUTHS, TYPES, Part, fold
+from velado.sentences import Sentence
 
 COLUMN_KEYS = ("column_name", "data_type", "attribute_type", "keep_data_type", "operation")
 ORIGINS = ("initial_val", "origin_val")
 KEY = "env:VELADO_KEY"
-PROTECTED = "so the column is suppressed"
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,9 @@ def _operation(column: _Column) -> str:
         replace(column.part.at("operation"), hidden=column.role == "identifier").keys(("name", "parametrization"))
     at = operation_part(column.part)
     if fold(at.value) not in OPERATIONS:
-        at.unknown(f"The operations are Sustituir, Suprimir, Generalizar and Cifrar. It is not known, {PROTECTED}.")
+        at.unknown(
+            "The operations are Sustituir, Suprimir, Generalizar and Cifrar. It is not known, so the column is suppressed."
+        )
         return "unknown"
     return OPERATIONS[fold(at.value)]
 
@@ -156,7 +158,9 @@ def _substitute(column: _Column) -> dict[str, Any]:
         return column.spec()
     table = _pairs(column)
     if not table:
-        at.to_do(f"No value has a substitute, {PROTECTED}. Write a table: substitute: {{file: codes.csv}}.")
+        at.to_do(
+            "No value has a substitute, so the column is suppressed. Write a table: substitute: {file: codes.csv}."
+        )
         return column.spec(operation="suppress")
     if column.role == "identifier":
         at.adapted("The project file now holds values of an identifier: keep it private, or move them to a 'file'.")
@@ -188,7 +192,9 @@ def _generalize(column: _Column) -> dict[str, Any]:
             at.to_do("There is no hierarchy: values stay or become '*'. Describe one with 'hierarchy'.")
         return column.spec(hierarchy={"rows": rows} if rows else None)
     if not rows or column.role == "identifier":
-        at.adapted(f"Only quasi-identifiers are generalized, and only where models are checked, {PROTECTED}.")
+        at.adapted(
+            "Only quasi-identifiers are generalized, and only where models are checked, so the column is suppressed."
+        )
         return column.spec(operation="suppress")
     at.adapted(
         "Only quasi-identifiers are generalized, and only where models are checked: every value is substituted by its "
@@ -242,7 +248,7 @@ def _check(column: _Column, rows: list[list[str]]) -> None:
     try:
         Hierarchy.from_rows(column.part.text("column_name"), rows)
     except InputError as error:
-        column.table.to_do(f"Mend the hierarchy before the run: {error.message}.")
+        column.table.to_do(Sentence("Mend the hierarchy before the run: {problem}.", problem=error.message))
 
 
 def _entries(part: Part) -> list[Part]:
@@ -251,7 +257,7 @@ def _entries(part: Part) -> list[Part]:
     if not isinstance(part.value, list):
         part.unknown("It must be a list; nothing was done with it.")
         return []
-    return part.items("an entry")
+    return part.items(Sentence("entries"))
 
 
 def _whole(level: Any) -> int | None:

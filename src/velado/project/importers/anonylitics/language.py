@@ -11,6 +11,7 @@ from typing import Any
 
 from velado.errors import InputError, suggest
 from velado.parameters import LARGEST
+from velado.sentences import Sentence, into, joined
 
 ROLES = {
     "identificador": "identifier",
@@ -35,7 +36,7 @@ OPERATIONS = {
 }
 TRUTHS = {"true": True, "false": False}
 DATABASE_KEYS = ("_id", "__v")
-HIDDEN = "(not shown)"
+HIDDEN = Sentence("(not shown)")
 MOST_SIGNS = 60
 
 
@@ -52,9 +53,14 @@ class Remark:
     kind: str
     what: str
 
-    def as_dict(self) -> dict[str, str]:
-        """JSON-ready."""
-        return {"path": self.path, "value": self.value, "kind": self.kind, "what": self.what}
+    def as_dict(self, language: str = "en") -> dict[str, str]:
+        """JSON-ready; sentences in a language."""
+        return {
+            "path": self.path,
+            "value": into(self.value, language),
+            "kind": self.kind,
+            "what": into(self.what, language),
+        }
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,10 @@ class Part:
     def keys(self, known: Sequence[str]) -> dict[str, Any]:
         """The known keys of an object with what they hold; a remark for every other."""
         if not isinstance(self.value, dict):
-            raise InputError("not-anonylitics", f"{self.path} must be an object, not {type(self.value).__name__}")
+            raise InputError(
+                "not-anonylitics",
+                Sentence("{path} must be an object, not {kind}", path=self.path, kind=type(self.value).__name__),
+            )
         found = {}
         for key, value in self.value.items():
             if key.lower() in found:
@@ -88,9 +97,8 @@ class Part:
             elif key in DATABASE_KEYS:
                 self._under(key).left_out("It is the database's, not the project's.")
             else:
-                near = suggest(key, known)
-                hint = f" {near}" if near.startswith("Did") else ""
-                self._under(key).unknown(f"The language has no such key; nothing was done with it.{hint}")
+                said, near = Sentence("The language has no such key; nothing was done with it."), suggest(key, known)
+                self._under(key).unknown(joined(" ", (said, near)) if near.startswith("Did") else said)
         return found
 
     def _under(self, key: str) -> Part:
@@ -100,7 +108,10 @@ class Part:
     def items(self, what: str) -> list[Part]:
         """The entries of a list."""
         if not isinstance(self.value, list) or not self.value:
-            raise InputError("not-anonylitics", f"{self.path} must be a list of {what.split(' ', 1)[1]}s")
+            raise InputError(
+                "not-anonylitics",
+                Sentence("{path} must be a list of {what}", path=self.path, what=what),
+            )
         return [Part(f"{self.path}[{i}]", v, self.remarks, self.hidden) for i, v in enumerate(self.value)]
 
     def text(self, key: str) -> str:
@@ -109,7 +120,7 @@ class Part:
         if value is None:
             return ""
         if not isinstance(value, (str, int, float)) or isinstance(value, bool):
-            raise InputError("not-anonylitics", f"{self.at(key).path} must be a text")
+            raise InputError("not-anonylitics", Sentence("{path} must be a text", path=self.at(key).path))
         return str(value).strip()
 
     def unknown(self, what: str) -> None:
@@ -129,7 +140,7 @@ class Part:
         self._say("to-do", what)
 
     def _say(self, kind: str, what: str) -> None:
-        remark = Remark(self.path, HIDDEN if self.hidden else shown(self.value), kind, what)
+        remark = Remark(self.path, HIDDEN if self.hidden else shown(self.value), kind, Sentence(what))
         self.remarks.setdefault(remark)
 
 
@@ -181,7 +192,13 @@ def _t_closeness(part: Part, columns: Mapping[str, Mapping[str, Any]]) -> list[d
     for name, spec in sensitive.items():
         ordered = spec.get("type") == "number" and "operation" not in spec
         distance = "ordered" if ordered else "equal"
-        part.adapted(f"The language names no distance: '{distance}' was written for the column '{name}'.")
+        part.adapted(
+            Sentence(
+                "The language names no distance: '{distance}' was written for the column '{column}'.",
+                distance=distance,
+                column=name,
+            )
+        )
         models.append({"t-closeness": {"t": t, "column": name, "distance": distance}})
     return models
 

@@ -14,10 +14,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from velado.errors import InputError
+from velado.errors import InputError, reason
 from velado.project.document import VERSION, Project
 from velado.project.importers.anonylitics.columns import Converted, converted, operation_part
 from velado.project.importers.anonylitics.language import OPERATIONS, PRINCIPLES, ROLES, Part, Remark, fold
+from velado.sentences import Sentence
 from velado.tables.files import not_found
 
 MONDRIAN = {"split": "distribution", "width": "std"}
@@ -70,19 +71,36 @@ def _read(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise not_found(path) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError("unreadable-file", f"cannot read the file: {error}", file=path) from None
+    except UnicodeDecodeError:
+        raise InputError(
+            "unreadable-file", Sentence("the file is not {encoding}", encoding="UTF-8"), file=path
+        ) from None
+    except OSError as error:
+        raise InputError(
+            "unreadable-file", Sentence("cannot read the file: {why}", why=reason(error)), file=path
+        ) from None
     try:
         data = json.loads(text, object_pairs_hook=_unique, parse_constant=_refused)
         json.dumps(data, ensure_ascii=False).encode()  # half a character cannot be written
     except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise InputError("bad-json", f"not valid JSON at {where}: {error.msg}", file=path) from None
+        raise InputError(
+            "bad-json",
+            Sentence(
+                "not valid JSON at line {line}, column {position}: {why}",
+                line=error.lineno,
+                position=error.colno,
+                why=Sentence(error.msg),
+            ),
+            file=path,
+        ) from None
     except (ValueError, RecursionError) as error:
-        raise InputError("bad-json", f"not valid JSON: {error}", file=path) from None
+        why = next((said for said in error.args if isinstance(said, Sentence)), Sentence(str(error)))
+        raise InputError("bad-json", Sentence("not valid JSON: {why}", why=why), file=path) from None
     if not isinstance(data, dict):
         raise InputError(
-            "not-anonylitics", f"an Anonylitics project is a JSON object, not {type(data).__name__}", file=path
+            "not-anonylitics",
+            Sentence("an Anonylitics project is a JSON object, not {kind}", kind=type(data).__name__),
+            file=path,
         )
     return data
 
@@ -90,12 +108,12 @@ def _read(path: Path) -> dict[str, Any]:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     twice = [name for name, n in Counter(name for name, _ in pairs).items() if n > 1]
     if twice:
-        raise ValueError(f"'{twice[0]}' is written twice in one object")
+        raise ValueError(Sentence("'{key}' is written twice in one object", key=twice[0]))
     return dict(pairs)
 
 
 def _refused(name: str) -> Any:
-    raise ValueError(f"{name} is not a JSON value")
+    raise ValueError(Sentence("{word} is not a JSON value", word=name))
 
 
 def _project(top: Part, path: Path) -> dict[str, Any]:
@@ -150,19 +168,21 @@ def _connection(top: Part, given: Mapping[str, Any]) -> None:
 
 
 def _tables(top: Part, light: bool) -> list[_Table]:
-    parts = top.at("tables").items("a table")
+    parts = top.at("tables").items(Sentence("tables"))
     names = [_name(part, "table_name") for part in parts]
     schemas = [part.text("table_schema") for part in parts]
     full = [f"{s}.{n}" if names.count(n) > 1 and s else n for n, s in zip(names, schemas, strict=True)]
     tables = []
     for part, name, schema in zip(parts, full, schemas, strict=True):
         if full.count(name) > 1:
-            raise InputError("not-anonylitics", f"{part.path}: two tables have the name '{name}'")
+            raise InputError(
+                "not-anonylitics", Sentence("{path}: two tables have the name '{name}'", path=part.path, name=name)
+            )
         part.keys(TABLE_KEYS)
         for key in ("table_schema", "anonymized_table_schema"):
             if part.text(key):
                 part.at(key).left_out("A file has no schema.")
-        columns = part.at("columns").items("a column")
+        columns = part.at("columns").items(Sentence("columns"))
         complete = not light and any(_protects(c) for c in columns)
         if not light and not complete:
             part.adapted("No column is a quasi-identifier, so no principle can be checked: the table became light.")
@@ -176,7 +196,9 @@ def _columns(parts: Sequence[Part], full: bool) -> dict[str, Converted]:
     for part in parts:
         name = _name(part, "column_name")
         if name in found:
-            raise InputError("duplicate-column", f"{part.path}: the column is described twice", column=name)
+            raise InputError(
+                "duplicate-column", Sentence("{path}: the column is described twice", path=part.path), column=name
+            )
         found[name] = converted(part, full)
     return found
 
@@ -190,7 +212,7 @@ def _protects(column: Part) -> bool:
 def _name(part: Part, key: str) -> str:
     name = part.text(key) if isinstance(part.value, dict) else ""
     if not name:
-        raise InputError("not-anonylitics", f"{part.path} has no '{key}'")
+        raise InputError("not-anonylitics", Sentence("{path} has no '{key}'", path=part.path, key=key))
     return name
 
 
@@ -204,7 +226,7 @@ def _table(
 ) -> dict[str, Any]:  # fmt: skip
     source, output = f"{table.file}.csv", _output(table, tables)
     table.part.at("table_name").to_do(
-        f"Export the table to {source} beside the project file, or say in 'source' where it is."
+        Sentence("Export the table to {file} beside the project file, or say in 'source' where it is.", file=source)
     )
     columns = {}
     for name, column in table.columns.items():
@@ -248,7 +270,7 @@ def _represent(table: _Table) -> str:
 
 def _models(top: Part, given: Mapping[str, Any], table: _Table) -> list[dict[str, Any]]:
     models: list[dict[str, Any]] = []
-    for part in top.at("principles").items("a principle") if given.get("principles") else []:
+    for part in top.at("principles").items(Sentence("principles")) if given.get("principles") else []:
         found = part.keys(("principle_name", "principle_value")) if isinstance(part.value, dict) else {}
         make = PRINCIPLES.get(fold(found.get("principle_name")))
         if make is None:
@@ -266,7 +288,9 @@ def _models(top: Part, given: Mapping[str, Any], table: _Table) -> list[dict[str
 def _attributes(top: Part, given: Mapping[str, Any], tables: Sequence[_Table]) -> dict[tuple[str, str], str]:
     """The attribute of every column that needs one: repeated ones share it, others of the same name do not."""
     found: dict[tuple[str, str], str] = {}
-    groups = top.at("repeated_attributes").items("a list of columns") if given.get("repeated_attributes") else []
+    groups = (
+        top.at("repeated_attributes").items(Sentence("lists of columns")) if given.get("repeated_attributes") else []
+    )
     for group in groups:
         members = _members(group, tables)
         taken = [m for m in members if m in found]
@@ -299,7 +323,7 @@ def _attributes(top: Part, given: Mapping[str, Any], tables: Sequence[_Table]) -
 
 def _members(group: Part, tables: Sequence[_Table]) -> list[tuple[str, str]]:
     places = []
-    for part in group.items("a column"):
+    for part in group.items(Sentence("columns")):
         if isinstance(part.value, dict):
             part.keys(("column_name", "table_name"))
         name, table = (part.text(k) if isinstance(part.value, dict) else "" for k in ("column_name", "table_name"))

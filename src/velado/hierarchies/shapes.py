@@ -1,0 +1,119 @@
+"""The descriptions that hierarchy builders understand, short forms included, as JSON Schemas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from velado.hierarchies.build import BUILDERS
+from velado.hierarchies.calendar import UNITS
+from velado.hierarchies.known import LANGUAGES, LISTS
+from velado.parameters import LARGEST
+from velado.sentences import Sentence
+
+NUMBER = {"type": "number", "minimum": -LARGEST, "maximum": LARGEST}
+WIDTH = {"type": "number", "exclusiveMinimum": 0, "maximum": LARGEST}
+WIDTHS = {"anyOf": [WIDTH, {"type": "array", "items": WIDTH, "minItems": 1}]}
+CUTS = {"type": "array", "items": NUMBER, "uniqueItems": True}
+WHOLE = {"type": "array", "items": {"type": "integer", "minimum": 1}, "uniqueItems": True}
+LENGTHS = {**WHOLE, "minItems": 1}
+FILL = {"type": ["integer", "null"], "minimum": 1, "maximum": 100}
+NAME = {"type": "string", "minLength": 1}
+VALUE = {"type": ["string", "number", "boolean"]}
+LEVEL = {"type": "object", "additionalProperties": {"anyOf": [VALUE, {"type": "array", "items": VALUE}]}}
+UNIT = {"enum": list(UNITS)}
+NODE = "#/$defs/tree"
+
+
+def _options(required: str | None = None, **properties: Any) -> dict[str, Any]:
+    needed = {"required": [required]} if required else {}
+    return {"type": "object", "properties": properties, "additionalProperties": False, **needed}
+
+
+def _either(*shapes: dict[str, Any]) -> dict[str, Any]:
+    return {"anyOf": list(shapes)}
+
+
+_SHAPES: dict[str, dict[str, Any]] = {
+    "intervals": _either(
+        *WIDTHS["anyOf"],
+        _options("widths", widths=WIDTHS, origin=NUMBER),
+        _options("cuts", cuts=_either({**CUTS, "minItems": 1}, {"type": "array", "items": CUTS, "minItems": 1})),
+    ),
+    "mask": _either({"enum": ["right", "left"]}, _options(side={"enum": ["right", "left"]}, hide=WHOLE, fill=FILL)),
+    "path": _either(NAME, _options(separator=NAME, specific={"enum": ["left", "right"]}, keep=WHOLE)),
+    "prefix": _either(LENGTHS, _options("lengths", lengths=LENGTHS, fill=FILL)),
+    "dates": _either(UNIT, {"type": "array", "items": UNIT, "minItems": 1}),
+    "known": _either(
+        {"enum": list(LISTS)},
+        _options(
+            "list",
+            list={"enum": list(LISTS)},
+            levels={
+                "type": "array",
+                "items": {"enum": list(dict.fromkeys(level for known in LISTS.values() for level in known.levels))},
+                "minItems": 1,
+                "uniqueItems": True,
+            },
+            language={"enum": list(LANGUAGES)},
+            others={**NAME, "type": ["string", "null"]},
+        ),
+    ),
+    "frequency": _either(LENGTHS, _options("least", least=LENGTHS, name=NAME)),
+    "tree": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": NODE}},
+    "groups": _either(LEVEL, {"type": "array", "items": LEVEL, "minItems": 1}),
+    "rows": {"type": "array", "items": {"type": "array", "minItems": 1}},
+    "order": {"type": "array", "minItems": 1, "uniqueItems": True},
+}
+DEFINITIONS: dict[str, Any] = {
+    "tree": _either(
+        {"type": ["string", "number", "boolean", "null"]},
+        {"type": "object", "additionalProperties": {"$ref": NODE}},
+        {"type": "array", "items": {"$ref": NODE}},
+    )
+}
+"""What shapes refer to."""
+MEANINGS = {
+    "intervals": Sentence("intervals of numbers: widths per level, such as [5, 10, 20], or cuts"),
+    "mask": Sentence("characters hidden one after another, from the right or from the left"),
+    "path": Sentence("components of a path dropped one after another; the separator"),
+    "prefix": Sentence("codes cut at these lengths, such as [4, 2]"),
+    "dates": Sentence("calendar units per level, such as [month, year, decade]"),
+    "known": Sentence("regions of a list that everybody knows"),
+    "frequency": Sentence("values with fewer records than these numbers together, level by level"),
+    "tree": Sentence("nested names whose leaves are the values"),
+    "groups": Sentence("names with their members, or a list of such mappings, one per level"),
+    "rows": Sentence("every value with its labels, level by level"),
+    "order": Sentence("all values in order"),
+    "file": Sentence("a file: value;level 1;…;*, one row for each value"),
+}
+
+
+def builder_schema(name: str, language: str = "en") -> dict[str, Any]:
+    """What may be written for a builder, and what it does, in a language.
+
+    >>> builder_schema("dates")["anyOf"][0]["enum"][:3]
+    ['day', 'week', 'month']
+    """
+    return {"description": MEANINGS[name].into(language), **_SHAPES[name]}
+
+
+def hierarchy_schema(language: str = "en") -> dict[str, Any]:
+    """What may be written for the hierarchy of a column; `DEFINITIONS` must stand beside it."""
+    builders = {name: builder_schema(name, language) for name in BUILDERS}
+    top = {"type": "boolean", "default": True, "description": Sentence("end in *: everything alike").into(language)}
+    delimiter = {"type": ["string", "null"], "minLength": 1, "maxLength": 1}
+    file = {"type": "string", "minLength": 1, "description": MEANINGS["file"].into(language)}
+    return {
+        "type": ["object", "null"],
+        "properties": {
+            **builders,
+            "file": file,
+            "top": top,
+            "delimiter": delimiter,
+            "encoding": {"type": ["string", "null"]},
+        },
+        "additionalProperties": False,
+        "oneOf": [{"type": "null"}, *({"required": [name]} for name in (*builders, "file"))],
+        "dependentRequired": {"delimiter": ["file"], "encoding": ["file"]},
+        "dependentSchemas": {"top": {"properties": {"file": False}}},
+    }
