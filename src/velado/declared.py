@@ -54,7 +54,8 @@ class Strength:
 class Figure:
     """A figure by which things are compared: ``better`` = 1 if larger is better, −1 if smaller is, 0 if neither.
 
-    ``low`` and ``high`` are its range, None where it has no end; ``unit``: share, records, classes, people, or none.
+    ``low`` and ``high`` are its range, None where it has no end; ``unit``: records, classes, or none; ``at``: where results
+    have it.
     """
 
     title: str
@@ -63,10 +64,16 @@ class Figure:
     low: float | None = 0.0
     high: float | None = None
     unit: str = ""
+    at: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """What the catalog says beside title and meaning."""
-        return {"better": BETTER[self.better], "range": [self.low, self.high], "unit": self.unit}
+        return {"better": BETTER[self.better], "range": [self.low, self.high], "unit": self.unit, "at": self.at}
+
+    @property
+    def declaration(self) -> Declaration:
+        """The figure as any thing that is declared."""
+        return Declaration(self.title, self.meaning, more=self.as_dict())
 
 
 BETTER = {1: "larger", -1: "smaller", 0: None}
@@ -90,7 +97,7 @@ def declared(**texts: Any) -> Callable[[Kind], Kind]:
 
 
 def declaration_of(thing: Any) -> Declaration:
-    """The declaration of a class, function or entry of a registry."""
-    found = thing.declaration
+    """The declaration of a class, function or entry of a registry, which may be a declaration itself."""
+    found = thing if isinstance(thing, Declaration) else thing.declaration
     assert isinstance(found, Declaration)
     return found

@@ -27,6 +27,7 @@ COMMANDS = {
     ),
     "balance": ("balance", "Find the strongest setting that still keeps the utility asked for; default k = 2 to 20."),
     "attack": ("attack", "Try what an adversary would try with a release, and say what would have prevented it."),
+    "catalog": ("catalog", "Show what there is to choose from: models, methods, operations, and what each means."),
     "report": (
         "report",
         "Write the report of a release as HTML, PDF and XLSX; values of k, ℓ, t add a comparison with other settings.",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from velado.declared import Declaration
 from velado.errors import InputError, NoSolution, suggest
 from velado.evaluation.evaluation import Evaluation
+from velado.evaluation.figures import FIGURES
 from velado.models import strengths
+from velado.parameters import Number, Parameter
 from velado.sentences import Sentence, joined
 
 
@@ -104,12 +108,28 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Condition:
-    """A figure of an evaluation that must stay on one side of a limit."""
+    """A figure of an evaluation that must stay on one side of a limit; ``of`` names it among the measures."""
 
     help: str
     at_least: bool
     figure: Callable[[Evaluation], float | None]
+    of: str
     measure: str | None = None
+
+    @property
+    def declaration(self) -> Declaration:
+        """The figure that it limits."""
+        known = FIGURES[self.of]
+        return Declaration(
+            known.title, known.meaning, more={**known.as_dict(), "limit": "at least" if self.at_least else "at most"}
+        )
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """The limit itself."""
+        known = FIGURES[self.of]
+        high = math.inf if known.high is None else known.high
+        return {"limit": Number(self.help, low=0, high=high)}
 
     def holds(self, value: float | None, limit: float) -> bool:
         """Whether a value meets the limit; a figure that does not exist does not."""
@@ -121,14 +141,14 @@ class Condition:
 CONDITIONS: dict[str, Condition] = {
     "ks": Condition(
         "smallest Kolmogorov–Smirnov p-value of the numeric quasi-identifiers, at least", True,
-        lambda e: min((test.p for test in (e.ks or {}).values()), default=None), "ks",
+        lambda e: min((test.p for test in (e.ks or {}).values()), default=None), "ks", "ks",
     ),
-    "loss": Condition("loss, at most", False, lambda e: e.utility.loss),
-    "precision": Condition("precision, at least", True, lambda e: e.utility.precision),
-    "suppressed": Condition("share of records suppressed, at most", False, lambda e: e.suppressed / e.rows),
+    "loss": Condition("loss, at most", False, lambda e: e.utility.loss, "loss"),
+    "precision": Condition("precision, at least", True, lambda e: e.utility.precision, "precision"),
+    "suppressed": Condition("share of records suppressed, at most", False, lambda e: e.suppressed / e.rows, "suppressed"),
     "query-error": Condition(
         "mean relative error of COUNT queries, at most", False,
-        lambda e: None if e.queries is None else e.queries.mean, "queries",
+        lambda e: None if e.queries is None else e.queries.mean, "query-error", "queries",
     ),
 }  # fmt: skip
 

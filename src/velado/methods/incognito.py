@@ -42,7 +42,7 @@ class Incognito(Method):
     monotone_only: ClassVar[bool] = True
     parameters: ClassVar = {
         "suppression": Number("share of the records that may be suppressed", low=0, high=1),
-        "objective": Choice("what to minimise among the satisfying nodes", OBJECTIVES),
+        "objective": Choice("what to minimise among the satisfying nodes", tuple(OBJECTIVES)),
     }
 
     def search(

@@ -70,7 +70,7 @@ class Lattice(Method):
     proves: ClassVar[bool] = True
     parameters: ClassVar = {
         "suppression": Number("share of the records that may be suppressed", low=0, high=1),
-        "objective": Choice("what to minimise (precision: to maximise)", OBJECTIVES),
+        "objective": Choice("what to minimise (precision: to maximise)", tuple(OBJECTIVES)),
         "budget": Number(
             "seconds after which the best node found is returned",
             low=0,

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from velado.declared import Declaration
 from velado.errors import InputError, suggest
 from velado.frequency import Classes, FrequencyTable
 from velado.frequency.classes import LevelTables
@@ -74,7 +75,28 @@ CELL_OBJECTIVES: dict[str, Callable[[FrequencyTable], CellPrices]] = {
     "precision": _precision,
     "entropy": _entropy,
 }
-OBJECTIVES = (*CELL_OBJECTIVES, "discernibility", "average-class-size")
+OBJECTIVES: dict[str, Declaration] = {
+    "loss": Declaration(
+        title="loss", meaning="The geometric mean of the share of detail that each column loses: 0 none, 1 all."
+    ),
+    "loss-mean": Declaration(
+        title="loss (arithmetic mean)", meaning="The mean of the share of detail that each column loses: 0 none, 1 all."
+    ),
+    "precision": Declaration(
+        title="precision", meaning="1 minus the mean of level divided by highest level over all cells; it is maximised.",
+        more={"better": "larger"},
+    ),
+    "entropy": Declaration(
+        title="entropy loss", meaning="The share of the information about the original values that the released ones lose."
+    ),
+    "discernibility": Declaration(
+        title="discernibility",
+        meaning="Every record costs the size of its class, a suppressed one the size of the table.",
+    ),
+    "average-class-size": Declaration(
+        title="average class size", meaning="Released records divided by released classes."
+    ),
+}  # fmt: skip
 
 
 def value_of(name: str, classes: Classes, kept: np.ndarray) -> float:

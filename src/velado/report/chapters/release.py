@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from velado.attacks import ATTACKS
 from velado.evaluation.risk import THRESHOLD, Risk, required_size
 from velado.frequency import Sensitive
+from velado.methods import METHODS, OBJECTIVES
 from velado.models import FUZZY, MODELS, figure_title, larger_is_safer, model_from, title_of
 from velado.models import Verdict as Judged
 from velado.report import charts
@@ -244,7 +246,7 @@ def attacks(subject: Subject) -> Section | None:
     words = subject.words
     rows = []
     for a in subject.attacks:
-        name = words.label("attack", a.name)
+        name = Sentence(ATTACKS[a.name].declaration.title).into(words.code)
         column = getattr(a, "column", None)
         rows.append(
             (
@@ -289,7 +291,7 @@ def method(subject: Subject) -> Section | None:
         return None
     ((name, parameters),) = chosen.items()
     search = about.part("search") or {}
-    rows = [(subject.text("method.name"), Cell(words.label("method-name", name)))]
+    rows = [(subject.text("method.name"), _said(subject, METHODS[name].declaration.title))]
     for key, value in parameters.items():
         rows.append((Cell(words.label("parameter", key)), Cell(_parameter(subject, key, value))))
     if name in ("fixed", "fuzzy"):
@@ -308,7 +310,7 @@ def _parameter(subject: Subject, key: str, value: Any) -> str:
     if key == "suppression":
         return words.percent(value)
     if key == "objective":
-        return words.label("objective", str(value))
+        return Sentence(OBJECTIVES[str(value)].title).into(words.code)
     if isinstance(value, Mapping):
         parts = (f"{clean(str(k))} {_value(subject, x)}" for k, x in value.items())
         return "; ".join(parts) or words.text("none")
