@@ -32,7 +32,7 @@ from velado.report import charts
 from velado.report import report as reports
 from velado.report.chapters import disclosure
 from velado.report.chapters.content import Cell, Content
-from velado.report.chapters.subject import About, Subject
+from velado.report.chapters.subject import About, Subject, clean
 from velado.report.charts import bars, drawing, trends
 from velado.report.charts.drawing import Chart, Drawn, Studio
 from velado.report.formats.html import html
@@ -119,7 +119,7 @@ def page_of(content: Content) -> str:
 def texts_of(content: Content) -> str:
     """All that a report says: what the document is made from, the charts, and the class list."""
     specs = [p.chart.spec for p in content.pictures]
-    lists = [content.classes.columns, content.classes.labels]
+    lists = list(content.classes.figures.rows())
     return json.dumps([_data(content), specs, lists], ensure_ascii=False)
 
 
@@ -351,8 +351,39 @@ def test_the_page_is_in_its_language(written: dict[str, Path], subject: Subject)
     book = openpyxl.load_workbook(written[".xlsx"])
     assert book.sheetnames[:2] == ["Resumen", "Tamaños de clase"]
     assert book["Tamaños de clase"]["A1"].value == "clase"
-    sizes = [row[-1] for row in book["Tamaños de clase"].iter_rows(min_row=2, values_only=True)]
+    heads = [cell.value for cell in book["Tamaños de clase"][1]]
+    sizes = [row[heads.index("registros")] for row in book["Tamaños de clase"].iter_rows(min_row=2, values_only=True)]
     assert sizes == sorted(subject.pair.sizes.tolist(), reverse=True)
+    assert heads[-1] == "diagnosis: mayor proporción"
+
+
+def test_the_workbook_lists_the_figures_of_all_classes_from_the_release_alone(
+    written: dict[str, Path], subject: Subject, folder: Path
+) -> None:
+    """Somebody who has only the release counts the same, so nothing of the suppressed record is in it."""
+    assert subject.evaluation.suppressed == 1
+    with open(folder / "out.csv", encoding="utf-8", newline="") as stream:
+        released = [row for row in csv.DictReader(stream) if row["sex"] != "*"]
+    everybody = Counter(row["diagnosis"] for row in released)
+    classes: dict[tuple[str, ...], Counter[str]] = {}
+    for row in released:
+        label = tuple(clean(row[c].removeprefix("'")) for c in subject.pair.columns)
+        classes.setdefault(label, Counter())[row["diagnosis"]] += 1
+    sheet = openpyxl.load_workbook(written[".xlsx"])["Tamaños de clase"]
+    heads = [cell.value for cell in sheet[1]]
+    width = len(subject.pair.columns)
+    rows = list(sheet.iter_rows(min_row=2, values_only=True))
+    assert {row[1 : width + 1] for row in rows} == set(classes)
+    for row in rows:
+        ill = classes[row[1 : width + 1]]
+        n = ill.total()
+        over = sum(max(0.0, count / n - everybody[x] / len(released)) for x, count in ill.items())
+        shown = dict(zip(heads, row, strict=True))
+        assert shown["registros"] == n
+        assert shown["riesgo"] == pytest.approx(1 / n)
+        assert shown["diagnosis: ℓ distinta"] == len(ill)
+        assert shown["diagnosis: t uniforme"] == pytest.approx(over)
+        assert shown["diagnosis: mayor proporción"] == pytest.approx(max(ill.values()) / n)
 
 
 # What of the original may be shown
@@ -457,9 +488,10 @@ def test_small_classes_are_listed_only_if_the_models_allow_them(subject: Subject
     free = replace(subject.evaluation, models=())
     assert disclosure.Limits.of(free).listed == 10
     content = in_language(subject, "en", evaluation=free)
-    small = [labels for labels, size in zip(content.classes.labels, content.classes.sizes, strict=True) if size < 10]
+    small = [row for row in content.classes.figures.rows() if row["records"] < 10]
     assert small
-    assert {x for labels in small for x in labels} == {"not shown (small group)"}
+    assert {x for row in small for x in row["labels"].values()} == {"not shown (small group)"}
+    assert {x for row in small for figures in row["sensitive"].values() for x in figures.values()} == {None}
     assert content.verdict.state == "open"
     assert content.verdict.models is None
 

@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from velado.questions.decrypt import Decrypted, decrypt
     from velado.questions.estimate import Estimate, estimate
     from velado.questions.evaluate import evaluate
+    from velado.questions.exploration import Exploration
+    from velado.questions.explore import explore
     from velado.questions.fuzzify import Fuzzification, fuzzify
     from velado.questions.hierarchy import project_hierarchy
     from velado.questions.inspect import Inspection, inspect_table
@@ -94,6 +96,7 @@ __all__ = [
     "Estimate",
     "Evaluation",
     "Exact",
+    "Exploration",
     "FindSlots",
     "Fixed",
     "FrequencyTable",
@@ -141,6 +144,7 @@ __all__ = [
     "decrypt",
     "estimate",
     "evaluate",
+    "explore",
     "fuzzify",
     "generate_people",
     "generate_slots",
@@ -177,6 +181,8 @@ _HOMES = {
     "velado.questions.decrypt": "Decrypted decrypt",
     "velado.questions.estimate": "Estimate estimate",
     "velado.questions.evaluate": "evaluate",
+    "velado.questions.exploration": "Exploration",
+    "velado.questions.explore": "explore",
     "velado.questions.fuzzify": "Fuzzification fuzzify",
     "velado.questions.hierarchy": "project_hierarchy",
     "velado.questions.inspect": "Inspection inspect_table",

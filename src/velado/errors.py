@@ -170,7 +170,8 @@ def reason(error: BaseException, otherwise: str = "") -> Sentence:
     >>> reason(PermissionError(13, "Permission denied")).into("es")
     'permiso denegado'
     """
-    return Sentence(getattr(error, "strerror", None) or otherwise or str(error))
+    ours = next((said for said in error.args if isinstance(said, Sentence)), None)
+    return ours or Sentence(getattr(error, "strerror", None) or otherwise or str(error))
 
 
 FULL = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))

@@ -112,6 +112,21 @@ class Number(Parameter):
 
 
 @dataclass(frozen=True)
+class Limit(Parameter):
+    """A share of the records from 0 to 1, or so many of them: ``3 records``."""
+
+    def problem(self, value: Any) -> Sentence | None:
+        """What is wrong with a value, or None."""
+        if (_is_number(value) and 0 <= value <= 1) or records_of(value) is not None:
+            return None
+        return Sentence("must be a share from 0 to 1, or a number of records such as '3 records'")
+
+    def shape(self) -> dict[str, Any]:
+        """A share, or a number with its unit."""
+        return {"anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "string", "pattern": RECORDS}]}
+
+
+@dataclass(frozen=True)
 class Choice(Parameter):
     """One of a few words (or truth values, or numbers)."""
 
@@ -333,6 +348,19 @@ def bytes_of(value: Any) -> int | None:
         return int(value) if value > 0 else None
     found = re.search(AMOUNT, value) if isinstance(value, str) else None
     return None if found is None else max(1, int(float(found[1]) * UNITS[found[3]]))
+
+
+RECORDS = r"^(0|[1-9][0-9]{0,14}) records?$"
+
+
+def records_of(value: Any) -> int | None:
+    """How many records a limit names; None if it is a share.
+
+    >>> records_of("3 records"), records_of("1 record"), records_of(0.05)
+    (3, 1, None)
+    """
+    found = re.search(RECORDS, value) if isinstance(value, str) else None
+    return None if found is None else int(found[1])
 
 
 FLAG = (False, True)

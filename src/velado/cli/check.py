@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ from rich.table import Table
 
 from velado import Check, InputError, check
 from velado.cli import warming
+from velado.cli.classes import ALL, CSV, FIRST, TOP, show, write
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
     JSON,
@@ -46,21 +48,36 @@ def command(
     ] = None,
     person: PERSON = None,
     twins: TWINS = "fold",
+    classes: Annotated[
+        bool, typer.Option("--classes", help="Show the figures of every class, smallest first.")
+    ] = False,
+    top: TOP = None,
+    all: ALL = False,
+    csv: CSV = None,
     read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Say which privacy models a table satisfies as it is, and to which degree."""
     warming.begin()
+    listed = classes or all or top is not None
     with progress() as report:
         result = check(
             read(table), names(qi), names(sensitive), l=l, trees=files(tree, "--tree"),
             models=[_model(m) for m in model or ()], person=person, twins=twins,
-            progress=report,
+            classes=listed or csv is not None, progress=report,
         )  # fmt: skip
+    each = result.class_figures
+    if csv is not None and each is not None:
+        write(each, csv, table)
     if json:
-        print_json(result.as_dict())
+        print_json((result if listed else replace(result, class_figures=None)).as_dict())
         return
     _show(result, str(table), l)
+    if listed and each is not None:
+        show(each, None if all else top or FIRST)
+    if csv is not None and each is not None:
+        say()
+        say("Wrote {file}: {classes:,} classes", file=csv, classes=len(each))
 
 
 def _model(text: str) -> Any:

@@ -26,6 +26,10 @@ COMMANDS = {
         "Try many settings on one reading of the table: loss, risk, suppressed records and class sizes of each.",
     ),
     "balance": ("balance", "Find the strongest setting that still keeps the utility asked for; default k = 2 to 20."),
+    "explore": (
+        "explore",
+        "Show every node of the generalization lattice: what a release at these levels would lose, suppress and achieve.",
+    ),
     "attack": ("attack", "Try what an adversary would try with a release, and say what would have prevented it."),
     "catalog": ("catalog", "Show what there is to choose from: models, methods, operations, and what each means."),
     "report": (

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 PATIENCE = 60.0
 """Seconds that plain kernels serve while another process compiles."""
-SEARCHES = ("partition", "start_search", "climb_nodes", "sweep_nodes", "evaluate_node", "judge")
+SEARCHES = ("partition", "start_search", "climb_nodes", "sweep_nodes", "evaluate_node", "judge", "survey_nodes")
 
 _helpers: list[subprocess.Popen[bytes]] = []
 

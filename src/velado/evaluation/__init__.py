@@ -1,6 +1,7 @@
 """What a release achieves and what it costs."""
 
 from velado.evaluation.aggregates import aggregates, mode_with_suppressed
+from velado.evaluation.classes import ClassFigures, class_figures, released_figures
 from velado.evaluation.comparison import CONDITIONS, Balance, Comparison, Setting
 from velado.evaluation.evaluation import MEASURES, Evaluation, Wanted, check_numeric, evaluate, judge
 from velado.evaluation.learning import Outcome
@@ -15,6 +16,7 @@ __all__ = [
     "MEASURES",
     "Balance",
     "Check",
+    "ClassFigures",
     "Comparison",
     "Evaluation",
     "Outcome",
@@ -27,12 +29,14 @@ __all__ = [
     "aggregates",
     "check_frequency",
     "check_numeric",
+    "class_figures",
     "evaluate",
     "judge",
     "mode_with_suppressed",
     "precision",
     "public",
     "public_verdicts",
+    "released_figures",
     "risk",
     "utility",
 ]

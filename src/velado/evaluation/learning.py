@@ -15,6 +15,7 @@ from velado.errors import InputError, missing_package
 from velado.evaluation.pair import Pair
 from velado.hierarchies import Cover
 from velado.progress import Progress
+from velado.sentences import Sentence
 from velado.values import Text
 
 FOLDS = 3
@@ -67,8 +68,10 @@ def _classifiers(seed: int) -> dict[str, Callable[[], Any]]:
     except ImportError:
         raise missing_package("no-learning", "learning utility needs one more package", "learning") from None
     return {
-        "logistic regression": lambda: LogisticRegression(max_iter=200, tol=1e-3, random_state=seed),
-        "random forest": lambda: RandomForestClassifier(100, min_samples_leaf=2, random_state=seed, n_jobs=-1),
+        Sentence("logistic regression"): lambda: LogisticRegression(max_iter=200, tol=1e-3, random_state=seed),
+        Sentence("random forest"): lambda: RandomForestClassifier(
+            100, min_samples_leaf=2, random_state=seed, n_jobs=-1
+        ),
     }
 
 

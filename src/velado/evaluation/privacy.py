@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from velado.evaluation.classes import ClassFigures, class_figures, class_models
 from velado.evaluation.risk import Risk, risk
 from velado.frequency import Classes, FrequencyTable, Sensitive
-from velado.models import Checked, KAnonymity, PrivacyModel, Verdict, checked_figures, judge_classes
-from velado.parameters import build
+from velado.models import KAnonymity, PrivacyModel, Verdict, checked_figures, judge_classes
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,8 @@ class Check:
     ``t_equal``, ``t_ordered`` (None if the values have no order), ``t_hierarchical`` (with a tree), ``delta`` (base 2), ``delta_e`` (base e), ``beta``,
     ``beta_enhanced`` (None if no β is enough), ``alpha``. ``twins`` says how many values of a column have several
     spellings, which were judged as one, and how many spellings these have. ``models`` are the verdicts on models that were
-    asked for. What a column has is what the models declare (`velado.models.checked_figures`).
+    asked for, ``class_figures`` the figures of each class, smallest first, if they were asked for. What a column has is
+    what the models declare (`velado.models.checked_figures`).
     """
 
     rows: int
@@ -35,35 +36,33 @@ class Check:
     sensitive: dict[str, dict[str, Any]]
     twins: dict[str, dict[str, int]] = field(default_factory=dict)
     models: tuple[Verdict, ...] = ()
+    class_figures: ClassFigures | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready; without models where none was asked for."""
-        shown = {name: value for name, value in asdict(self).items() if name != "models"}
-        return {**shown, "models": [v.as_dict() for v in self.models]} if self.models else shown
+        """JSON-ready; models and the figures of each class only where they were asked for."""
+        shown = asdict(replace(self, class_figures=None, models=()))
+        del shown["class_figures"], shown["models"]
+        if self.models:
+            shown["models"] = [v.as_dict() for v in self.models]
+        each = self.class_figures
+        return shown if each is None else shown | {"class_figures": list(each.rows())}
 
 
-def _models(attribute: Sensitive, order: int) -> dict[str, PrivacyModel]:
-    """The models whose figures the column has, by the names of the figures."""
-    has = {"": True, "order": attribute.disorder is None, "tree": attribute.tree is not None}
-    return {
-        name: build(model, _arguments(attribute, figure, order), name)
-        for name, (model, figure) in checked_figures().items()
-        if has[figure.needs]
-    }
-
-
-def _arguments(attribute: Sensitive, figure: Checked, order: int) -> dict[str, Any]:
-    return {"column": attribute.column, **figure.arguments, **({"l": order} if figure.ranked else {})}
-
-
-def check_frequency(frequency: FrequencyTable, order: int = 2, people: np.ndarray | None = None) -> Check:
+def check_frequency(
+    frequency: FrequencyTable, order: int = 2, people: np.ndarray | None = None, each: bool = False
+) -> Check:
     """All measures of a table, its quasi-identifiers as they are; ``order`` is the ℓ of the recursive c.
 
-    ``people`` are the different people of each row, where k and risk are to be judged on them.
+    ``people`` are the different people of each row, where k and risk are to be judged on them; ``each``: with the figures
+    of each class.
     """
     classes = Classes.of_rows(frequency)
     alone = frequency.singled_out if people is None else int((people == 1).sum())
-    return check_classes(classes, frequency.sensitive, alone, order, people)
+    found = check_classes(classes, frequency.sensitive, alone, order, people)
+    if not each:
+        return found
+    labels = classes.labels_at([0] * len(frequency.hierarchies))
+    return replace(found, class_figures=class_figures(classes, *labels, order, people).smallest_first())
 
 
 def check_classes(
@@ -78,7 +77,7 @@ def check_classes(
     exposed = sizes if people is None else people
     named: list[tuple[str, str, PrivacyModel]] = []
     for attribute in sensitive:
-        for name, model in _models(attribute, order).items():
+        for name, model in class_models(attribute, order, by_class=False).items():
             named.append((attribute.column, name, model))
     _, verdicts = judge_classes([m for _, _, m in named], sensitive, classes)
     figures = checked_figures()

@@ -16,8 +16,9 @@ from velado.errors import NoSolution
 from velado.frequency import Classes, FrequencyTable
 from velado.fuzzy.classes import Fuzzified
 from velado.hierarchies import Cover
+from velado.methods.suppression import Suppression, unlimited
 from velado.models import CLASS, WHOLE, PrivacyModel, Verdict, judge_classes
-from velado.parameters import Parameter, check
+from velado.parameters import Parameter, check, records_of
 from velado.progress import Progress
 from velado.sentences import Sentence, joined
 from velado.values import Text
@@ -92,8 +93,8 @@ class Found:
 class Method(ABC):
     """A way to find a recoding in a frequency table.
 
-    ``takes``: which kinds of models it can satisfy (`velado.models.base`). ``local``: a value may become different labels in
-    different records; full-domain otherwise. ``proves``: what it finds is proven to be the best by its own goal.
+    ``takes``: which kinds of models it can satisfy (`velado.models.base`). ``full_domain``: it
+    chooses a node of the generalization lattice, every column at one level. ``proves``: what it finds is proven to be the best by its own goal.
     ``monotone_only``: models must be monotone, and hereditary where records may be suppressed.
     """
 
@@ -101,7 +102,7 @@ class Method(ABC):
     declaration: ClassVar[Declaration]
     parameters: ClassVar[Mapping[str, Parameter]]
     takes: ClassVar[frozenset[str]] = frozenset({CLASS, WHOLE})
-    local: ClassVar[bool] = False
+    full_domain: ClassVar[bool] = True
     proves: ClassVar[bool] = False
     monotone_only: ClassVar[bool] = False
 
@@ -135,11 +136,6 @@ def lattice_size(levels: Sequence[int]) -> int:
     return min(math.prod(levels), 10**300)
 
 
-def suppression_limit(share: float, records: int) -> int:
-    """How many records a share allows to suppress."""
-    return min(records, math.floor(share * records + 1e-9))
-
-
 def release_of(
     frequency: FrequencyTable, models: Sequence[PrivacyModel], levels: Sequence[int], search: Search, **more: Any
 ) -> Found:
@@ -149,10 +145,10 @@ def release_of(
     return Found(classes, kept, search, *classes.labels_at(levels), tuple(int(x) for x in levels), **more)
 
 
-def no_solution(frequency: FrequencyTable, models: Sequence[PrivacyModel], share: float) -> NoSolution:
+def no_solution(frequency: FrequencyTable, models: Sequence[PrivacyModel], limit: Suppression) -> NoSolution:
     """Why nothing was found, and the nearest setting that would work.
 
-    Its ``fields``: the share of records that may be suppressed (``allowed``), what each model ``reached`` with every column at
+    Its ``fields``: the share or number of records that may be suppressed (``allowed``), what each model ``reached`` with every column at
     its highest level, the names of those ``failing`` even there, and a node that satisfies the models if more records may be
     suppressed (``nearest``), if there is one on the way up.
     """
@@ -173,25 +169,34 @@ def no_solution(frequency: FrequencyTable, models: Sequence[PrivacyModel], share
         hints.append(
             Sentence("The fully generalized table satisfies the models; no node does so within the limits given.")
         )
-    if share < 1:
+    if not unlimited(limit):
         hints.append(Sentence("Allow more suppression, weaken the models, or give the hierarchies a higher level."))
     else:
         hints.append(Sentence("Weaken the models to what the table reaches, or drop the model."))
     return NoSolution(
         "no-solution",
-        Sentence(
-            "no recoding satisfies the models when at most {allowed:.4g} of the records may be suppressed",
-            allowed=share,
-        )
-        if share < 1
-        else "no recoding satisfies the models",
+        _unsatisfied(limit),
         hint=joined("\n", hints),
         fields={
-            "allowed": share,
+            "allowed": limit,
             "reached": reached(verdicts),
             "failing": list(reached(failing)),
-            "nearest": _nearest(frequency, models) if share < 1 else None,
+            "nearest": _nearest(frequency, models) if not unlimited(limit) else None,
         },
+    )
+
+
+def _unsatisfied(limit: Suppression) -> Sentence:
+    if unlimited(limit):
+        return Sentence("no recoding satisfies the models")
+    records = records_of(limit)
+    if records is None:
+        return Sentence(
+            "no recoding satisfies the models when at most {allowed:.4g} of the records may be suppressed",
+            allowed=float(limit),
+        )
+    return Sentence(
+        "no recoding satisfies the models when at most {records:,} record(s) may be suppressed", records=records
     )
 
 

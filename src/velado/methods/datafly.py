@@ -16,11 +16,10 @@ from velado.methods.base import (
     lattice_size,
     no_solution,
     release_of,
-    suppression_limit,
 )
 from velado.methods.clock import Clock
+from velado.methods.suppression import SUPPRESSION, Suppression, suppression_limit
 from velado.models import PrivacyModel
-from velado.parameters import Number
 from velado.progress import Progress
 
 
@@ -32,7 +31,7 @@ class Datafly(Method):
     system for providing anonymity in medical data", 1997.
     """
 
-    suppression: float = 0.05
+    suppression: Suppression = 0.05
     name: ClassVar[str] = "datafly"
     declaration: ClassVar = Declaration(
         title="Datafly: a fast guess",
@@ -40,7 +39,7 @@ class Datafly(Method):
         "suppressed.",
         example={"suppression": 0.05},
     )
-    parameters: ClassVar = {"suppression": Number("share of the records that may be suppressed", low=0, high=1)}
+    parameters: ClassVar = {"suppression": SUPPRESSION}
 
     def search(
         self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None

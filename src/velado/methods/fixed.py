@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 from velado.declared import Declaration
 from velado.errors import InputError, NoSolution, suggest
 from velado.frequency import FrequencyTable
-from velado.methods.base import Found, Method, Search, lattice_size, reached, release_of, suppression_limit
+from velado.methods.base import Found, Method, Search, lattice_size, reached, release_of
 from velado.methods.clock import Clock
+from velado.methods.suppression import SUPPRESSION, Suppression, suppression_limit
 from velado.models import PrivacyModel, judge_classes
-from velado.parameters import Levels, Number
+from velado.parameters import Levels
 from velado.progress import Progress
 from velado.sentences import Sentence
 
@@ -22,7 +23,7 @@ class Fixed(Method):
     """Exactly the given levels; violating classes are suppressed if the limit allows it."""
 
     levels: Mapping[str, int]
-    suppression: float = 1.0
+    suppression: Suppression = 1.0
     name: ClassVar[str] = "fixed"
     declaration: ClassVar = Declaration(
         title="fixed: levels chosen by hand",
@@ -31,7 +32,7 @@ class Fixed(Method):
     )
     parameters: ClassVar = {
         "levels": Levels("level of each quasi-identifier"),
-        "suppression": Number("share of the records that may be suppressed", low=0, high=1),
+        "suppression": SUPPRESSION,
     }
 
     def search(
@@ -43,7 +44,9 @@ class Fixed(Method):
         clock = Clock()
         vector = self._vector(frequency)
         nodes = lattice_size([h.levels for h in frequency.hierarchies])
-        found = release_of(frequency, models, vector, Search(nodes, 1, False, None, clock.seconds, "given levels"))
+        found = release_of(
+            frequency, models, vector, Search(nodes, 1, False, None, clock.seconds, Sentence("given levels"))
+        )
         if not found.kept.any() or found.suppressed > suppression_limit(self.suppression, frequency.records):
             raise NoSolution(
                 "no-solution",

@@ -18,9 +18,10 @@ from velado.fuzzy.coding import Coding
 from velado.fuzzy.memberships import MOST_CELLS
 from velado.hierarchies import Hierarchy
 from velado.i18n import LANGUAGES
-from velado.methods.base import Found, Method, Search, reached, shown_figure, suppression_limit
+from velado.methods.base import Found, Method, Search, reached, shown_figure
 from velado.methods.clock import Clock
 from velado.methods.fuzzy_labels import Labelled
+from velado.methods.suppression import SUPPRESSION, Suppression, suppression_limit
 from velado.models import CLASS, FUZZY, PrivacyModel, Verdict, check_basis
 from velado.parameters import FLAG, Choice, Lists, Number
 from velado.progress import Progress
@@ -55,7 +56,7 @@ class Fuzzy(Method):
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     language: str = "en"
     degrees: int | None = None
-    suppression: float = 0.0
+    suppression: Suppression = 0.0
     restarts: int = 5
     seed: int = 0
     name: ClassVar[str] = "fuzzy"
@@ -65,7 +66,7 @@ class Fuzzy(Method):
         example={"partition": "c-means", "sets": 5},
     )
     takes: ClassVar[frozenset[str]] = frozenset({CLASS, FUZZY})
-    local: ClassVar[bool] = True
+    full_domain: ClassVar[bool] = False
     parameters: ClassVar = {
         "partition": Choice("how the sets are found", ("c-means", "gustafson-kessel", "k-means", "global-recode")),
         "joint": Choice("partition all columns together instead of crossing their sets", FLAG),
@@ -78,7 +79,7 @@ class Fuzzy(Method):
         "names": Lists("names of the sets of a column, ascending"),
         "language": Choice("language of the names that are not given", tuple(LANGUAGES)),
         "degrees": Number("decimals of the degrees of membership, if they are written", low=1, high=6, integer=True, optional=True),
-        "suppression": Number("share of the records that may be suppressed", low=0, high=1),
+        "suppression": SUPPRESSION,
         "restarts": Number("runs from different starts, of which the best is taken", low=1, high=1000, integer=True, expert=True),
         "seed": Number("seed of the starts", low=0, integer=True, expert=True),
     }  # fmt: skip

@@ -16,8 +16,9 @@ from velado.methods.clock import Clock
 from velado.methods.lattice import Space
 from velado.methods.monotone import require_monotone
 from velado.methods.objectives import OBJECTIVES
+from velado.methods.suppression import SUPPRESSION, Suppression
 from velado.models import PrivacyModel
-from velado.parameters import Choice, Number
+from velado.parameters import Choice
 from velado.progress import Progress
 
 
@@ -30,7 +31,7 @@ class Incognito(Method):
     failed projection are never grouped. LeFevre, DeWitt, Ramakrishnan, "Incognito", 2005.
     """
 
-    suppression: float = 0.0
+    suppression: Suppression = 0.0
     objective: str = "loss"
     name: ClassVar[str] = "incognito"
     declaration: ClassVar = Declaration(
@@ -41,7 +42,7 @@ class Incognito(Method):
     proves: ClassVar[bool] = True
     monotone_only: ClassVar[bool] = True
     parameters: ClassVar = {
-        "suppression": Number("share of the records that may be suppressed", low=0, high=1),
+        "suppression": SUPPRESSION,
         "objective": Choice("what to minimise among the satisfying nodes", tuple(OBJECTIVES)),
     }
 

@@ -6,7 +6,7 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -25,10 +25,10 @@ from velado.methods.base import (
     lattice_size,
     no_solution,
     release_of,
-    suppression_limit,
 )
 from velado.methods.clock import Clock
 from velado.methods.objectives import OBJECTIVES, compile_objective, value_of
+from velado.methods.suppression import SUPPRESSION, Suppression, suppression_limit
 from velado.models import PrivacyModel, compile_rules, judge_classes, single_models, smallest_class, whole_models
 from velado.parameters import FLAG, Choice, Number
 from velado.progress import Progress
@@ -56,7 +56,7 @@ class Lattice(Method):
     generalizations, Samarati 2001). See `velado.kernels.lattice` for the search.
     """
 
-    suppression: float = 1.0
+    suppression: Suppression = 1.0
     objective: str = "loss"
     budget: float | None = None
     minimal: bool = False
@@ -69,7 +69,7 @@ class Lattice(Method):
     )
     proves: ClassVar[bool] = True
     parameters: ClassVar = {
-        "suppression": Number("share of the records that may be suppressed", low=0, high=1),
+        "suppression": SUPPRESSION,
         "objective": Choice("what to minimise (precision: to maximise)", tuple(OBJECTIVES)),
         "budget": Number(
             "seconds after which the best node found is returned",
@@ -124,39 +124,22 @@ class Space:
         frequency: FrequencyTable,
         models: Sequence[PrivacyModel],
         objective: str = "loss",
-        suppression: float = 1.0,
+        suppression: Suppression = 1.0,
         progress: Progress | None = None,
     ) -> None:
         from velado.kernels import lattice as kernel
         from velado.kernels.measures import SIZE
 
         self.kernel = kernel
-        depth = [h.levels for h in frequency.hierarchies]
-        self.nodes = lattice_size(depth)
+        self.shape = tuple(h.levels for h in frequency.hierarchies)
+        self.nodes = lattice_size(self.shape)
         if self.nodes > MOST_NODES:
-            shown = Sentence("{nodes:,}", nodes=self.nodes) if self.nodes < 10**15 else Sentence("more than 10^15")
-            raise InputError(
-                "lattice-too-large",
-                Sentence("the lattice has {nodes} nodes, more than {most:,}", nodes=shown, most=MOST_NODES),
-                hint="Take fewer quasi-identifiers or levels, or use the method datafly.",
+            raise too_large(
+                self.nodes, MOST_NODES, "Take fewer quasi-identifiers or levels, or use the method datafly."
             )
-        self.shape = tuple(depth)
         self.limit = suppression_limit(suppression, frequency.records)
         tables = LevelTables.of(frequency)
-        strides = np.array([int(np.prod(depth[j + 1 :], dtype=np.int64)) for j in range(len(depth))], dtype=np.int64)
-        self.tables = kernel.Tables(
-            cells=tables.cells,
-            maps=tables.maps,
-            first=tables.first,
-            radix=tables.radix,
-            depth=np.array(depth, dtype=np.int64),
-            strides=strides,
-            # Columns with few leaves vary fastest: generalizing them merges few rows, so a node's
-            # ancestor on the stack is hardly larger than the node.
-            sweep=np.argsort([-np.count_nonzero(r) for r in frequency.leaf_records], kind="stable"),
-            histogram_domain=max(frequency.histogram_domain, 1),
-            records=frequency.records,
-        )
+        self.tables = kernel_tables(frequency, tables)
         self.models = tuple(models)
         self.rules = compile_rules(single_models(models), frequency.judged)
         # The kernels judge single classes: what models of the whole leave out is found here, node by node.
@@ -167,7 +150,7 @@ class Space:
         self.objective = compile_objective(objective, frequency, tables, smallest_class(models), self.limit)
         self.frequency = frequency
         self.histograms = bool((self.rules.kind != SIZE).any())
-        self.state, self.scratch = _arrays(kernel, frequency, self.rules, self.nodes, self.histograms)
+        self.state, self.scratch = work_arrays(kernel, frequency, self.rules, self.nodes, self.histograms)
         for first in range(0, self.nodes, AT_ONCE):
             if progress is not None:
                 progress.check()
@@ -180,13 +163,13 @@ class Space:
             done = self._judge_whole(deadline, progress)
             return done, int(self.judged.sum()), self._lower_bound()
         # A kernel may be at work when time is up.
-        timer = None if budget is None else threading.Timer(budget, self._stop, [self.state])
+        timer = None if budget is None else threading.Timer(budget, _stop, [self.state])
         if timer is not None:
             timer.daemon = True
             timer.start()
         try:
             # So may it be when somebody cancels.
-            with progress.interrupting(lambda: self._stop(self.state)):
+            with progress.interrupting(lambda: _stop(self.state)):
                 proven = self._climb(deadline, progress)
         finally:
             if timer is not None:
@@ -227,10 +210,6 @@ class Space:
             return np.inf
         return value_of(self.measure, classes, kept)
 
-    def _stop(self, state: Any) -> None:
-        """Ask the kernel that works on a state to return."""
-        state.integers[self.kernel.STOP] = 1
-
     def _climb(self, deadline: float | None, progress: Progress) -> bool | None:
         """Whether the optimum is proven; None if climbing closes so few nodes that a sweep is cheaper."""
         ready = self.kernel.climb_nodes.ready
@@ -258,47 +237,25 @@ class Space:
         Coarse ranges come first: what they must suppress closes finer nodes before their turn. A thread
         that does not see another's finding yet only evaluates more than it had to.
         """
-        length = min(4096, -(-self.nodes // 32))
-        ranges = [(first, min(first + length, self.nodes)) for first in range(0, self.nodes, length)]
-        waiting = queue.SimpleQueue[tuple[int, int]]()
-        for piece in reversed(ranges):
-            waiting.put(piece)
         workers = [self._worker(i) for i in range(THREADS)]
         closed = int(np.count_nonzero(self.state.closed))
 
-        def work(worker: tuple[Any, Any]) -> bool:
-            while True:
-                try:
-                    first, last = waiting.get_nowait()
-                except queue.Empty:
-                    return True
-                if not self.kernel.sweep_nodes(self.tables, self.rules, self.objective, *worker, first, last):
-                    return False
+        def work(worker: tuple[Any, Any], first: int, last: int) -> bool:
+            return bool(self.kernel.sweep_nodes(self.tables, self.rules, self.objective, *worker, first, last))
 
-        with ThreadPoolExecutor(THREADS) as pool:
-            running = [pool.submit(work, worker) for worker in workers]
-            try:
-                while wait(running, timeout=0.1).not_done:
-                    swept = 1 - waiting.qsize() / len(ranges)
-                    progress.at(closed + (self.nodes - closed) * swept, self.nodes)
-                    if deadline is not None and time.perf_counter() >= deadline:
-                        break
-            finally:
-                for state, _ in workers:
-                    self._stop(state)
-        results = [task.result() for task in running]
+        done = in_ranges(self.nodes, workers, work, progress.part(closed / self.nodes, 1.0), deadline)
         # The stack has overwritten the stored bases: from here on, group from the frequency table.
         self.state.base[:] = 0
         self.state.integers[self.kernel.BASES] = 1
         self.state.integers[self.kernel.ROWS_USED] = self.state.base_rows[0]
         self.state.integers[self.kernel.ENTRIES_USED] = self.state.base_entries[1]
-        return all(results)
+        return done
 
     def _worker(self, number: int) -> tuple[Any, Any]:
         """State and scratch of a thread: what is known of the nodes is shared, the stack is its own."""
         if number == 0:
             return self.state, self.scratch
-        own, scratch = _arrays(self.kernel, self.frequency, self.rules, 0, self.histograms)
+        own, scratch = work_arrays(self.kernel, self.frequency, self.rules, 0, self.histograms)
         own.integers[self.kernel.WORKER] = number
         shared = ("lower", "key", "bound_for", "suppressed", "finer", "closed", "value", "base", "heap", "best")
         return own._replace(**{name: getattr(self.state, name) for name in shared}), scratch
@@ -375,7 +332,84 @@ class Space:
         return tuple(minimal)
 
 
-def _arrays(kernel: Any, frequency: FrequencyTable, rules: Any, nodes: int, histograms: bool) -> tuple[Any, Any]:
+def _stop(state: Any) -> None:
+    """Ask the kernel that works on a state to return."""
+    from velado.kernels.lattice import STOP
+
+    state.integers[STOP] = 1
+
+
+def in_ranges(
+    nodes: int,
+    workers: Sequence[tuple[Any, Any]],
+    work: Callable[[tuple[Any, Any], int, int], bool],
+    progress: Progress,
+    deadline: float | None = None,
+) -> bool:
+    """Work through all nodes range by range, coarse ranges first, one thread per worker; whether all were done in time.
+
+    A worker is the state and scratch of a thread; ``work`` says whether it came to the end of a range.
+    """
+    length = min(4096, -(-nodes // 32))
+    ranges = [(first, min(first + length, nodes)) for first in range(0, nodes, length)]
+    waiting = queue.SimpleQueue[tuple[int, int]]()
+    for piece in reversed(ranges):
+        waiting.put(piece)
+
+    def take(worker: tuple[Any, Any]) -> bool:
+        while True:
+            try:
+                first, last = waiting.get_nowait()
+            except queue.Empty:
+                return True
+            if not work(worker, first, last):
+                return False
+
+    with ThreadPoolExecutor(len(workers)) as pool:
+        running = [pool.submit(take, worker) for worker in workers]
+        try:
+            while wait(running, timeout=0.1).not_done:
+                progress.at(nodes * (1 - waiting.qsize() / len(ranges)), nodes)
+                if deadline is not None and time.perf_counter() >= deadline:
+                    break
+        finally:
+            for state, _ in workers:
+                _stop(state)
+    return all([task.result() for task in running])
+
+
+def too_large(nodes: int, most: int, hint: str) -> InputError:
+    """The error for a lattice of more nodes than can be dealt with."""
+    shown = Sentence("{nodes:,}", nodes=nodes) if nodes < 10**15 else Sentence("more than 10^15")
+    return InputError(
+        "lattice-too-large",
+        Sentence("the lattice has {nodes} nodes, more than {most:,}", nodes=shown, most=most),
+        hint=hint,
+    )
+
+
+def kernel_tables(frequency: FrequencyTable, tables: LevelTables) -> Any:
+    """Frequency table and lattice as the kernels see them."""
+    from velado.kernels.lattice import Tables
+
+    depth = [h.levels for h in frequency.hierarchies]
+    return Tables(
+        cells=tables.cells,
+        maps=tables.maps,
+        first=tables.first,
+        radix=tables.radix,
+        depth=np.array(depth, dtype=np.int64),
+        strides=np.array([int(np.prod(depth[j + 1 :], dtype=np.int64)) for j in range(len(depth))], dtype=np.int64),
+        # Columns with few leaves vary fastest: generalizing them merges few rows, so a node's
+        # ancestor on the stack is hardly larger than the node.
+        sweep=np.argsort([-np.count_nonzero(r) for r in frequency.leaf_records], kind="stable"),
+        histogram_domain=max(frequency.histogram_domain, 1),
+        records=frequency.records,
+    )
+
+
+def work_arrays(kernel: Any, frequency: FrequencyTable, rules: Any, nodes: int, histograms: bool) -> tuple[Any, Any]:
+    """State and scratch of a search; without nodes, those of one more thread."""
     n = frequency.rows
     domain = frequency.histogram_domain if histograms else 0
     # Counts need not be records (`measures.MASS`), so their own totals must fit.

@@ -20,6 +20,7 @@ from velado.methods.represent import REPRESENTATIVES, centred, labels_of
 from velado.models import CLASS, PrivacyModel, check_basis, judge_classes
 from velado.parameters import FLAG, Choice, ChoiceByColumn, Size, Weights
 from velado.progress import Progress
+from velado.sentences import Sentence
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Mondrian(Method):
         example={"split": "median"},
     )
     takes: ClassVar[frozenset[str]] = frozenset({CLASS})
-    local: ClassVar[bool] = True
+    full_domain: ClassVar[bool] = False
     parameters: ClassVar = {
         "split": Choice("where a column is cut", ("balanced", "median", "distribution"), expert=True),
         "represent": ChoiceByColumn("what stands for the values of a class", tuple(REPRESENTATIVES)),
@@ -106,7 +107,7 @@ class Mondrian(Method):
             _, alike = np.unique(labels, axis=0, return_inverse=True)
             class_of, first = in_order(alike.reshape(-1)[class_of])
             classes, labels = records.divided(class_of), labels[classes.class_of[first]]
-        search = Search(0, 0, False, None, clock.seconds, "greedy cuts")
+        search = Search(0, 0, False, None, clock.seconds, Sentence("greedy cuts"))
         progress.at(1.0)
         return Found(classes, np.ones(classes.count, dtype=bool), search, covers, labels)
 

@@ -13,8 +13,8 @@ from velado.methods.base import Found, Method, Search, no_solution, release_of
 from velado.methods.clock import Clock
 from velado.methods.lattice import Space
 from velado.methods.monotone import require_monotone
+from velado.methods.suppression import SUPPRESSION, Suppression
 from velado.models import PrivacyModel
-from velado.parameters import Number
 from velado.progress import Progress
 
 
@@ -26,7 +26,7 @@ class Samarati(Method):
     found by bisection. Samarati, "Protecting respondents' identities in microdata release", 2001.
     """
 
-    suppression: float = 0.0
+    suppression: Suppression = 0.0
     name: ClassVar[str] = "samarati"
     declaration: ClassVar = Declaration(
         title="Samarati: smallest sum of levels",
@@ -35,7 +35,7 @@ class Samarati(Method):
     )
     proves: ClassVar[bool] = True
     monotone_only: ClassVar[bool] = True
-    parameters: ClassVar = {"suppression": Number("share of the records that may be suppressed", low=0, high=1)}
+    parameters: ClassVar = {"suppression": SUPPRESSION}
 
     def search(
         self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None

@@ -39,7 +39,8 @@ class Checked:
     """A figure that `check` gives of every table: what the model reaches with these arguments.
 
     ``part`` names the figure among several; ``ranked``: the model's ℓ is the one that was asked for. ``needs``: only
-    columns with an ``order`` or a ``tree`` have it. ``none`` says what it means that there is no figure.
+    columns with an ``order`` or a ``tree`` have it. ``none`` says what it means that there is no figure; not ``by_class``: it is told of
+    tables only, not of each class.
     """
 
     title: str
@@ -48,6 +49,7 @@ class Checked:
     ranked: bool = False
     needs: str = ""
     none: str = "none is enough"
+    by_class: bool = True
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,10 @@ class DeltaDisclosure(OnSensitive):
     )
     strength: ClassVar = {"delta": Strength("δ", -1, "<")}
     checked: ClassVar = {
-        "delta": Checked(title="δ-disclosure privacy (base 2): δ", arguments={"delta": 1}),
-        "delta_e": Checked(title="δ-disclosure privacy (base e): δ", arguments={"delta": 1, "base": "e"}),
+        "delta": Checked(title="δ-disclosure privacy (base 2): δ", arguments={"delta": 1}, by_class=False),
+        "delta_e": Checked(
+            title="δ-disclosure privacy (base e): δ", arguments={"delta": 1, "base": "e"}, by_class=False
+        ),
     }
     relative: ClassVar[bool] = True
     parameters: ClassVar = {
@@ -88,8 +90,10 @@ class BetaLikeness(OnSensitive):
     )
     strength: ClassVar = {"beta": Strength("β", -1)}
     checked: ClassVar = {
-        "beta": Checked(title="basic β-likeness: β", arguments={"beta": 1}),
-        "beta_enhanced": Checked(title="enhanced β-likeness: β", arguments={"beta": 1, "enhanced": True}),
+        "beta": Checked(title="basic β-likeness: β", arguments={"beta": 1}, by_class=False),
+        "beta_enhanced": Checked(
+            title="enhanced β-likeness: β", arguments={"beta": 1, "enhanced": True}, by_class=False
+        ),
     }
     relative: ClassVar[bool] = True
     parameters: ClassVar = {

@@ -425,7 +425,7 @@ def _column(name: Any, spec: Any, light: bool, attributes: Mapping[str, Any], tw
     options = {**attributes.get(str(options.get("attribute", name)), {}), **options}
     if "role" not in options and not (light and "operation" in options):
         raise InputError(
-            "column-without-role", "the column has no role" + (" and no operation" if light else ""), column=name,
+            "column-without-role", "the column has no role and no operation" if light else "the column has no role", column=name,
             hint="Choose one of: identifier, quasi-identifier, sensitive, insensitive.",
         )  # fmt: skip
     if options.get("role") == "sensitive":

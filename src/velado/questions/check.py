@@ -30,6 +30,7 @@ def check(
     models: Models = (),
     person: str | None = None,
     twins: str = "fold",
+    classes: bool = False,
     progress: Progress | None = None,
 ) -> Check:
     """All privacy measures of a table, read from anywhere the engines read.
@@ -38,14 +39,17 @@ def check(
     columns for the hierarchical distance; ``models``, as objects or as a project file writes them, are judged on the table
     as it is; ``twins``: fold or distinct, whether spellings of one value count as one.
     ``person`` names the column whose equal values are one person's rows: k and risk then count people.
+    ``classes``: with the figures of every equivalence class (`Check.class_figures`).
 
     >>> import pyarrow as pa
     >>> people = pa.table({"age": ["30-39"] * 3, "ill": ["flu", "flu", "asthma"]})
-    >>> result = check(people, ["age"], ["ill"])
+    >>> result = check(people, ["age"], ["ill"], classes=True)
     >>> result.k, result.sensitive["ill"]["l_distinct"]
     (3, 2)
     >>> [v.satisfied for v in check(people, ["age"], models=[{"k-anonymity": {"k": 4}}]).models]
     [False]
+    >>> [(row["labels"], row["records"]) for row in result.class_figures.rows()]
+    [({'age': '30-39'}, 3)]
     """
     wanted = models_of(models)
     check_basis(wanted, {CLASS, WHOLE})
@@ -71,12 +75,13 @@ def check(
         members = None if who is None else Membership.of(table, frequency, who)
     follow("measure")
     people = None if members is None else different(members.rows, members.people, frequency.rows)
-    classes = Classes.of_rows(frequency)
-    judged = classes if people is None or who is None else classes.with_people(who, people)
+    judged = Classes.of_rows(frequency)
+    judged = judged if people is None or who is None else judged.with_people(who, people)
     _, verdicts = judge_classes(wanted, judged.frequency.judged, judged)
     folded = {
         s.column: {"values": len(s.twins.groups), "spellings": s.twins.spellings}
         for s in frequency.sensitive
         if s.twins
     }
-    return replace(check_frequency(frequency, l, people), twins=folded, models=tuple(verdicts))
+    found = check_frequency(frequency, l, people, classes)
+    return replace(found, twins=folded, models=tuple(verdicts))

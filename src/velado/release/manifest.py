@@ -28,9 +28,10 @@ from velado.recoding import Recoding
 from velado.release.measure import Measured
 from velado.release.plan import Planned
 from velado.release.treatments import described
+from velado.sentences import Sentence
 from velado.tables import Evidence, Slot, Source
 
-LIGHT = "every operation was applied to every record; no privacy model was checked"
+LIGHT = Sentence("every operation was applied to every record; no privacy model was checked")
 """What is known of a light release."""
 PACKAGES = ("velado", "numpy", "numba", "duckdb", "pyarrow")
 

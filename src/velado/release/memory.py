@@ -11,6 +11,7 @@ from velado.parameters import bytes_of
 from velado.project import Project
 from velado.release.fit import Fitted
 from velado.schema import Schema
+from velado.sentences import Sentence
 from velado.tables import MEMORY, Table
 from velado.tables.files import free_memory
 
@@ -58,7 +59,7 @@ def estimate_table(project: Project, table: Table, schema: Schema) -> Estimate:
         distinct=distinct,
         needed=needed,
         memory=limit,
-        how="in parts" if splits and needed > limit else "in memory",
+        how=Sentence("in parts") if splits and needed > limit else Sentence("in memory"),
         method=project.method.name,
         thesis_levels=levels,
         thesis_size=None if size is None or levels is None else round(size * levels),

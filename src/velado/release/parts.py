@@ -89,7 +89,7 @@ def run_in_parts(fitted: Fitted, expected: Estimate, session: Session, progress:
                 _solve(split, axes, part, frequency, merged, fitted, solving.part(0, 0))
             split.finish()
         table.check_unchanged()
-        search = Search(0, 0, False, None, clock.seconds, "greedy cuts, in parts")
+        search = Search(0, 0, False, None, clock.seconds, Sentence("greedy cuts, in parts"))
         verified = verify_written(stage, slot, _expected(planned, axes, slot, merged, most), memory, follow("verify"))
         verified = check_published(planned, verified, axes.hierarchies)
         evaluation = merged.evaluation(project.models, verified.verdicts, verified.sizes)

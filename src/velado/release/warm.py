@@ -54,6 +54,7 @@ def compile_all(lattice_first: bool = False) -> None:
     from velado.frequency import Classes
     from velado.methods import Mondrian
     from velado.methods.lattice import Space
+    from velado.methods.survey import survey
     from velado.models import DistinctDiversity, KAnonymity, judge_classes
     from velado.progress import Progress
     from velado.release.count import count_table
@@ -80,6 +81,7 @@ def compile_all(lattice_first: bool = False) -> None:
     for search in (search_lattice, cut) if lattice_first else (cut, search_lattice):
         search()
     judge_classes(models, frequency.judged, Classes.at_levels(frequency, [0, 0]))
+    survey(frequency, models)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,17 @@ from typing import Any
 import numpy as np
 
 from velado.errors import InputError, suggest
-from velado.evaluation import MEASURES, Comparison, Evaluation, Pair, Wanted, judge, public, public_verdicts
+from velado.evaluation import (
+    MEASURES,
+    Comparison,
+    Evaluation,
+    Pair,
+    Wanted,
+    judge,
+    public,
+    public_verdicts,
+    released_figures,
+)
 from velado.evaluation import evaluate as evaluate_pair
 from velado.evaluation.exposure import Exposure
 from velado.i18n import Language
@@ -40,7 +50,8 @@ from velado.tables.files import digest_of
 from velado.tables.publication.publish import published
 
 FORMATS = ("html", "pdf", "xlsx")
-MOST_CLASSES = 100_000
+MOST_CLASSES = 1_000_000
+"""A sheet has 1,048,576 rows."""
 BREATH = 0.1
 """Seconds between two looks at charts that are being drawn."""
 
@@ -163,16 +174,22 @@ def content_of(subject: Subject) -> Content:
 
 
 def _classes(subject: Subject) -> ClassList:
-    """The largest classes with their labels; labels of small classes are not listed unless the models allow them."""
-    pair, sizes = subject.pair, subject.pair.shown_sizes
-    texts = pair.shown_texts()
-    order = np.argsort(-sizes, kind="stable")[:MOST_CLASSES]
-    hidden = [subject.words.text("hidden")] * len(pair.columns)
-    labels = [
-        [subject.label(x) for x in texts[c]] if sizes[c] >= subject.limits.listed else hidden for c in order.tolist()
-    ]
-    columns = tuple(clean(c) for c in pair.columns)
-    return ClassList(columns, labels, sizes[order].tolist(), len(sizes))
+    """The classes with their figures; small classes show their sizes only, unless the models allow them."""
+    figures = released_figures(subject.pair)
+    largest = figures.take(np.argsort(-figures.sizes, kind="stable")[:MOST_CLASSES])
+    small = largest.sizes < subject.limits.listed
+    hidden = subject.words.text("hidden")
+    shown = replace(
+        largest,
+        columns=tuple(clean(c) for c in largest.columns),
+        texts=tuple((*(subject.label(x) for x in texts), hidden) for texts in largest.texts),
+        codes=np.where(small[:, None], [len(texts) for texts in largest.texts], largest.codes),
+        sensitive={
+            clean(c): {name: np.where(small, np.nan, array) for name, array in found.items()}
+            for c, found in largest.sensitive.items()
+        },
+    )
+    return ClassList(shown, len(figures))
 
 
 def report_paths(output: Path, stem: str, formats: Collection[str]) -> list[Path]:

@@ -315,7 +315,9 @@ def study(
     workbook.table(book, {"figure 23, Adult": balanced.rows(), "figure 24, CAOBA (synthetic)": stand_in.rows()})
     files += [book, *save(folder, compared)]
     studying.at(1.0)
-    return Result("Anonylitics: distribution-based Mondrian", tuple(compared), _notes(rows, seed), tuple(files))
+    return Result(
+        Sentence("Anonylitics: distribution-based Mondrian"), tuple(compared), _notes(rows, seed), tuple(files)
+    )
 
 
 def _figure_23(balanced: Balanced) -> list[Compared]:
@@ -330,15 +332,28 @@ def _figure_23(balanced: Balanced) -> list[Compared]:
 
 def _notes(rows: int, seed: int) -> tuple[str, ...]:
     return (
-        "The text says that the column with the largest normalized range is cut; the printed figures come out with the "
-        "range divided by the standard deviation inside the part (width: std). Both are shown.",
-        "The printed p-values are those of SciPy in 2017, kstwobign.sf((e + 0.12 + 0.11/e)·D) with e = √(n/2); ours, as "
-        "SciPy computes it today, differs a little, most in the far tail. It is a p-value: 0.95 is a convention of the thesis, not a "
-        "level of significance or confidence.",
-        f"CAOBA is private. Its stand-in is synthetic ({rows:,} records, seed {seed}): figures of tables 5, 7 and 8 and of "
-        "figures 22 (b), 24 and 25 stand beside the published ones, but nothing follows from a comparison.",
-        "Figures 26, 28 and 29 were measured by the thesis with its program on its machine. Ours have the same layout: one "
-        "row per record in memory, as the thesis holds them, and, where the thesis shows Rothko-D, records "
-        "counted where the data live. Copies of a table have the same distinct rows: only reading them takes longer.",
-        f"Table 10 comes out with {memory.BYTES_PER_RECORD} bytes per record and without rounding formula (6).",
+        Sentence(
+            "The text says that the column with the largest normalized range is cut; the printed figures come out with the "
+            "range divided by the standard deviation inside the part (width: std). Both are shown."
+        ),
+        Sentence(
+            "The printed p-values are those of SciPy in 2017, kstwobign.sf((e + 0.12 + 0.11/e)·D) with e = √(n/2); ours, as "
+            "SciPy computes it today, differs a little, most in the far tail. It is a p-value: 0.95 is a convention of the thesis, not a "
+            "level of significance or confidence."
+        ),
+        Sentence(
+            "CAOBA is private. Its stand-in is synthetic ({records:,} records, seed {seed}): figures of tables 5, 7 and 8 and of "
+            "figures 22 (b), 24 and 25 stand beside the published ones, but nothing follows from a comparison.",
+            records=rows,
+            seed=seed,
+        ),
+        Sentence(
+            "Figures 26, 28 and 29 were measured by the thesis with its program on its machine. Ours have the same layout: one "
+            "row per record in memory, as the thesis holds them, and, where the thesis shows Rothko-D, records "
+            "counted where the data live. Copies of a table have the same distinct rows: only reading them takes longer."
+        ),
+        Sentence(
+            "Table 10 comes out with {bytes} bytes per record and without rounding formula (6).",
+            bytes=memory.BYTES_PER_RECORD,
+        ),
     )

@@ -11,6 +11,7 @@ import numpy as np
 from velado.evaluation.individual import higher_risk
 from velado.progress import Progress
 from velado.report.formats.comparison import make_folder
+from velado.sentences import Sentence
 from velado.studies.comparison import Compared, Result, all_or_nothing, compare, save
 from velado.studies.oviedo_chapter4 import Annex, chapter_4
 from velado.studies.oviedo_codings import C_MEANS, GUSTAFSON_KESSEL, STARTS, Coded, Coder
@@ -147,22 +148,35 @@ def study(
     drawing = begin("draw")
     files = [*draw(folder, census, drawing), *save(folder, compared)]
     drawing.at(1.0)
-    return Result("Oviedo: anonymity with fuzzy sets", tuple(compared), _notes(starts), tuple(files))
+    return Result(Sentence("Oviedo: anonymity with fuzzy sets"), tuple(compared), _notes(starts), tuple(files))
 
 
 def _notes(starts: int) -> tuple[str, ...]:
     return (
-        "Pairs are columns of the data file, not of the thesis's list: the sensitive columns 10 and 12 are PEARNVAL and "
-        "WSALVAL. The text says PTOTVAL and TAXINC, which have a different value in every record.",
-        "t is the smallest distance, as the thesis takes it, over values that count once per class. Principle 2.22 "
-        "asks for the largest: that is given too, with real frequencies, as our definition.",
-        "Fuzzy partitions come out with the toolbox's fixed start (uniform numbers r, centres mean + 2·max|x − mean|·(r − ½)) "
-        "and its stop: no membership rises by more than 1e-4.",
-        "Tables 5.2 and 5.4 come out only with bugs of the original: t sees only the first n class numbers if n classes have "
-        "records, and in table 5.4 the labels left after dropping records stand beside the first records. Terciles "
-        "of table 5.3 are rounded to whole numbers. The figures without bugs stand beside them.",
-        "The thesis's k-means starts at random: of all local minima of single columns (5.1, 5.2), and of those that "
-        f"{starts} random starts reach for pairs (5.7, 5.8), the one that fits the print best is shown.",
-        "Table 4.2 concludes that global recode has the smallest t. With labels that stand beside their own records that "
-        "advantage disappears; with the largest distance it is there.",
+        Sentence(
+            "Pairs are columns of the data file, not of the thesis's list: the sensitive columns 10 and 12 are PEARNVAL and "
+            "WSALVAL. The text says PTOTVAL and TAXINC, which have a different value in every record."
+        ),
+        Sentence(
+            "t is the smallest distance, as the thesis takes it, over values that count once per class. Principle 2.22 "
+            "asks for the largest: that is given too, with real frequencies, as our definition."
+        ),
+        Sentence(
+            "Fuzzy partitions come out with the toolbox's fixed start (uniform numbers r, centres mean + 2·max|x − mean|·(r − ½)) "
+            "and its stop: no membership rises by more than 1e-4."
+        ),
+        Sentence(
+            "Tables 5.2 and 5.4 come out only with bugs of the original: t sees only the first n class numbers if n classes have "
+            "records, and in table 5.4 the labels left after dropping records stand beside the first records. Terciles "
+            "of table 5.3 are rounded to whole numbers. The figures without bugs stand beside them."
+        ),
+        Sentence(
+            "The thesis's k-means starts at random: of all local minima of single columns (5.1, 5.2), and of those that "
+            "{starts} random starts reach for pairs (5.7, 5.8), the one that fits the print best is shown.",
+            starts=starts,
+        ),
+        Sentence(
+            "Table 4.2 concludes that global recode has the smallest t. With labels that stand beside their own records that "
+            "advantage disappears; with the largest distance it is there."
+        ),
     )

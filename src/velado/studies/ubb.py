@@ -158,14 +158,22 @@ def study(data: Path, folder: Path, progress: Progress | None = None, **_: Any) 
     files += save(folder, compared)
     drawing.at(1.0)
     notes = (
-        f"{len(rows)} searches over 4,320 nodes each: {seconds:.2f} s in total.",
-        "ARX, which made the published figures, rounds each column's loss down at the tenth decimal; ours is not rounded, "
-        "so losses agree to 1e-10.",
-        "Ages: as in the annex, midpoints are rounded down and means cut; the mode counts suppressed records as *; a fully "
-        "generalized column answers 0. velado evaluate gives the same answers without these conventions.",
-        "Figure 12 and table 23 say that the risk falls as ℓ grows; it rises from ℓ = 10 to ℓ = 12, where one class is left.",
+        Sentence(
+            "{searches} searches over 4,320 nodes each: {seconds:.2f} s in total.", searches=len(rows), seconds=seconds
+        ),
+        Sentence(
+            "ARX, which made the published figures, rounds each column's loss down at the tenth decimal; ours is not rounded, "
+            "so losses agree to 1e-10."
+        ),
+        Sentence(
+            "Ages: as in the annex, midpoints are rounded down and means cut; the mode counts suppressed records as *; a fully "
+            "generalized column answers 0. velado evaluate gives the same answers without these conventions."
+        ),
+        Sentence(
+            "Figure 12 and table 23 say that the risk falls as ℓ grows; it rises from ℓ = 10 to ℓ = 12, where one class is left."
+        ),
     )
-    return Result("UBB: k-anonymity, ℓ-diversity, t-closeness on Adult", tuple(compared), notes, tuple(files))
+    return Result(Sentence("UBB: k-anonymity, ℓ-diversity, t-closeness on Adult"), tuple(compared), notes, tuple(files))
 
 
 def _charts(folder: Path, compared: Sequence[Compared], progress: Progress) -> list[Path]:

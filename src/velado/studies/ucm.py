@@ -18,6 +18,7 @@ from velado.appointments.problem import Assignment, Planner, Problem
 from velado.appointments.vectors import improvement
 from velado.progress import Progress
 from velado.report.formats.comparison import make_folder
+from velado.sentences import Sentence
 from velado.studies.comparison import Compared, Result, all_or_nothing, compare, save
 from velado.studies.ucm_text import worked_figures
 
@@ -65,12 +66,18 @@ def study(
     files = save(folder, compared)
     studying.at(1.0)
     notes = (
-        f"Tables 7 and 8: means of {runs} draws (seed {seed}), groups of U[0.2√N, √N] people, slots for U[0.1N, 0.5N] "
-        "until everybody has a place. The text states no generator, so its figures cannot come out.",
-        "'best-fit' is our default; 'optimum' is proven, also where the text has no figure (X), unless it says otherwise.",
-        "Improvement is not defined where everybody is alone from the beginning: such draws are repeated.",
+        Sentence(
+            "Tables 7 and 8: means of {runs} draws (seed {seed}), groups of U[0.2√N, √N] people, slots for U[0.1N, 0.5N] "
+            "until everybody has a place. The text states no generator, so its figures cannot come out.",
+            runs=runs,
+            seed=seed,
+        ),
+        Sentence(
+            "'best-fit' is our default; 'optimum' is proven, also where the text has no figure (X), unless it says otherwise."
+        ),
+        Sentence("Improvement is not defined where everybody is alone from the beginning: such draws are repeated."),
     )
-    return Result("UCM: anonymous appointments", tuple(compared), notes, tuple(files))
+    return Result(Sentence("UCM: anonymous appointments"), tuple(compared), notes, tuple(files))
 
 
 def _gains(

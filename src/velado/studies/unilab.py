@@ -22,6 +22,7 @@ from velado.report.formats import xlsx as workbook
 from velado.report.formats.comparison import make_folder
 from velado.samples import covid_ceara
 from velado.schema import Column, Schema
+from velado.sentences import Sentence
 from velado.studies.comparison import Compared, Result, all_or_nothing, compare, save
 from velado.tables import open_table
 
@@ -141,12 +142,18 @@ def study(
     files += save(folder, compared)
     studying.at(1.0)
     notes = (
-        f"The data are synthetic ({rows:,} records, seed {seed}); the brief publishes no figures.",
-        "Precision is given with both depths: the highest level (Sweeney) and the number of levels (the brief's wording, "
-        "which cannot fall below 1/3).",
-        "Minimal generalization = smallest sum of levels; ties by precision, then lexicographically.",
+        Sentence(
+            "The data are synthetic ({records:,} records, seed {seed}); the brief publishes no figures.",
+            records=rows,
+            seed=seed,
+        ),
+        Sentence(
+            "Precision is given with both depths: the highest level (Sweeney) and the number of levels (the brief's wording, "
+            "which cannot fall below 1/3)."
+        ),
+        Sentence("Minimal generalization = smallest sum of levels; ties by precision, then lexicographically."),
     )
-    return Result("UNILAB: k and ℓ on COVID data of Ceará", tuple(compared), notes, tuple(files))
+    return Result(Sentence("UNILAB: k and ℓ on COVID data of Ceará"), tuple(compared), notes, tuple(files))
 
 
 def _measures(name: str, frequency: FrequencyTable, node: Node) -> list[Compared]:

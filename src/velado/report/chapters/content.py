@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from velado.evaluation import ClassFigures
 from velado.i18n import Language
 from velado.report.charts.drawing import Chart
 
@@ -117,11 +117,9 @@ class Verdict:
 
 @dataclass(frozen=True)
 class ClassList:
-    """The classes for the workbook: their labels and sizes, largest first."""
+    """The classes for the workbook with their figures, largest first, and how many there are."""
 
-    columns: tuple[str, ...]
-    labels: Sequence[Sequence[Any]]
-    sizes: Sequence[int]
+    figures: ClassFigures
     total: int
 
 

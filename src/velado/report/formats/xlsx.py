@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from velado.evaluation import ClassFigures
 from velado.i18n import Language
-from velado.report.chapters.content import Content, Table
+from velado.report.chapters.content import ClassList, Content, Table
 from velado.tables.formats.xlsx import workbook
 
 WIDEST = 60
+FORMATS = {"records": "#,##0", "people": "#,##0", "risk": "0.00%", "l_distinct": "#,##0"}
+"""How figures of classes are shown."""
 
 
 def class_sizes(
@@ -25,7 +28,9 @@ def class_sizes(
         for name, (columns, labels, sizes) in sheets.items():
             order = np.argsort(-sizes, kind="stable")
             listed = [labels[c] for c in order]
-            _classes(book, name, columns, listed, sizes[order].tolist(), len(sizes), Language("en"), most)
+            header = [*columns, Language("en").text("head.size")]
+            lines = ((*texts, size) for texts, size in zip(listed, sizes[order].tolist(), strict=True))
+            _classes(book, name, header, lines, len(columns), len(sizes), Language("en"), most=most)
 
 
 def table(path: Path, sheets: Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]]]]) -> None:
@@ -65,8 +70,7 @@ def report(path: Path, content: Content) -> None:
         for text in (*v.words, *v.cautions):
             row += 1
             sheet.write_string(row, 0, text)
-        c = content.classes
-        _classes(book, words.text("sheet.classes"), c.columns, c.labels, c.sizes, c.total, words)
+        _class_sheet(book, content.classes, words, styles)
         for section in content.sections:
             sheet = book.add_worksheet(sheet_name(words.text(f"sheet.{section.name}")))
             sheet.write_string(0, 0, section.title, styles.bold)
@@ -125,35 +129,58 @@ def _widths(tables: Sequence[Table]) -> list[float]:
     return [widths[at] for at in sorted(widths)]
 
 
+def _class_sheet(book: Any, listed: ClassList, words: Language, styles: _Styles) -> None:
+    """The classes of a release with their figures."""
+    figures, labels = listed.figures, len(listed.figures.columns)
+    formats = [styles.number(FORMATS.get(name.partition("(")[0], "#,##0.####")) for name in figures.header()[labels:]]
+    name, heads = words.text("sheet.classes"), _heads(figures, words)
+    sheet = _classes(book, name, heads, figures.lines(), labels, len(figures), words, formats)
+    if len(figures) < listed.total:
+        told = words.text("sheet.largest", shown=words.integer(len(figures)), classes=words.integer(listed.total))
+        sheet.write_string(len(figures) + 2, 0, told)
+
+
+def _heads(figures: ClassFigures, words: Language) -> list[str]:
+    """Names of the columns of the list of classes; a figure says which sensitive column it is about."""
+    people = [] if figures.people is None else [words.text("class.people")]
+    named = [
+        f"{column}: {words.text(f'class.{name}', l=words.integer(figures.l))}"
+        for column, found in figures.sensitive.items()
+        for name in found
+    ]
+    return [*figures.columns, words.text("head.size"), *people, words.text("class.risk"), *named]
+
+
 def _classes(
     book: Any,
     name: str,
-    columns: Sequence[str],
-    labels: Sequence[Sequence[Any]],
-    sizes: Sequence[int],
+    header: Sequence[str],
+    lines: Iterable[Sequence[Any]],
+    labels: int,
     total: int,
     words: Language,
+    formats: Sequence[Any] = (),
     most: int = 20,
-) -> None:
-    """Classes with their labels and sizes, and a histogram of the largest."""
+) -> Any:
+    """Classes with their labels, sizes and figures, and a histogram of the largest; the sheet."""
     sheet = book.add_worksheet(sheet_name(name))
     bold = book.add_format({"bold": True})
-    for at, text in enumerate((words.text("head.class"), *columns, words.text("head.size"))):
+    for at, text in enumerate((words.text("head.class"), *header)):
         sheet.write_string(0, at, text, bold)
-    for row, (texts, size) in enumerate(zip(labels, sizes, strict=True), start=1):
+    styles = [*formats, *[None] * len(header)]
+    for row, line in enumerate(lines, start=1):
         sheet.write_number(row, 0, row)
-        for at, text in enumerate(texts, start=1):
+        for at, text in enumerate(line[:labels], start=1):
             if text:
                 sheet.write_string(row, at, text)
-        sheet.write_number(row, len(columns) + 1, size)
-    if len(sizes) < total:
-        told = words.text("sheet.largest", shown=words.integer(len(sizes)), classes=words.integer(total))
-        sheet.write_string(len(sizes) + 2, 0, told)
-    sheet.set_column(0, len(columns) + 1, 16)
+        for at, number in enumerate(line[labels:]):
+            if number is not None:
+                sheet.write_number(row, labels + 1 + at, number, styles[at])
+    sheet.set_column(0, len(header), 16)
     sheet.freeze_panes(1, 0)
-    shown, at = min(most, len(sizes)), len(columns) + 1
+    shown, at = min(most, total), labels + 1
     if not shown:
-        return
+        return sheet
     chart = book.add_chart({"type": "column"})
     categories, values = [sheet.name, 1, 0, shown, 0], [sheet.name, 1, at, shown, at]
     chart.add_series({"categories": categories, "values": values, "name": words.text("axis.records"), "gap": 30})
@@ -161,7 +188,8 @@ def _classes(
     chart.set_x_axis({"name": words.text("axis.class-rank")})
     chart.set_y_axis({"name": words.text("axis.records")})
     chart.set_legend({"none": True})
-    sheet.insert_chart(1, at + 2, chart, {"x_scale": 1.5, "y_scale": 1.3})
+    sheet.insert_chart(1, len(header) + 2, chart, {"x_scale": 1.5, "y_scale": 1.3})
+    return sheet
 
 
 def _day(content: Content) -> datetime:

@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from velado.errors import InputError, unwritable
+from velado.sentences import Sentence
 from velado.tables.publication.journal import Journal, recover
 from velado.tables.publication.locks import locked_file
 
@@ -56,7 +57,7 @@ class PrivateFolder:
             if self._lock is not None:
                 return
             mine.pop(self.path, None)
-        raise OSError(f"no private folder in {parent}")
+        raise OSError(Sentence("no private folder in {folder}", folder=str(parent)))
 
     @classmethod
     def beside(cls, folder: Path | None = None) -> PrivateFolder:

@@ -94,8 +94,7 @@ def _read(path: Path) -> dict[str, Any]:
             file=path,
         ) from None
     except (ValueError, RecursionError) as error:
-        why = next((said for said in error.args if isinstance(said, Sentence)), Sentence(str(error)))
-        raise InputError("bad-json", Sentence("not valid JSON: {why}", why=why), file=path) from None
+        raise InputError("bad-json", Sentence("not valid JSON: {why}", why=reason(error)), file=path) from None
     if not isinstance(data, dict):
         raise InputError(
             "not-anonylitics",

@@ -1,0 +1,208 @@
+"""``velado explore``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from velado import Exploration, InputError, explore
+from velado.cli import warming
+from velado.cli.language import current
+from velado.cli.terminal import JSON, figure, names, print_json, progress, say, silence, table, told
+from velado.questions.exploration import SORTS, STATUSES, Node, NodeClasses, shown
+from velado.questions.exploration import Path as Way
+from velado.report.formats.lattice import save_lattice, save_nodes, write_json
+from velado.results import encoded
+from velado.sentences import Sentence
+
+TOP = 20
+STATUS_WORDS = ", ".join(STATUSES)
+SORT_WORDS = ", ".join(SORTS)
+
+
+def command(
+    project: Annotated[Path, typer.Argument(help="Project file (YAML or JSON).")],
+    node: Annotated[str | None, typer.Option(help="Show one node with its classes: levels such as 1,0,2.")] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", help="Show the way from this node; without it, from the bottom.")
+    ] = None,
+    end: Annotated[str | None, typer.Option("--to", help="Show the way to this node; without it, to the top.")] = None,
+    status: Annotated[
+        str | None,
+        typer.Option(
+            help="Only nodes with this status: optimal, minimal, satisfying, over-limit, failing; or several."
+        ),
+    ] = None,
+    sort: Annotated[
+        str | None,
+        typer.Option(help="Order of the nodes: status, levels, height, objective, loss, suppressed, k, classes, …"),
+    ] = None,
+    top: Annotated[int | None, typer.Option(help="Show so many nodes or classes; 20 on the terminal.", min=1)] = None,
+    l: Annotated[int, typer.Option(help="The ℓ for which the recursive c of classes is given.", min=1)] = 2,  # noqa: E741
+    most_nodes: Annotated[int, typer.Option(help="Refuse lattices of more nodes.", min=1)] = 1_000_000,
+    csv: Annotated[Path | None, typer.Option("--csv", help="File (CSV) for the nodes.")] = None,
+    chart: Annotated[
+        Path | None, typer.Option("--chart", "-o", help="File (SVG, PNG, PDF) for the drawn lattice.")
+    ] = None,
+    json: JSON = False,
+) -> None:
+    """Show every node of the generalization lattice: what a release at these levels would lose, suppress and achieve."""
+    warming.begin("lattice")
+    asked, ends = [levels_from(x) for x in (node, start, end)], (start, end) != (None, None)
+    with progress() as report:
+        found = explore(project, most_nodes=most_nodes, progress=report.part(0.0, 0.8 if chart else 1.0))
+        chosen = found.chosen(status=names(status), sort=sort or ("levels" if json or csv else "status"), top=top)
+        if csv is not None:
+            save_nodes(found, csv, chosen)
+        if chart is not None:
+            save_lattice(found, chart, language=current().code, progress=report.part(0.8, 1.0))
+    if node is not None:
+        classes = found.node(asked[0], l)
+        print_json(classes.as_dict()) if json else show_node(found, classes, top or TOP)
+    elif ends:
+        top_node = [n - 1 for n in found.levels]
+        way = found.path(asked[1] if start else [0] * len(found.columns), asked[2] if end else top_node)
+        print_json(encoded(way)) if json else show_way(found, way)
+    elif json:
+        _stream(found, chosen)
+    else:
+        if status or sort or top or not csv:
+            show_nodes(
+                found,
+                chosen if csv is None else found.chosen(status=names(status), sort=sort or "status", top=top),
+                top,
+            )
+    if not json:
+        for file in (csv, chart):
+            if file is not None:
+                say("Written: {file}", file=file)
+
+
+def levels_from(text: str | None) -> list[int]:
+    """A level vector as it is written on the command line.
+
+    >>> levels_from("1,0,2")
+    [1, 0, 2]
+    """
+    try:
+        return [int(x) for x in names((text or "").strip("[]⟨⟩ "))]
+    except ValueError:
+        raise InputError(
+            "bad-option",
+            Sentence("a node is written as its levels, got '{text}'", text=text),
+            hint="For example 1,0,2.",
+        ) from None
+
+
+def _stream(found: Exploration, chosen: Any) -> None:
+    try:
+        write_json(found, sys.stdout, chosen)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence(sys.stdout)
+
+
+def _status(node: Node) -> str:
+    word = current().text(f"explore.status.{node.status}")
+    return f"{word}, {current().text('explore.status.minimal')}" if node.status == "optimal" and node.minimal else word
+
+
+def _percent(share: float | None) -> str:
+    return current().percent(share, 2)
+
+
+def _models(found: Exploration) -> list[str]:
+    return [key for model in found.models for key in model.figures]
+
+
+def show_nodes(found: Exploration, chosen: Any, top: int | None) -> None:
+    """What the lattice is, and its first nodes."""
+    counts = found.counts
+    say(
+        "[bold]{project}[/]: {nodes:,} nodes, {rows:,} records, of which at most {limit:,} may be suppressed",
+        project=found.project, nodes=len(found), rows=found.rows, limit=found.limit,
+    )  # fmt: skip
+    say(
+        "{satisfying:,} satisfy the models ({minimal:,} of them minimal), {over:,} are over the limit, {failing:,} fail",
+        satisfying=counts["satisfying"], minimal=counts["minimal"], over=counts["over-limit"], failing=counts["failing"],
+    )  # fmt: skip
+    if found.person is not None:
+        say("People are counted as the search counts them: no class has fewer, no risk is higher.")
+    objective = [] if found.objective == "loss" else [found.objective]
+    models = _models(found)
+    header = [
+        "levels", "status", *objective, "loss", "suppressed", "classes", "smallest", "largest", "k before",
+        "highest risk", "average", *models,
+    ]  # fmt: skip
+    lines = [
+        (
+            shown(n.levels), _status(n), *([n.objective] if objective else []), n.loss,
+            f"{figure(n.suppressed)} ({_percent(n.share)})", n.classes, n.smallest, n.largest, n.k,
+            _percent(n.highest_risk), _percent(n.average_risk), *(n.achieved[m] for m in models),
+        )
+        for n in found.listed(chosen[: top or TOP])
+    ]  # fmt: skip
+    table(Sentence("Nodes: {columns}", columns=list(found.columns)), lines, header)
+    left = len(chosen) - len(lines)
+    if left > 0:
+        say("Not shown: {left:,} more nodes (--top N shows more, --csv FILE writes all)", left=left)
+
+
+def show_node(found: Exploration, classes: NodeClasses, top: int) -> None:
+    """One node with its classes."""
+    node = classes.node
+    levels = ", ".join(f"{c} {x}" for c, x in zip(found.columns, node.levels, strict=True))
+    say("[bold]{node}[/] ({levels}): {status}", node=shown(node.levels), levels=levels, status=_status(node))
+    vector = shown(found.distance(node.levels))
+    lines: list[tuple[Any, ...]] = [
+        (told("height"), node.height),
+        (told("distance vector from the bottom"), vector),
+        (told("nodes right below"), " ".join(map(shown, found.predecessors(node.levels)))),
+        (told("nodes right above"), " ".join(map(shown, found.successors(node.levels)))),
+        *([] if found.objective == "loss" else [(found.objective, node.objective)]),
+        (told("loss"), node.loss),
+        (told("suppressed"), f"{figure(node.suppressed)} ({_percent(node.share)})"),
+        (told("classes released"), node.classes),
+        (told("smallest, largest and average class"), _several(node.smallest, node.largest, node.average)),
+        (told("highest and average risk"), f"{_percent(node.highest_risk)}, {_percent(node.average_risk)}"),
+        (told("smallest class before suppression"), node.k),
+        *((m, _several(node.achieved[m], node.reached[m])) for m in _models(found)),
+    ]
+    table(Sentence("Figures (of models: released, and before suppression)"), lines)
+    show_classes(classes, top)
+
+
+def _several(*values: Any) -> str:
+    return ", ".join(figure(v) for v in values)
+
+
+def show_classes(found: NodeClasses, top: int) -> None:
+    """The classes, smallest first."""
+    risk = found.classes.risk
+    order = sorted(range(len(risk)), key=lambda i: -risk[i])
+    shown_classes = found.classes.take(order[:top])  # type: ignore[arg-type]
+    words = [current().text("yes") if found.released[i] else current().text("no") for i in order[:top]]
+    header = ["released", *found.classes.header()]
+    lines = [(word, *line) for word, line in zip(words, shown_classes.lines(), strict=True)]
+    table(Sentence("Classes, the riskiest first"), lines, header)
+    left = len(risk) - len(lines)
+    if left > 0:
+        say("Not shown: {left:,} more classes (--top N shows more, --json all)", left=left)
+
+
+def show_way(found: Exploration, way: Way) -> None:
+    """The distance vector between two nodes, and a way."""
+    say("[bold]{start} → {end}[/]", start=shown(way.start), end=shown(way.end))
+    if way.comparable:
+        say("Distance vector {vector}, {length:,} steps, {paths:,} shortest ways", vector=shown(way.vector), length=way.length, paths=way.paths)  # fmt: skip
+    else:
+        say(
+            "Neither generalizes the other: {vector} from one to the other, {length:,} steps, {paths:,} shortest ways",
+            vector=shown(way.vector), length=way.length, paths=way.paths,
+        )  # fmt: skip
+    nodes = [found.at(levels) for levels in way.nodes]
+    lines = [(shown(n.levels), _status(n), n.loss, f"{figure(n.suppressed)} ({_percent(n.share)})", n.k) for n in nodes]
+    table(Sentence("One of them"), lines, ["levels", "status", "loss", "suppressed", "k before"])

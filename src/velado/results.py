@@ -1,0 +1,507 @@
+"""What every result is: an immutable value that can be saved, read back, described and shown without telling a value.
+
+A result is a frozen dataclass. What it says as JSON follows from its fields and their types, and so do the reader and the
+JSON Schema: none is written twice. What it shows of itself at a prompt or in a notebook are names, numbers and counts.
+
+JSON has no infinity and no NaN: both become ``null``. A field of the type `OrInfinite` reads ``null`` as infinity, any other
+float that may not be None reads it as NaN.
+"""
+
+from __future__ import annotations
+
+import math
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import MISSING, Field, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from html import escape
+from pathlib import PurePath
+from typing import Annotated, Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
+
+from velado.errors import InputError
+from velado.sentences import Sentence
+
+OrInfinite = Annotated[float, math.inf]
+"""A number that may be infinite: ``null`` in JSON."""
+OrUnknown = Annotated[float, math.nan]
+"""A number that may be NaN: ``null`` in JSON."""
+UNSAID: Mapping[str, bool] = {"unsaid": True}
+"""Metadata of a field that is no part of the JSON; it needs a default."""
+IF_SET: Mapping[str, bool] = {"if_set": True}
+"""Metadata of a field whose key is left out where it has its default."""
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+MOST_REPR = 290
+MOST_NAME = 40
+"""Characters of a name that are shown."""
+
+
+# What is shown
+
+
+class Discreet:
+    """A dataclass (with ``repr=False``) that shows numbers and counts, and no value of the data.
+
+    ``NAMES`` are the fields whose texts are names (of a column, a method, a model) and may be shown, too.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True, repr=False)
+    ... class Found(Discreet):
+    ...     NAMES = ("column",)
+    ...     column: str
+    ...     labels: tuple[str, ...]
+    ...     loss: float
+    >>> Found("city", ("Lima", "Quito"), 0.25)
+    <Found column: city, labels: 2, loss: 0.25>
+    """
+
+    NAMES: ClassVar[tuple[str, ...]] = ()
+
+    def figures(self) -> Mapping[str, Any]:
+        """The main names, numbers and counts, by what they are."""
+        return figures_of(self, self.NAMES)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}: {_short(value)}" for name, value in self.figures().items())
+        text = f"<{type(self).__name__} {shown}" if shown else f"<{type(self).__name__}"
+        return (text if len(text) < MOST_REPR else text[: MOST_REPR - 1] + "…") + ">"
+
+
+def figures_of(value: Any, names: Sequence[str] = ()) -> dict[str, Any]:
+    """Numbers, sizes of what has many parts, and the fields that are names; nothing of any other text or object."""
+    found = {}
+    for f in fields(value):
+        inner = getattr(value, f.name)
+        number = isinstance(inner, (bool, int, float)) and not isinstance(inner, Enum)
+        if number or (f.name in names and inner is not None):
+            found[f.name] = inner
+        elif hasattr(inner, "shape"):
+            found[f.name] = "×".join(map(str, inner.shape))
+        elif isinstance(inner, (Mapping, Set, Sequence)) and not isinstance(inner, (str, bytes)):
+            found[f.name] = len(inner)
+    return found
+
+
+def _short(value: Any) -> str:
+    """A figure in a few signs."""
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 1e6 else f"{value:.6g}"
+    if isinstance(value, PurePath):
+        value = value.name
+    if isinstance(value, Mapping):
+        return ", ".join(f"{_short(k)} {_short(v)}" for k, v in value.items())
+    if isinstance(value, (list, tuple)):
+        return " ".join(map(_short, value))
+    text = " ".join(str(value).split())
+    return text if len(text) <= MOST_NAME else text[: MOST_NAME - 1] + "…"
+
+
+def _long(value: Any) -> str:
+    """A figure as a table shows it."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else _short(value)
+
+
+# What is said
+
+
+class Result(Discreet):
+    """A result that can be saved and read back. ``SCHEMA`` is the name and version of its JSON, such as ``velado-check-1``.
+
+    Where the JSON is not that of the fields, ``DOCUMENT`` is the dataclass that it is of; `document` makes one and
+    `from_document` a result of it. ``ALSO`` are properties that the JSON holds beside the fields.
+
+    A key that is added is no new version, and readers pass over keys that they do not know. A key that goes, or that
+    means something else, is a new version.
+    """
+
+    SCHEMA: ClassVar[str]
+    DOCUMENT: ClassVar[type | None] = None
+    ALSO: ClassVar[tuple[str, ...]] = ()
+
+    def document(self) -> Any:
+        """The dataclass whose fields are the JSON."""
+        return self
+
+    @classmethod
+    def from_document(cls, document: Any) -> Self:
+        """A result of what its JSON held."""
+        return typing.cast(Self, document)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The result as JSON has it."""
+        return {"schema": self.SCHEMA, **encoded(self)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read what `as_dict` gave."""
+        if not isinstance(data, Mapping):
+            raise _unreadable(cls)
+        said = data.get("schema", cls.SCHEMA)
+        if said != cls.SCHEMA:
+            raise InputError(
+                "other-schema", Sentence("this is not the JSON of {schema}", schema=cls.SCHEMA), values=[said],
+                hint="Read it with the version of Velado that wrote it, or write it anew.",
+            )  # fmt: skip
+        return typing.cast(Self, decoded(cls, data))
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """The JSON Schema of `as_dict`."""
+        defined: dict[str, Any] = {}
+        whole = _object(cls.DOCUMENT or cls, defined)
+        return {
+            "$schema": DIALECT,
+            "title": cls.SCHEMA,
+            "description": _summary(cls),
+            **whole,
+            "properties": {"schema": {"const": cls.SCHEMA}, **whole["properties"]},
+            "required": ["schema", *whole["required"]],
+            **({"$defs": defined} if defined else {}),
+        }
+
+    def _repr_html_(self) -> str:
+        lines = "".join(
+            f'<tr><td style="text-align:left;opacity:.7">{escape(_words(name))}</td>'
+            f'<td style="text-align:right;font-variant-numeric:tabular-nums">{escape(_long(value))}</td></tr>'
+            for name, value in self.figures().items()
+        )
+        return (
+            '<table style="border-collapse:collapse;border:1px solid rgba(128,128,128,.4)">'
+            f'<caption style="text-align:left;font-weight:600;padding:.25em 0">{type(self).__name__}</caption>'
+            f"<tbody>{lines}</tbody></table>"
+        )
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+# Writing
+
+
+def encoded(value: Any) -> Any:
+    """A value as JSON has it: dataclasses and named tuples by their fields, arrays as lists, keys as texts, numbers that JSON does not have as None.
+
+    >>> encoded({3: (1.5, math.inf), "path": PurePath("a.csv")})
+    {'3': [1.5, None], 'path': 'a.csv'}
+    """
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, Enum):
+        return encoded(value.value)
+    if isinstance(value, Result):
+        return _encoded_fields(value.document())
+    if is_dataclass(value) and not isinstance(value, type):
+        return _encoded_fields(value)
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(encoded(k)): encoded(v) for k, v in value.items()}
+    if _is_named_tuple(type(value)):
+        return {name: encoded(v) for name, v in value._asdict().items()}
+    if isinstance(value, Set):
+        return sorted(map(encoded, value))
+    if isinstance(value, Sequence):
+        return [encoded(v) for v in value]
+    if hasattr(value, "tolist"):
+        return encoded(value.tolist())
+    return str(value)
+
+
+def _encoded_fields(value: Any) -> dict[str, Any]:
+    told = {
+        f.name: encoded(inner)
+        for f in said_fields(type(value))
+        for inner in [getattr(value, f.name)]
+        if not (f.metadata.get("if_set") and _is_default(f, inner))
+    }
+    return told | {name: encoded(getattr(value, name)) for name in getattr(type(value), "ALSO", ())}
+
+
+def said_fields(kind: type) -> list[Field[Any]]:
+    """The fields of a dataclass that its JSON holds."""
+    return [f for f in fields(kind) if not f.metadata.get("unsaid")]
+
+
+def _is_default(f: Field[Any], value: Any) -> bool:
+    if f.default is not MISSING:
+        return value is f.default or bool(type(value) is type(f.default) and value == f.default)
+    return f.default_factory is not MISSING and bool(value == f.default_factory())
+
+
+# Reading
+
+
+def decoded(hint: Any, data: Any) -> Any:
+    """A value of a type from what `encoded` gave."""
+    try:
+        return _read(hint, data, "")
+    except _Misfit as misfit:
+        raise _unreadable(hint, misfit) from None
+
+
+class _Misfit(Exception):
+    """The data are not of the type: where, and what was expected; None: anything at all."""
+
+    def __init__(self, path: str, wanted: Sentence | None) -> None:
+        super().__init__(path)
+        self.path, self.wanted = path, wanted
+
+
+def _unreadable(kind: Any, misfit: _Misfit | None = None) -> InputError:
+    name = getattr(kind, "SCHEMA", getattr(kind, "__name__", "result"))
+    if misfit is None or not misfit.path:
+        message = Sentence("this is not the JSON of {schema}", schema=name)
+    elif misfit.wanted is None:
+        message = Sentence("this is not the JSON of {schema}: it lacks {path}", schema=name, path=misfit.path)
+    else:
+        message = Sentence(
+            "this is not the JSON of {schema}: {path} should be {wanted}",
+            schema=name, path=misfit.path, wanted=misfit.wanted,
+        )  # fmt: skip
+    return InputError("not-a-result", message, hint="The JSON is that of as_dict() or of a command with --json.")
+
+
+def _read(hint: Any, data: Any, path: str) -> Any:
+    origin = get_origin(hint)
+    if hint is Any or hint is object:
+        return data
+    if origin is Annotated:
+        inner, *notes = get_args(hint)
+        null = next((n for n in notes if isinstance(n, float)), None)
+        return null if data is None and null is not None else _read(inner, data, path)
+    if origin in (Union, types.UnionType):
+        return _read_one_of(get_args(hint), data, path)
+    if origin is Literal:
+        return data if data in get_args(hint) else _refuse(path, Sentence("one of {words}", words=get_args(hint)))
+    if origin is not None:
+        return _read_many(origin, get_args(hint), data, path)
+    if isinstance(hint, type):
+        return _read_plain(hint, data, path)
+    return data
+
+
+def _refuse(path: str, wanted: Sentence | None) -> Any:
+    raise _Misfit(path, wanted)
+
+
+def _read_one_of(hints: Sequence[Any], data: Any, path: str) -> Any:
+    if data is None and types.NoneType in hints:
+        return None
+    found: list[_Misfit] = []
+    for hint in hints:
+        if hint is not types.NoneType:
+            try:
+                return _read(hint, data, path)
+            except _Misfit as misfit:
+                found.append(misfit)
+    # The alternative that was read furthest tells best what is wrong.
+    raise max(found, key=lambda m: len(m.path))
+
+
+def _read_many(origin: Any, hints: Sequence[Any], data: Any, path: str) -> Any:
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        if not isinstance(data, Mapping):
+            _refuse(path, Sentence("an object"))
+        key, inner = hints or (str, Any)
+        return {_key(key, k, path): _read(inner, v, f"{path}.{k}" if path else str(k)) for k, v in data.items()}
+    if _is_array(origin):
+        return _array(data, path)
+    if not isinstance(data, (list, tuple)):
+        _refuse(path, Sentence("a list"))
+    if origin is tuple and hints and hints[-1] is not Ellipsis:
+        if len(hints) != len(data):
+            _refuse(path, Sentence("a list of {count}", count=len(hints)))
+        return tuple(_read(h, v, f"{path}[{i}]") for i, (h, v) in enumerate(zip(hints, data, strict=True)))
+    inner = hints[0] if hints else Any
+    read = [_read(inner, v, f"{path}[{i}]") for i, v in enumerate(data)]
+    if origin is list:
+        return read
+    return origin(read) if origin in (set, frozenset) else tuple(read)
+
+
+def _key(hint: Any, key: str, path: str) -> Any:
+    if hint in (int, float):
+        try:
+            return hint(key)
+        except ValueError:
+            _refuse(path, Sentence("an object whose keys are numbers"))
+    return key
+
+
+def _read_plain(hint: type, data: Any, path: str) -> Any:
+    if is_dataclass(hint):
+        document = getattr(hint, "DOCUMENT", None)
+        if document is not None:
+            return hint.from_document(_read(document, data, path))  # type: ignore[attr-defined]
+        return _read_fields(hint, data, path)
+    if _is_named_tuple(hint):
+        return _read_named(hint, data, path)
+    if _is_array(hint):
+        return _array(data, path)
+    if issubclass(hint, Enum):
+        return next((e for e in hint if e.value == data), None) or _refuse(path, Sentence("a known word"))
+    if issubclass(hint, PurePath):
+        return hint(data) if isinstance(data, str) else _refuse(path, Sentence("a path"))
+    if hint is float and data is None:
+        return math.nan
+    if hint in WANTED:
+        kinds, wanted = WANTED[hint]
+        fits = isinstance(data, kinds) and (hint is bool or not isinstance(data, bool))
+        return data if fits else _refuse(path, wanted)
+    if hint in (list, tuple, dict, set, frozenset) or hint in (Mapping, Sequence):
+        return _read_many(hint, (), data, path)
+    return data
+
+
+WANTED: dict[type, tuple[Any, Sentence]] = {
+    bool: (bool, Sentence("true or false")),
+    int: (int, Sentence("a whole number")),
+    float: ((int, float), Sentence("a number")),
+    str: (str, Sentence("a text")),
+    types.NoneType: (types.NoneType, Sentence("null")),
+}
+"""What a field of a plain type may hold, and its name for people."""
+
+
+def _read_fields(kind: type, data: Any, path: str) -> Any:
+    if not isinstance(data, Mapping):
+        _refuse(path, Sentence("an object"))
+    hints = hints_of(kind)
+    read = {}
+    for f in said_fields(kind):
+        place = f"{path}.{f.name}" if path else f.name
+        if f.name in data:
+            read[f.name] = _read(hints[f.name], data[f.name], place)
+        elif f.default is MISSING and f.default_factory is MISSING:
+            _refuse(place, None)
+    return kind(**read)
+
+
+def _read_named(kind: Any, data: Any, path: str) -> Any:
+    if not isinstance(data, Mapping) or not set(kind._fields) <= set(data):
+        _refuse(path, Sentence("an object with {keys}", keys=kind._fields))
+    hints = hints_of(kind)
+    return kind(**{name: _read(hints[name], data[name], f"{path}.{name}") for name in kind._fields})
+
+
+def _array(data: Any, path: str) -> Any:
+    import numpy as np
+
+    return np.array(data) if isinstance(data, list) else _refuse(path, Sentence("a list"))
+
+
+# Describing
+
+
+def schema_of(hint: Any, defined: dict[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of what `encoded` gives for a type; dataclasses go to ``defined``.
+
+    >>> schema_of(dict[int, tuple[float, ...]] | None, {})
+    {'anyOf': [{'type': 'object', 'additionalProperties': {'type': 'array', 'items': {'type': 'number'}}}, {'type': 'null'}]}
+    """
+    origin = get_origin(hint)
+    if origin is Annotated:
+        inner, *notes = get_args(hint)
+        nullable = any(isinstance(n, float) for n in notes)
+        return {"type": ["number", "null"]} if nullable else schema_of(inner, defined)
+    if origin in (Union, types.UnionType):
+        return _one_of([schema_of(h, defined) for h in get_args(hint)])
+    if origin is Literal:
+        return {"enum": list(get_args(hint))}
+    if not isinstance(hint, type) and origin is None:
+        return {}
+    if origin is None and (is_dataclass(hint) or _is_named_tuple(hint)):
+        return _reference(hint, defined)
+    return _schema_of_many(origin or hint, get_args(hint), defined)
+
+
+def _schema_of_many(kind: Any, hints: Sequence[Any], defined: dict[str, Any]) -> dict[str, Any]:
+    if kind in PLAIN:
+        return {"type": PLAIN[kind]}
+    if _is_array(kind):
+        return {"type": "array"}
+    if issubclass(kind, Enum):
+        return {"enum": [encoded(e) for e in kind]}
+    if issubclass(kind, PurePath):
+        return {"type": "string"}
+    if issubclass(kind, Mapping):
+        return {"type": "object", "additionalProperties": schema_of(hints[1] if hints else Any, defined)}
+    if kind is tuple and hints and hints[-1] is not Ellipsis:
+        items = [schema_of(h, defined) for h in hints]
+        return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
+    if issubclass(kind, (Sequence, Set)):
+        return {"type": "array", "items": schema_of(hints[0] if hints else Any, defined)}
+    return {}
+
+
+PLAIN: dict[Any, str] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    types.NoneType: "null",
+}
+
+
+def _one_of(schemas: list[dict[str, Any]]) -> dict[str, Any]:
+    if any(not s for s in schemas):
+        return {}
+    plain = [s["type"] for s in schemas if set(s) == {"type"} and isinstance(s["type"], str)]
+    return {"type": plain} if len(plain) == len(schemas) else {"anyOf": schemas}
+
+
+def _reference(kind: type, defined: dict[str, Any]) -> dict[str, Any]:
+    name = kind.__name__
+    if name not in defined:
+        defined[name] = {}
+        document = getattr(kind, "DOCUMENT", None) or kind
+        defined[name] |= {"description": _summary(kind), **_object(document, defined)}
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _object(kind: Any, defined: dict[str, Any]) -> dict[str, Any]:
+    hints = hints_of(kind)
+    if _is_named_tuple(kind):
+        properties = {name: schema_of(hints[name], defined) for name in kind._fields}
+        return {"type": "object", "properties": properties, "required": list(properties)}
+    said = said_fields(kind)
+    properties = {f.name: schema_of(hints[f.name], defined) for f in said}
+    derived = {name: schema_of(_returned(getattr(kind, name)), defined) for name in getattr(kind, "ALSO", ())}
+    required = [f.name for f in said if not f.metadata.get("if_set")]
+    return {"type": "object", "properties": properties | derived, "required": [*required, *derived]}
+
+
+def _returned(derived: Any) -> Any:
+    """The type of a property."""
+    function: Callable[..., Any] = getattr(derived, "fget", None) or derived.func
+    return get_type_hints(function, include_extras=True)["return"]
+
+
+def _summary(kind: type) -> str:
+    """The first sentence of a docstring."""
+    text = " ".join((kind.__doc__ or "").strip().split("\n\n")[0].split())
+    return text.replace("``", "").replace("`", "")
+
+
+@cache
+def hints_of(kind: type) -> dict[str, Any]:
+    """The types of a class's fields."""
+    return get_type_hints(kind, include_extras=True)
+
+
+def _is_named_tuple(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def _is_array(kind: Any) -> bool:
+    return getattr(kind, "__module__", "") == "numpy" and getattr(kind, "__name__", "") == "ndarray"
