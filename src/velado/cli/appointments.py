@@ -22,6 +22,7 @@ from velado import (
     save_table,
     save_vectors,
 )
+from velado.appointments.planners.registry import planner_title
 from velado.appointments.planning import MOST_RANKED
 from velado.cli import signals
 from velado.cli.help import App
@@ -295,7 +296,7 @@ def _show(planning: Planning, words: Language) -> None:
         words.text("appointments.base"), words.integer(base.k), shortened(base), _rank(base, words), "", "", ""
     )
     for planned in planning.methods:
-        name = words.label("planner", planned.method)
+        name = planner_title(planned.method).into(words.code)
         found = planned.assignment
         if found is None:
             shown.add_row(name, "–", plain(spoken(planned.reason)))

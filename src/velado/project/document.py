@@ -15,7 +15,7 @@ import yaml
 from velado.errors import InputError, shown, suggest
 from velado.hierarchies import Hierarchy
 from velado.methods import Lattice, Method, method_from
-from velado.models import PrivacyModel, check_crisp, model_from
+from velado.models import PrivacyModel, check_basis, model_from
 from velado.project.output import OUTPUT_KEYS, Output, output_from
 from velado.project.yaml_file import read_yaml
 from velado.schema import REST, Column
@@ -268,8 +268,7 @@ class Project:
                 "light-project", "'anonymization: light' checks no model, and this needs one",
                 hint="Only 'velado run' takes such a project; velado check tells what its release reaches.",
             )  # fmt: skip
-        if not self.method.fuzzy:
-            check_crisp(self.models)
+        check_basis(self.models, self.method.takes)
 
     def as_dict(self) -> dict[str, Any]:
         """The mapping that a project file holds; what has its default is left out."""

@@ -23,6 +23,7 @@ from velado.progress import Progress
 from velado.project import Project
 from velado.release.fit import Fitted, not_dividable
 from velado.release.people import person_column, with_shares
+from velado.release.population import read_population
 from velado.release.treatments import as_released, treatments
 from velado.schema import Column, Schema
 from velado.sentences import Sentence
@@ -79,7 +80,11 @@ def count_table(
         raise no_rows(table)
     hierarchies = [column_hierarchy(schema[name], values_of(counted, name), folder) for name in quasi]
     sensitive = [_sensitive(schema, columns, c, folder) for columns, c in zip(groups, counted, strict=False)]
-    return FrequencyTable.build(hierarchies, counted, sensitive)
+    frequency = FrequencyTable.build(hierarchies, counted, sensitive)
+    named = dict.fromkeys(path for model in models for path in model.populations)
+    records = [values_of(counted, name) for name in quasi] if named else []
+    populations = {path: read_population(path, schema, hierarchies, records, folder) for path in named}
+    return replace(frequency, populations=populations) if populations else frequency
 
 
 def count_columns(
