@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         save_table,
     )
     from velado.attacks import ATTACKS, Attack
+    from velado.catalogue import catalog
     from velado.errors import Cancelled, InputError, NoSolution, VeladoError, VerificationError
     from velado.evaluation import CONDITIONS, MEASURES, Balance, Check, Comparison, Evaluation
     from velado.frequency import FrequencyTable
@@ -136,6 +137,7 @@ __all__ = [
     "attack",
     "balance",
     "build_hierarchy",
+    "catalog",
     "check",
     "compare",
     "compare_planners",
@@ -164,6 +166,7 @@ __all__ = [
 _HOMES = {
     "velado.appointments": "AnonymityVector BestFit Exact FindSlots Groups Planning RandomSlots anonymity_groups assign_appointments compare_planners generate_people generate_slots save_table",
     "velado.attacks": "ATTACKS Attack",
+    "velado.catalogue": "catalog",
     "velado.errors": "Cancelled InputError NoSolution VeladoError VerificationError",
     "velado.evaluation": "Balance CONDITIONS Check Comparison Evaluation MEASURES",
     "velado.frequency": "FrequencyTable",

@@ -58,7 +58,7 @@ def explore(
 
 def check_full_domain(method: Method) -> None:
     """Refuse methods that do not choose a node of the lattice."""
-    if method.local:
+    if not method.full_domain:
         raise InputError(
             "no-lattice",
             Sentence("the method {method} recodes locally: it chooses no node of a lattice", method=method.name),
