@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import json
 from pathlib import Path
 from typing import Any, ClassVar
@@ -181,7 +182,15 @@ output: release.csv
 @pytest.fixture
 def invented(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setitem(MODELS, "spread", Spread)
-    rows = [("31", "flu"), ("34", "flu"), ("38", "asthma"), ("42", "ulcer"), ("44", "ulcer"), ("52", "flu"), ("57", "gout")]
+    rows = [
+        ("31", "flu"),
+        ("34", "flu"),
+        ("38", "asthma"),
+        ("42", "ulcer"),
+        ("44", "ulcer"),
+        ("52", "flu"),
+        ("57", "gout"),
+    ]
     (tmp_path / "people.csv").write_text("age,ill\n" + "\n".join(",".join(r) for r in rows) + "\n")
     (tmp_path / "project.yaml").write_text(PROJECT)
     return tmp_path / "project.yaml"
@@ -207,7 +216,9 @@ def test_a_new_model_is_everywhere_once_it_is_registered(invented: Path) -> None
     assert checked.sensitive["ill"]["spread"] == 1
     assert not checked.models[0].satisfied
     assert "spread" in checked_figures()
-    result = CliRunner().invoke(cli.app, ["check", str(invented.parent / "people.csv"), "--qi", "age", "--sensitive", "ill"])
+    result = CliRunner().invoke(
+        cli.app, ["check", str(invented.parent / "people.csv"), "--qi", "age", "--sensitive", "ill"]
+    )
     assert "wide spread: ς" in result.output
     result = CliRunner().invoke(cli.app, ["run", str(invented)])
     assert "wide spread" in result.output
@@ -222,3 +233,26 @@ def test_a_new_model_is_in_the_report(invented: Path) -> None:
     assert "wide spread" in page
     assert "ς ≥ 2" in page
     assert "Every class has many different values." in page
+
+
+# The reference.
+
+
+def test_the_catalog_page_is_the_catalog() -> None:
+    reference = Path(__file__).parent.parent / "docs" / "reference"
+    spec = importlib.util.spec_from_file_location("write_catalog", reference / "write_catalog.py")
+    assert spec is not None
+    assert spec.loader is not None
+    writer = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(writer)
+    assert (reference / "catalog.md").read_text(encoding="utf-8") == writer.page(), (
+        "run docs/reference/write_catalog.py"
+    )
+
+
+@pytest.mark.parametrize("name", [e["name"] for e in catalog()["operations"]])
+def test_operations_are_documented(name: str) -> None:
+    text = (Path(__file__).parent.parent / "docs" / "reference" / "operations.md").read_text(encoding="utf-8")
+    own = text.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+    assert own
+    assert [p for p in entry_of("operations", name)["parameters"]["properties"] if f"`{p}`" not in own] == []

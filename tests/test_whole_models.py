@@ -152,7 +152,9 @@ def test_the_value_of_a_choice_of_classes_is_its_utility(table: Small, seed: int
     assert value_of("average-class-size", classes, kept) == pytest.approx(measured.average_class_size)
 
 
-PEOPLE = pa.table({"age": ["31", "38", "39", "52", "57", "58", "71"], "zip": ["10", "11", "12", "10", "11", "12", "13"]})
+PEOPLE = pa.table(
+    {"age": ["31", "38", "39", "52", "57", "58", "71"], "zip": ["10", "11", "12", "10", "11", "12", "13"]}
+)
 COLUMNS = [
     Column("age", "quasi-identifier", hierarchy={"intervals": [10, 100]}),
     Column("zip", "quasi-identifier", hierarchy={"mask": "right"}),
