@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import json
 from pathlib import Path
 from typing import Any, ClassVar
@@ -232,3 +233,26 @@ def test_a_new_model_is_in_the_report(invented: Path) -> None:
     assert "wide spread" in page
     assert "ς ≥ 2" in page
     assert "Every class has many different values." in page
+
+
+# The reference.
+
+
+def test_the_catalog_page_is_the_catalog() -> None:
+    reference = Path(__file__).parent.parent / "docs" / "reference"
+    spec = importlib.util.spec_from_file_location("write_catalog", reference / "write_catalog.py")
+    assert spec is not None
+    assert spec.loader is not None
+    writer = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(writer)
+    assert (reference / "catalog.md").read_text(encoding="utf-8") == writer.page(), (
+        "run docs/reference/write_catalog.py"
+    )
+
+
+@pytest.mark.parametrize("name", [e["name"] for e in catalog()["operations"]])
+def test_operations_are_documented(name: str) -> None:
+    text = (Path(__file__).parent.parent / "docs" / "reference" / "operations.md").read_text(encoding="utf-8")
+    own = text.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+    assert own
+    assert [p for p in entry_of("operations", name)["parameters"]["properties"] if f"`{p}`" not in own] == []

@@ -462,7 +462,7 @@ def test_commands_tell_errors_in_the_language(case: str, language: str, write_pr
 @pytest.fixture(scope="module")
 def described(patients: pa.Table) -> tuple[Inspection, Suggestion]:
     seen = inspect_table(patients)
-    return seen, suggest_columns(seen, Source.of(patients))
+    return seen, suggest_columns(patients, inspection=seen)
 
 
 @pytest.mark.parametrize("language", OTHERS)

@@ -293,7 +293,7 @@ def made() -> dict[str, Any]:
     )  # fmt: skip
     found["check"] = velado.check(zebras(), ["city", "born"], ["ill"], trees={"ill": TREE})
     found["inspection"] = velado.inspect_table(zebras())
-    found["suggestion"] = suggest(found["inspection"], Source.of(zebras()))
+    found["suggestion"] = suggest(zebras())
     grid = project(folder, velado.Lattice(suppression=0.05), output=Output())
     found["comparison"] = velado.compare(grid, {"k": [2, 100, 121]})
     found["balance"] = velado.balance(grid, {"loss": 0.9}, {"k": [2, 3, 121]})

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from velado.cli.terminal import figure, out, plain, say, told
+from velado.cli.terminal import figure, out, parameters, plain, say, told
 from velado.models import Verdict, strength_of, title_of
 
 
@@ -33,7 +33,7 @@ def required(v: Verdict) -> str:
 def _told(v: Verdict, name: str, value: Any) -> str:
     strength = strength_of(v.name, name)
     if strength is None:
-        return f"{name} = {figure(value)}"
+        return parameters({name: value})
     return f"{strength.symbol} {strength.relation} {figure(value)}"
 
 

@@ -30,12 +30,12 @@ FIRST_NODES = 16
 """Nodes that a search evaluates at least, if its kernels are not compiled."""
 
 
-def kernels_ready(rows: int) -> bool:
-    """Whether so many rows can be searched without waiting for the compiler."""
+def kernels_ready(rows: int, *kernels: str) -> bool:
+    """Whether so many rows can be searched, with these kernels or in any way, without waiting for the compiler."""
     from velado.kernels.compiler import LARGEST
     from velado.kernels.folder import compiled_before
 
-    return rows * FIRST_NODES <= LARGEST or compiled_before("climb_nodes", "partition")
+    return rows * FIRST_NODES <= LARGEST or compiled_before(*(kernels or ("climb_nodes", "partition")))
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def explore(
         counted = count(fit(project, table, follow("fit")), follow("count"))
         members = None if counted.person is None else Membership.of(table, counted.frequency, counted.person)
     exploring = follow("explore")
-    if not kernels_ready(counted.frequency.rows):
+    if not kernels_ready(counted.frequency.rows, "survey_nodes"):
         exploring.part(0, 0, "compile").at(0)
     return explored(project, counted.frequency, members, most_nodes, exploring)
 
