@@ -24,6 +24,9 @@ from velado.samples import hospital
 
 watching.install()
 
+# Tests expect English, whatever the language of the machine.
+os.environ["VELADO_LANGUAGE"] = "en"
+
 # The same examples on every machine and in every run; `make torture` draws new ones.
 settings.register_profile("same", derandomize=True, deadline=None, max_examples=40)
 settings.register_profile("torture", deadline=None, max_examples=500)

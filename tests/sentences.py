@@ -10,24 +10,34 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from string import Formatter
 from typing import TypeGuard
 
 import velado
 from velado.sentences import translations, wordless
 
 ROOT = Path(velado.__file__).parent
-FIRST = {"Sentence", "say", "told", "spoken", "table", "Number", "Choice", "ChoiceByColumn", "ColumnName", "Levels", "Weights", "Lists",
+FIRST = {"Sentence", "Help", "say", "told", "spoken", "table", "Number", "Choice", "ChoiceByColumn", "ColumnName", "Levels", "Weights", "Lists",
          "Word", "Span", "Substitutes", "KeyPlace", "Size", "Condition"}  # fmt: skip
 """Calls whose first argument is a sentence."""
 SECOND = {"InputError", "NoSolution", "VerificationError", "InternalError", "VeladoError", "Note", "missing_package"}
 """Calls whose second argument is a sentence."""
 CELLS = {"add_row", "add_column", "Table", "print"}
 """Calls of the command line whose texts go to people as they are: words must have been put into a language before."""
-WORDS = {"hint", "help", "meaning", "message", "title", "reached", "none", "unit"}
+WORDS = {"hint", "help", "meaning", "message", "title", "reached", "none"}
 """Keywords that are sentences, in any call."""
-
-
+REMARKS = {"unknown", "left_out", "adapted", "to_do"}
+"""Methods of importers whose first argument is a sentence."""
+VARIABLES = {"message", "hint", "reason", "why", "problem"}
+"""Variables that hold sentences."""
+ENGLISH = re.compile(r"\b(the|is|are|not|of|and|must|has|have|with|than|be|to|no|which|that|there|only|more)\b")
+"""Words that show that a text with places is meant for people."""
+NOT_SAID = {"week of ", "velado 1 ", "module "}
+"""Beginnings of texts that are no sentences: labels of hierarchies, purposes of keys, names that a module lacks."""
+QUOTING = {"studies"}
+"""Rooms whose texts are also names of published figures and remarks on them, in the words of the documents."""
 MARKUP = re.compile(r"\[/?[a-z ]*\]")
 
 
@@ -37,6 +47,13 @@ def sentences(*rooms: str) -> Iterator[tuple[str, str]]:
         for found in _parts(node):
             if isinstance(found, ast.Constant) and isinstance(found.value, str) and found.value:
                 yield place, found.value
+
+
+def untranslated(*rooms: str) -> Iterator[tuple[str, str]]:
+    """The sentences that a language has no words for."""
+    for place, template in sentences(*rooms):
+        if not wordless(MARKUP.sub("", template)) and not {"es", "pt"} <= set(translations().get(template, ())):
+            yield place, template
 
 
 def untranslatable(*rooms: str) -> Iterator[str]:
@@ -50,6 +67,10 @@ def untranslatable(*rooms: str) -> Iterator[str]:
             )
             if isinstance(found, (ast.JoinedStr, ast.BinOp)) or glued:
                 yield place
+    for inner, tree in _trees(rooms):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr) and _english(node) and inner.parts[0] not in QUOTING:
+                yield f"{inner}:{node.lineno}"
 
 
 def unspoken(*rooms: str) -> Iterator[str]:
@@ -63,11 +84,40 @@ def unspoken(*rooms: str) -> Iterator[str]:
                         yield f"{file}:{text.lineno}"
 
 
+def misfilled(*rooms: str) -> Iterator[str]:
+    """Places where a sentence does not get what its places ask for, or gets more."""
+    for inner, tree in _trees(rooms):
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call) or _name(node) != "Sentence" or not node.args:
+                continue
+            template, given = node.args[0], {k.arg for k in node.keywords}
+            if isinstance(template, ast.Constant) and given and None not in given:
+                wanted = {name for _, name, _, _ in Formatter().parse(template.value) if name is not None}
+                if wanted != given:
+                    yield f"{inner}:{node.lineno}"
+
+
+def written() -> set[str]:
+    """Every text that stands in the code, lines of help in one, and the names of arguments."""
+    nodes = [node for tree in _all_trees().values() for node in ast.walk(tree)]
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return (
+        texts | {" ".join(text.split()) for text in texts} | {node.arg for node in nodes if isinstance(node, ast.arg)}
+    )
+
+
 def _worded(node: ast.expr) -> bool:
     """Whether a text has words of its own; markup is none."""
     if isinstance(node, ast.JoinedStr):
         return any(_worded(part) for part in node.values)
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and not wordless(MARKUP.sub("", node.value))
+
+
+def _english(node: ast.JoinedStr) -> bool:
+    """Whether an f-string says something to people: SQL is written in capitals, and patterns have backslashes."""
+    text = " ".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))
+    words = ENGLISH.search(text) is not None and not re.search(r"\b(SELECT|SET|FROM|CASE|WHEN)\b|\\", text)
+    return words and not text.startswith(tuple(NOT_SAID))
 
 
 def _parts(node: ast.expr) -> Iterator[ast.expr]:
@@ -85,11 +135,16 @@ def _parts(node: ast.expr) -> Iterator[ast.expr]:
         yield node
 
 
+@cache
+def _all_trees() -> dict[Path, ast.Module]:
+    files = sorted(ROOT.rglob("*.py"))
+    return {file.relative_to(ROOT): ast.parse(file.read_text(encoding="utf-8")) for file in files}
+
+
 def _trees(rooms: tuple[str, ...]) -> Iterator[tuple[Path, ast.Module]]:
-    for file in sorted(ROOT.rglob("*.py")):
-        inner = file.relative_to(ROOT)
-        if "kernels" not in inner.parts and (not rooms or inner.parts[0] in rooms):
-            yield inner, ast.parse(file.read_text(encoding="utf-8"))
+    for inner, tree in _all_trees().items():
+        if not {"kernels", "sentences.py"} & set(inner.parts) and (not rooms or inner.parts[0] in rooms):
+            yield inner, tree
 
 
 def _name(call: ast.Call) -> str:
@@ -102,17 +157,23 @@ def _nodes(rooms: tuple[str, ...]) -> Iterator[tuple[str, ast.expr]]:
             if inner.parts[0] == "cli" and node in tree.body and _is_command(node):
                 # What a command does is its help.
                 yield f"{inner}:{node.lineno}", ast.Constant(ast.get_docstring(node))
-            if not isinstance(node, ast.Call):
-                continue
-            name = _name(node)
-            given = node.args[:1] if name in FIRST else node.args[1:2] if name in SECOND else []
-            given = given + [
-                k.value for k in node.keywords if k.arg in WORDS or (name == "table" and k.arg == "header")
-            ]
-            if name == "table" and "cli" in inner.parts:
-                given += node.args[2:3]
-            for sentence in given:
+            for sentence in _given(node, inner):
                 yield f"{inner}:{sentence.lineno}", sentence
+
+
+def _given(node: ast.AST, inner: Path) -> list[ast.expr]:
+    """The sentences that a call gets, or a variable."""
+    if isinstance(node, ast.Assign):
+        named = any(isinstance(target, ast.Name) and target.id in VARIABLES for target in node.targets)
+        return [node.value] if named and inner.parts[0] not in QUOTING else []
+    if not isinstance(node, ast.Call):
+        return []
+    name = _name(node)
+    first = name in FIRST or (name in REMARKS and "importers" in inner.parts)
+    given = node.args[:1] if first else node.args[1:2] if name in SECOND else []
+    more = {"header"} if name == "table" else {"unit"} if name in FIRST else set()
+    given = given + [k.value for k in node.keywords if k.arg in WORDS | more]
+    return given + (node.args[2:3] if name == "table" and "cli" in inner.parts else [])
 
 
 def _is_command(node: ast.AST) -> TypeGuard[ast.FunctionDef]:
@@ -123,11 +184,11 @@ def _is_command(node: ast.AST) -> TypeGuard[ast.FunctionDef]:
 
 
 if __name__ == "__main__":
-    known = translations()
-    for place, template in sentences(*sys.argv[1:]):
-        if not wordless(template) and template not in known:
-            print(f"{place}: not translated: {template!r}")
-    for place in untranslatable(*sys.argv[1:]):
+    for place, template in untranslated(*sys.argv[1:]):
+        print(f"{place}: not translated: {template!r}")
+    for place in sorted(set(untranslatable(*sys.argv[1:]))):
         print(f"{place}: cannot be translated: put together from pieces")
     for place in unspoken(*sys.argv[1:]):
         print(f"{place}: English in every language")
+    for place in misfilled(*sys.argv[1:]):
+        print(f"{place}: places and what fills them differ")

@@ -88,7 +88,7 @@ def test_lines_follow_the_header_and_the_text_tells_no_value() -> None:
     lines = list(found.lines())
     assert all(len(line) == len(found.header()) for line in lines)
     assert found.header()[:4] == ["age", "records", "risk", "l_distinct(ill)"]
-    assert repr(found) == "<ClassFigures: 2 classes, 5 records>"
+    assert repr(found) == "<ClassFigures classes: 2, records: 5>"
     assert len(found.take(slice(0, 1))) == 1
 
 

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from velado.operations import OPERATIONS, create_key
     from velado.progress import Progress, Step
     from velado.project import Output, Project, import_anonylitics
+    from velado.project.schema import project_schema
     from velado.questions.attack import attack
     from velado.questions.check import check
     from velado.questions.compare import balance, compare
@@ -155,6 +156,7 @@ __all__ = [
     "import_anonylitics",
     "inspect_table",
     "project_hierarchy",
+    "project_schema",
     "run",
     "save_comparison",
     "save_fuzzy_charts",
@@ -179,6 +181,7 @@ _HOMES = {
     "velado.operations": "OPERATIONS create_key",
     "velado.progress": "Progress Step",
     "velado.project": "Output Project import_anonylitics",
+    "velado.project.schema": "project_schema",
     "velado.questions.attack": "attack",
     "velado.questions.check": "check",
     "velado.questions.compare": "balance compare",

@@ -12,6 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
+from typing import ClassVar
+
+from velado.results import Discreet
 
 Formats = str | Sequence[str] | None
 """One format, several, or none: then dates are canonical texts."""
@@ -109,10 +112,11 @@ def read_date(text: str, format: str) -> datetime | None:
         return None
 
 
-@dataclass(frozen=True)
-class Read:
+@dataclass(frozen=True, repr=False)
+class Read(Discreet):
     """A text that was read: its moment, the format that it is written in, and whether another format says otherwise."""
 
+    NAMES: ClassVar[tuple[str, ...]] = ("format",)
     moment: datetime
     format: str
     ambiguous: bool = False

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -30,6 +31,7 @@ PASSWORDS = (
     ),
 )
 """Where passwords stand in addresses of databases and their options, and what is shown instead."""
+WORD = re.compile(r"[\w-]+")
 MOST_MESSAGE = 2000
 MOST_LISTED = 100
 """Names of a list that the fields of an error repeat."""
@@ -39,7 +41,9 @@ MOST_SHOWN = 60
 
 class VeladoError(Exception):
     """Something that the user can mend. ``code`` is stable and machine-readable; ``fields`` are names and numbers of the
-    message, apart from its words. ``message`` and ``hint`` are `Sentence`s, or texts that need no places.
+    message, apart from its words. ``message`` and ``hint`` are `Sentence`s, or texts that need no places. Where several
+    things are wrong at once, the first error is raised and carries the ``others``; ``fields["path"]`` tells where in a
+    project file each of them is, such as ``columns.age.hierarchy``.
     """
 
     exit_code: ClassVar[int] = 2
@@ -62,6 +66,7 @@ class VeladoError(Exception):
         self.column = column
         self.values = [redacted(_cut(str(v), MOST_SHOWN)) for v in islice(values, MOST_VALUES)]
         self.fields = {**_scalars(self.message), **(fields or {})}
+        self.others: tuple[VeladoError, ...] = ()
         super().__init__(str(self))
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -71,11 +76,16 @@ class VeladoError(Exception):
     def __str__(self) -> str:
         return self.text()
 
+    @property
+    def path(self) -> str:
+        """The place in a project file, such as ``columns.age.hierarchy``; empty if there is none."""
+        return str(self.fields.get("path", ""))
+
     def text(self, language: str = "en") -> str:
         """Where it went wrong, what, the values, and the way out, in a language.
 
-        >>> InputError("no-column", "there is no such column", file="a.csv", column="age").text("es")
-        "a.csv, columna 'age': no existe esa columna"
+        >>> InputError("unknown-column", "the table has no such column", file="a.csv", column="age").text("es")
+        "a.csv, columna 'age': la tabla no tiene esa columna"
         """
         place = None if self.column is None else Sentence("column '{column}'", column=self.column).into(language)
         where = ", ".join(text for text in (self.file, place) if text is not None)
@@ -105,6 +115,66 @@ class VeladoError(Exception):
 
 class InputError(VeladoError):
     """Bad input or usage: nothing was written."""
+
+
+class Problems:
+    """What is wrong with one thing, gathered: all is looked at, then the first error is raised and carries the others.
+
+    >>> problems = Problems()
+    >>> for number, name in enumerate(["age", "sex"]):
+    ...     with problems.at("columns", number):
+    ...         raise InputError("no-column", Sentence("column '{column}'", column=name), fields={"path": "role"})
+    >>> [error.fields["path"] for error in problems.found]
+    ['columns[0].role', 'columns[1].role']
+    """
+
+    def __init__(self, column: str | None = None) -> None:
+        self.found: list[VeladoError] = []
+        self._column = column
+
+    @contextmanager
+    def at(self, *steps: str | int) -> Iterator[None]:
+        """Gather the errors of a block; the steps lead to what it is about."""
+        try:
+            yield
+        except InputError as error:
+            for one in (error, *error.others):
+                self.add(one, *steps)
+            error.others = ()
+
+    def add(self, error: VeladoError, *steps: str | int) -> None:
+        """One more."""
+        way = way_to(*steps, below=error.path)
+        if way:
+            error.fields["path"] = way
+        if error.column is None and self._column is not None:
+            error.column = self._column
+            error.args = (str(error),)
+        self.found.append(error)
+
+    def done(self) -> None:
+        """Raise the first, if there are any."""
+        if self.found:
+            first, *rest = self.found
+            first.others = tuple(rest)
+            raise first
+
+
+def way_to(*steps: str | int, below: str = "") -> str:
+    """The way to a place in a document; names that are not plain words stand in quotes.
+
+    >>> way_to("columns", "post code", "hierarchy", below="intervals[1]")
+    "columns['post code'].hierarchy.intervals[1]"
+    """
+    way = ""
+    for step in steps:
+        if isinstance(step, int):
+            way += f"[{step}]"
+        elif WORD.fullmatch(step):
+            way += f".{step}" if way else step
+        else:
+            way += f"[{shown(step)}]"
+    return way + ("." if way and below and not below.startswith("[") else "") + below
 
 
 class NoSolution(VeladoError):
@@ -202,7 +272,7 @@ class Note:
 
     code: str
     message: str
-    column: str | None = None
+    column: str | None = field(default=None, metadata={"if_set": True})
 
     def __str__(self) -> str:
         return self.text()

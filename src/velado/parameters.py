@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from velado.errors import InputError, shown, suggest
+from velado.errors import InputError, Problems, shown, suggest
 from velado.sentences import Sentence, joined, translated
 
 LARGEST = 2**53
@@ -71,12 +71,15 @@ class Number(Parameter):
         good = _is_number(value) and abs(value) <= LARGEST and not (self.integer and value != int(value))
         if good and self.low <= value <= self.high and not (self.low_open and value == self.low):
             return None
-        if self.word is None:
-            return Sentence("must be {wanted}", wanted=self._wanted())
-        return Sentence("must be '{word}' or {wanted}", word=self.word, wanted=self._wanted())
+        return Sentence("must be {wanted}", wanted=self.wanted())
 
-    def _wanted(self) -> Sentence:
-        """The allowed numbers in words."""
+    def wanted(self) -> Sentence:
+        """What is allowed, in words."""
+        if self.word is None:
+            return self._numbers()
+        return Sentence("'{word}' or {wanted}", word=self.word, wanted=self._numbers())
+
+    def _numbers(self) -> Sentence:
         range_ = {"low": self.low, "high": self.high}
         if math.isfinite(self.low) and math.isfinite(self.high):
             if self.low_open and self.integer:
@@ -406,19 +409,24 @@ def check(thing: Parametrized) -> None:
     ...
     velado.errors.InputError: the 'k' parameter of k-anonymity must be a whole number of 2 or more, got -1
     """
+    problems = Problems()
     for name, parameter in thing.parameters.items():
-        value = getattr(thing, name)
-        problem = parameter.problem(value)
-        if problem:
-            near = suggest(value, parameter.options) if isinstance(parameter, Choice) and isinstance(value, str) else ""
-            place = {"parameter": name, "thing": thing.name, "problem": problem}
-            if parameter.secret:
-                message = Sentence("the '{parameter}' parameter of {thing} {problem}", **place)
-            else:
-                message = Sentence(
-                    "the '{parameter}' parameter of {thing} {problem}, got {value}", **place, value=shown(value)
-                )
-            raise InputError("bad-parameter", message, hint=near if near.startswith("Did") else "")
+        with problems.at(name):
+            _check_value(thing.name, name, parameter, getattr(thing, name))
+    problems.done()
+
+
+def _check_value(thing: str, name: str, parameter: Parameter, value: Any) -> None:
+    problem = parameter.problem(value)
+    if problem is None:
+        return
+    near = suggest(value, parameter.options) if isinstance(parameter, Choice) and isinstance(value, str) else ""
+    place = {"parameter": name, "thing": thing, "problem": problem}
+    if parameter.secret:
+        message = Sentence("the '{parameter}' parameter of {thing} {problem}", **place)
+    else:
+        message = Sentence("the '{parameter}' parameter of {thing} {problem}, got {value}", **place, value=shown(value))
+    raise InputError("bad-parameter", message, hint=near if near.startswith("Did") else "")
 
 
 def required_of(kind: type[Parametrized]) -> list[str]:
@@ -460,19 +468,21 @@ def build(kind: type[Declared], arguments: Mapping[str, Any] | None, where: str)
     """Make a declared class from a mapping (a project file's), with an error for unknown or missing keys."""
     given = dict(arguments or {})
     known = kind.parameters
+    problems = Problems()
     for key in given:
         if key not in known:
-            raise InputError(
-                "unknown-parameter", Sentence("{where} has no parameter '{parameter}'", where=where, parameter=key),
-                hint=suggest(key, known),
-            )  # fmt: skip
+            message = Sentence("{where} has no parameter '{parameter}'", where=where, parameter=key)
+            problems.add(InputError("unknown-parameter", message, hint=suggest(key, known)), str(key))
     needed = required_of(kind)
     missing = [name for name in needed if name not in given]
     if missing:
         names = joined(", ", [f"'{name}'" for name in missing])
         example = "{" + ", ".join(f"{name}: …" for name in needed) + "}"
-        raise InputError(
-            "missing-parameter", Sentence("{where} needs {names}", where=where, names=names),
-            hint=Sentence("Write {example}.", example=example),
-        )  # fmt: skip
+        message = Sentence("{where} needs {names}", where=where, names=names)
+        problems.add(InputError("missing-parameter", message, hint=Sentence("Write {example}.", example=example)))
+    for name, value in given.items():
+        if name in known:
+            with problems.at(name):
+                _check_value(kind.name, name, known[name], value)
+    problems.done()
     return kind(**given)

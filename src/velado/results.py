@@ -20,7 +20,7 @@ from html import escape
 from pathlib import PurePath
 from typing import Annotated, Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 
-from velado.errors import InputError
+from velado.errors import InputError, redacted
 from velado.sentences import Sentence
 
 OrInfinite = Annotated[float, math.inf]
@@ -58,12 +58,12 @@ class Discreet:
 
     NAMES: ClassVar[tuple[str, ...]] = ()
 
-    def figures(self) -> Mapping[str, Any]:
+    def summary(self) -> Mapping[str, Any]:
         """The main names, numbers and counts, by what they are."""
         return figures_of(self, self.NAMES)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}: {_short(value)}" for name, value in self.figures().items())
+        shown = ", ".join(f"{name}: {_short(value)}" for name, value in self.summary().items())
         text = f"<{type(self).__name__} {shown}" if shown else f"<{type(self).__name__}"
         return (text if len(text) < MOST_REPR else text[: MOST_REPR - 1] + "…") + ">"
 
@@ -88,11 +88,11 @@ def _short(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 1e6 else f"{value:.6g}"
     if isinstance(value, PurePath):
-        value = value.name
+        value = redacted(value.name)
     if isinstance(value, Mapping):
-        return ", ".join(f"{_short(k)} {_short(v)}" for k, v in value.items())
+        return " ".join(f"{_short(k)}={_short(v)}" for k, v in value.items())
     if isinstance(value, (list, tuple)):
-        return " ".join(map(_short, value))
+        return " ".join(map(_short, value)) or "none"
     text = " ".join(str(value).split())
     return text if len(text) <= MOST_NAME else text[: MOST_NAME - 1] + "…"
 
@@ -103,6 +103,10 @@ def _long(value: Any) -> str:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{_long(k)} {_long(v)}" for k, v in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_long, value)) or "none"
     return f"{value:,}" if isinstance(value, int) else _short(value)
 
 
@@ -112,19 +116,20 @@ def _long(value: Any) -> str:
 class Result(Discreet):
     """A result that can be saved and read back. ``SCHEMA`` is the name and version of its JSON, such as ``velado-check-1``.
 
-    Where the JSON is not that of the fields, ``DOCUMENT`` is the dataclass that it is of; `document` makes one and
-    `from_document` a result of it. ``ALSO`` are properties that the JSON holds beside the fields.
+    Where the JSON is not that of the fields, ``DOCUMENT`` is the dataclass (or the type) that it is of; `document` makes
+    one and `from_document` a result of it. ``ALSO`` are properties that the JSON holds beside the fields. What is only a
+    part of other results needs no ``SCHEMA``.
 
     A key that is added is no new version, and readers pass over keys that they do not know. A key that goes, or that
     means something else, is a new version.
     """
 
     SCHEMA: ClassVar[str]
-    DOCUMENT: ClassVar[type | None] = None
+    DOCUMENT: ClassVar[Any] = None
     ALSO: ClassVar[tuple[str, ...]] = ()
 
     def document(self) -> Any:
-        """The dataclass whose fields are the JSON."""
+        """What the JSON is of."""
         return self
 
     @classmethod
@@ -140,7 +145,7 @@ class Result(Discreet):
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `as_dict` gave."""
         if not isinstance(data, Mapping):
-            raise _unreadable(cls)
+            raise unreadable(cls)
         said = data.get("schema", cls.SCHEMA)
         if said != cls.SCHEMA:
             raise InputError(
@@ -168,7 +173,7 @@ class Result(Discreet):
         lines = "".join(
             f'<tr><td style="text-align:left;opacity:.7">{escape(_words(name))}</td>'
             f'<td style="text-align:right;font-variant-numeric:tabular-nums">{escape(_long(value))}</td></tr>'
-            for name, value in self.figures().items()
+            for name, value in self.summary().items()
         )
         return (
             '<table style="border-collapse:collapse;border:1px solid rgba(128,128,128,.4)">'
@@ -179,6 +184,11 @@ class Result(Discreet):
 
 def _words(name: str) -> str:
     return name.replace("_", " ")
+
+
+def parts(value: Any, kind: type | None = None) -> dict[str, Any]:
+    """The fields of a dataclass, or those that another one has, too, as they are; to make one of the other."""
+    return {f.name: getattr(value, f.name) for f in fields(kind or type(value))}
 
 
 # Writing
@@ -194,8 +204,8 @@ def encoded(value: Any) -> Any:
         return value
     if isinstance(value, Enum):
         return encoded(value.value)
-    if isinstance(value, Result):
-        return _encoded_fields(value.document())
+    if isinstance(value, Result) and value.DOCUMENT is not None:
+        return encoded(value.document())
     if is_dataclass(value) and not isinstance(value, type):
         return _encoded_fields(value)
     if isinstance(value, str):
@@ -246,7 +256,7 @@ def decoded(hint: Any, data: Any) -> Any:
     try:
         return _read(hint, data, "")
     except _Misfit as misfit:
-        raise _unreadable(hint, misfit) from None
+        raise unreadable(hint, misfit.path, misfit.wanted) from None
 
 
 class _Misfit(Exception):
@@ -257,17 +267,17 @@ class _Misfit(Exception):
         self.path, self.wanted = path, wanted
 
 
-def _unreadable(kind: Any, misfit: _Misfit | None = None) -> InputError:
+def unreadable(kind: Any, path: str = "", wanted: Sentence | None = None) -> InputError:
+    """The error of JSON that is not of this kind: what stands at a path should be something else, or is not there."""
     name = getattr(kind, "SCHEMA", getattr(kind, "__name__", "result"))
-    if misfit is None or not misfit.path:
+    if not path:
         message = Sentence("this is not the JSON of {schema}", schema=name)
-    elif misfit.wanted is None:
-        message = Sentence("this is not the JSON of {schema}: it lacks {path}", schema=name, path=misfit.path)
+    elif wanted is None:
+        message = Sentence("this is not the JSON of {schema}: it lacks {path}", schema=name, path=path)
     else:
         message = Sentence(
-            "this is not the JSON of {schema}: {path} should be {wanted}",
-            schema=name, path=misfit.path, wanted=misfit.wanted,
-        )  # fmt: skip
+            "this is not the JSON of {schema}: {path} should be {wanted}", schema=name, path=path, wanted=wanted
+        )
     return InputError("not-a-result", message, hint="The JSON is that of as_dict() or of a command with --json.")
 
 
@@ -339,10 +349,10 @@ def _key(hint: Any, key: str, path: str) -> Any:
 
 
 def _read_plain(hint: type, data: Any, path: str) -> Any:
+    document = getattr(hint, "DOCUMENT", None)
+    if document is not None:
+        return hint.from_document(_read(document, data, path))  # type: ignore[attr-defined]
     if is_dataclass(hint):
-        document = getattr(hint, "DOCUMENT", None)
-        if document is not None:
-            return hint.from_document(_read(document, data, path))  # type: ignore[attr-defined]
         return _read_fields(hint, data, path)
     if _is_named_tuple(hint):
         return _read_named(hint, data, path)
@@ -420,7 +430,7 @@ def schema_of(hint: Any, defined: dict[str, Any]) -> dict[str, Any]:
         return {"enum": list(get_args(hint))}
     if not isinstance(hint, type) and origin is None:
         return {}
-    if origin is None and (is_dataclass(hint) or _is_named_tuple(hint)):
+    if origin is None and (is_dataclass(hint) or _is_named_tuple(hint) or hasattr(hint, "DOCUMENT")):
         return _reference(hint, defined)
     return _schema_of_many(origin or hint, get_args(hint), defined)
 
@@ -465,7 +475,9 @@ def _reference(kind: type, defined: dict[str, Any]) -> dict[str, Any]:
     if name not in defined:
         defined[name] = {}
         document = getattr(kind, "DOCUMENT", None) or kind
-        defined[name] |= {"description": _summary(kind), **_object(document, defined)}
+        plain = not is_dataclass(document) and not _is_named_tuple(document)
+        described = schema_of(document, defined) if plain else _object(document, defined)
+        defined[name] |= {"description": _summary(kind), **described}
     return {"$ref": f"#/$defs/{name}"}
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from velado.numbers import CODE, PLAIN, Notation, notation_of
+from velado.results import Discreet
 from velado.values import Text
 
 TWINS = ("fold", "distinct")
@@ -53,8 +54,8 @@ def _number(text: str, notation: Notation) -> str | None:
     return f"-{shown}" if plain.startswith("-") and shown != "0" else shown
 
 
-@dataclass(frozen=True)
-class Twins:
+@dataclass(frozen=True, repr=False)
+class Twins(Discreet):
     """The groups of twins among the values of a column, each with two spellings or more, in their order."""
 
     groups: tuple[tuple[Text, ...], ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from velado.appointments.planners.find_slots import FindSlots
 from velado.appointments.planners.registry import PLANNERS, planner_from
@@ -18,16 +18,18 @@ from velado.appointments.tables.units import Units, check_room
 from velado.errors import InputError
 from velado.progress import Progress
 from velado.project import Output
+from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.tables import Session, Source
 
 Method = str | Planner | Mapping[str, Mapping[str, Any] | None]
 
 
-@dataclass(frozen=True)
-class Request:
+@dataclass(frozen=True, repr=False)
+class Request(Discreet):
     """People, slots and conditions: what is to be planned, whatever the method. See `assign_appointments`."""
 
+    NAMES: ClassVar[tuple[str, ...]] = ("quasi_identifiers",)
     people: Any
     slots: Any
     quasi_identifiers: Sequence[str]
@@ -101,7 +103,9 @@ def assign_appointments(
     others = [FindSlots()] if units.problem.is_plain else []
     methods = planned(units.problem, others, [assignment], seed, planning.part(0.9, 1.0))
     table = give_out(who, where, units, assignment, seed, target.path, progress.part(0.8, 1.0))
-    return Planning(units.problem, methods, where.described, chosen.name, target.path, table)
+    return Planning.of(
+        units.problem, methods, chosen=chosen.name, output=target.path, appointment=where.described, table=table
+    )
 
 
 def compare_planners(
@@ -127,7 +131,7 @@ def compare_planners(
     planning = begin("plan")
     found = planned(units.problem, planners, (), seed, planning)
     planning.at(1.0)
-    return Planning(units.problem, found, where.described)
+    return Planning.of(units.problem, found, appointment=where.described)
 
 
 def _with_options(method: Method, options: Mapping[str, Any]) -> Method:

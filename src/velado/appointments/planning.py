@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from velado.appointments.planners.find_slots import FindSlots
 from velado.appointments.planners.random_slots import RandomSlots
@@ -16,6 +15,7 @@ from velado.appointments.problem import Assignment, Planner, Problem
 from velado.appointments.vectors import AnonymityVector, improvement
 from velado.errors import NoSolution
 from velado.progress import Progress
+from velado.results import Result, parts
 
 MOST_RANKED = 20_000
 """The rank of a vector is given for up to so many people."""
@@ -24,85 +24,168 @@ WORK = {"best-fit": 10, "exact": 50}
 
 
 @dataclass(frozen=True)
-class Planned:
-    """What a method achieves; ``assignment`` is None, with a ``reason``, if it found none.
+class VectorDocument:
+    """A vector in JSON: k, the components that are not 0, and the rank as text where it is given."""
 
-    ``improvement`` is that over random appointments, in shares of the base vector's rank (measures.md §6).
-    """
+    k: int
+    vector: dict[int, int]
+    rank: str | None
 
-    method: str
-    assignment: Assignment | None
-    improvement: float | None = None
-    reason: str = ""
-
-    @property
-    def vector(self) -> AnonymityVector | None:
-        """The anonymity vector with appointments."""
-        return None if self.assignment is None else self.assignment.vector
-
-    def as_dict(self) -> dict[str, Any]:
-        """One entry of the JSON of a planning."""
-        found = self.assignment
-        if found is None:
-            return {"method": self.method, "reason": self.reason}
-        return {
-            "method": self.method,
-            **described(found.vector),
-            "improvement": self.improvement,
-            "seconds": found.seconds,
-            "proven": found.proven,
-            "optimal": found.optimal,
-            "bound": None if found.bound is None else described(found.bound)["vector"],
-        }
+    @classmethod
+    def of(cls, vector: AnonymityVector) -> VectorDocument:
+        """Of up to `MOST_RANKED` people with the rank."""
+        rank = str(vector.rank) if vector.population <= MOST_RANKED else None
+        return cls(vector.k, vector.components, rank)
 
 
 @dataclass(frozen=True)
-class Planning:
-    """Appointments given out, or methods compared: sizes, the base vector, and what each method achieves.
+class AchievedDocument(VectorDocument):
+    """What a method achieves, in JSON."""
 
-    ``appointment`` are the columns that describe a slot; ``chosen`` is the method whose appointments were given out; they are in ``output`` or, without a path, in ``table``.
+    method: str
+    improvement: float | None
+    seconds: float
+    proven: int
+    optimal: bool
+    bound: dict[int, int] | None
+
+
+@dataclass(frozen=True)
+class FailedDocument:
+    """Why a method achieves nothing, in JSON."""
+
+    method: str
+    reason: str
+
+
+@dataclass(frozen=True, repr=False)
+class Planned(Result):
+    """What a method achieves; there is no ``vector``, but a ``reason``, if it found no assignment.
+
+    ``improvement`` is that over random appointments, in shares of the base vector's rank (measures.md §6). ``proven``
+    leading components of the vector are proven to be the best possible, ``bound`` is a vector that no assignment beats. The
+    ``assignment`` itself is not saved.
     """
 
-    problem: Problem
+    DOCUMENT: ClassVar[Any] = AchievedDocument | FailedDocument
+    method: str
+    vector: AnonymityVector | None = None
+    improvement: float | None = None
+    seconds: float = 0.0
+    proven: int = 0
+    optimal: bool = False
+    bound: AnonymityVector | None = None
+    reason: str = ""
+    assignment: Assignment | None = None
+
+    @classmethod
+    def of(cls, found: Assignment) -> Planned:
+        """What an assignment achieves."""
+        return cls(
+            found.method, found.vector, None, found.seconds, found.proven, found.optimal, found.bound, assignment=found
+        )
+
+    def document(self) -> AchievedDocument | FailedDocument:
+        """With the vectors as they are written."""
+        if self.vector is None:
+            return FailedDocument(self.method, self.reason)
+        shown = VectorDocument.of(self.vector)
+        bound = None if self.bound is None else self.bound.components
+        return AchievedDocument(
+            shown.k, shown.vector, shown.rank, self.method, self.improvement, self.seconds, self.proven, self.optimal, bound
+        )  # fmt: skip
+
+    @classmethod
+    def from_document(cls, document: AchievedDocument | FailedDocument) -> Planned:
+        """Without the assignment."""
+        if isinstance(document, FailedDocument):
+            return cls(document.method, reason=document.reason)
+        bound = None if document.bound is None else AnonymityVector.of_components(document.bound)
+        return cls(
+            document.method, AnonymityVector.of_components(document.vector), document.improvement, document.seconds,
+            document.proven, document.optimal, bound,
+        )  # fmt: skip
+
+    def summary(self) -> dict[str, Any]:
+        """The method and the k that it reaches."""
+        return {"method": self.method, "k": None if self.vector is None else self.vector.k, "optimal": self.optimal}
+
+
+@dataclass(frozen=True)
+class PlanningDocument:
+    """The JSON of a planning."""
+
+    people: int
+    groups: int
+    slots: int
+    places: int
+    required: int
+    base: VectorDocument
     methods: tuple[Planned, ...]
-    appointment: tuple[str, ...]
+    chosen: str | None
+    output: Path | None
+
+
+@dataclass(frozen=True, repr=False)
+class Planning(Result):
+    """Appointments given out, or methods compared: sizes, the base vector, and what each method achieves.
+
+    ``groups`` of people with the same quasi-identifiers, of whom ``required`` must share a slot; ``places`` in all
+    ``slots``; ``base`` is the vector before anybody has an appointment. ``chosen`` is the method whose appointments were
+    given out; they are in ``output`` or, without a path, in ``table``, where ``appointment`` are the columns that describe a
+    slot. The ``problem``, the ``appointment`` and the ``table`` are not saved.
+    """
+
+    SCHEMA: ClassVar[str] = "velado-planning-1"
+    DOCUMENT: ClassVar[Any] = PlanningDocument
+    people: int
+    groups: int
+    slots: int
+    places: int
+    required: int
+    base: AnonymityVector
+    methods: tuple[Planned, ...]
     chosen: str | None = None
     output: Path | None = None
+    appointment: tuple[str, ...] = ()
     table: Any = None
+    problem: Problem | None = None
 
-    @property
-    def base(self) -> AnonymityVector:
-        """The vector before anybody has an appointment."""
-        return self.problem.base
+    @classmethod
+    def of(cls, problem: Problem, methods: Sequence[Planned], **more: Any) -> Planning:
+        """What methods achieve for a problem."""
+        people, places = int(problem.sizes.sum()), int(problem.capacities.sum())
+        return cls(
+            people, problem.groups, problem.slots, places, problem.smallest, problem.base, tuple(methods),
+            problem=problem, **more,
+        )  # fmt: skip
 
     def __getitem__(self, method: str) -> Planned:
         return next(p for p in self.methods if p.method == method)
 
-    @cached_property
-    def people(self) -> int:
-        """N."""
-        return int(self.problem.sizes.sum())
-
-    def as_dict(self) -> dict[str, Any]:
+    def document(self) -> PlanningDocument:
         """The JSON of ``velado appointments assign`` and ``compare``."""
-        problem = self.problem
+        return PlanningDocument(
+            self.people, self.groups, self.slots, self.places, self.required, VectorDocument.of(self.base), self.methods,
+            self.chosen, self.output,
+        )  # fmt: skip
+
+    @classmethod
+    def from_document(cls, document: PlanningDocument) -> Planning:
+        """Without the problem and the appointments themselves."""
+        return cls(**(parts(document) | {"base": AnonymityVector.of_components(document.base.vector)}))
+
+    def summary(self) -> dict[str, Any]:
+        """The sizes, and the k before and with each method."""
         return {
             "people": self.people,
-            "groups": problem.groups,
-            "slots": problem.slots,
-            "places": int(problem.capacities.sum()),
-            "required": problem.smallest,
-            "base": described(self.base),
-            "methods": [p.as_dict() for p in self.methods],
-            "chosen": self.chosen,
-            "output": None if self.output is None else str(self.output),
+            "groups": self.groups,
+            "slots": self.slots,
+            "places": self.places,
+            "k": self.base.k,
+            **{f"k with {p.method}": p.vector.k for p in self.methods if p.vector is not None},
+            **({} if self.chosen is None else {"chosen": self.chosen}),
         }
-
-
-def described(vector: AnonymityVector) -> dict[str, Any]:
-    """A vector in JSON: k, the components that are not 0, and the rank as text where it is given."""
-    rank = str(vector.rank) if vector.population <= MOST_RANKED else None
-    return {"k": vector.k, "vector": {str(j): n for j, n in enumerate(vector.counts, 1) if n}, "rank": rank}
 
 
 def planned(
@@ -117,7 +200,7 @@ def planned(
     No group size is required of random appointments and of findSlots: the others are measured by them.
     """
     free = replace(problem, smallest=1)
-    found = {a.method: Planned(a.method, a) for a in known}
+    found = {a.method: Planned.of(a) for a in known}
     progress = progress or Progress()
     wanted: dict[str, Planner] = {}
     for planner in (RandomSlots(seed), *planners):
@@ -134,9 +217,9 @@ def planned(
 
 def _attempt(planner: Planner, problem: Problem, progress: Progress) -> Planned:
     try:
-        return Planned(planner.name, planner.assign(problem, progress))
+        return Planned.of(planner.assign(problem, progress))
     except NoSolution as error:
-        return Planned(planner.name, None, reason=error.message)
+        return Planned(planner.name, reason=error.message)
 
 
 def _improvement(one: Planned, drawn: Planned, base: AnonymityVector) -> float | None:

@@ -15,14 +15,15 @@ from velado.declared import Declaration
 from velado.errors import InputError, NoSolution
 from velado.parameters import Parameter, check
 from velado.progress import Progress
+from velado.results import Discreet
 from velado.sentences import Sentence
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-@dataclass(frozen=True)
-class Problem:
+@dataclass(frozen=True, repr=False)
+class Problem(Discreet):
     """People as units of interchangeable kinds, slots as capacities.
 
     A unit is what gets one appointment: a person, or a household that stays together. Units of one kind are alike: the
@@ -97,14 +98,15 @@ class Problem:
         return cells
 
 
-@dataclass(frozen=True)
-class Assignment:
+@dataclass(frozen=True, repr=False)
+class Assignment(Discreet):
     """``units[e]`` units of kind ``kind[e]`` come to slot ``slot[e]``.
 
     ``proven`` leading components of the vector are proven to be the best possible; ``bound`` is a vector that no
     assignment beats (the base vector if nothing better is known).
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("method",)
     problem: Problem
     kind: np.ndarray
     slot: np.ndarray
@@ -138,7 +140,7 @@ class Assignment:
             or (problem.groups and self.vector.k < problem.smallest)
         )
         if wrong:
-            raise AssertionError(f"the assignment of '{self.method}' breaks its own constraints")
+            raise AssertionError("an assignment breaks its own constraints: " + self.method)
 
 
 def check_possible(problem: Problem, slots: str | None = None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, total_ordering
@@ -16,6 +16,10 @@ from velado.errors import InputError
 
 if TYPE_CHECKING:
     from velado.frequency import FrequencyTable
+
+
+MOST_SHOWN = 50
+"""Components that are listed at a prompt."""
 
 
 @total_ordering
@@ -53,8 +57,27 @@ class AnonymityVector:
         """The vector of a table with its quasi-identifiers."""
         return cls.of_sizes(frequency.counts)
 
+    @classmethod
+    def of_components(cls, components: Mapping[int, int]) -> AnonymityVector:
+        """The vector with these components, 0 elsewhere.
+
+        >>> AnonymityVector.of_components({2: 1, 4: 2}).counts
+        (0, 1, 0, 2)
+        """
+        return cls(tuple(components.get(j, 0) for j in range(1, max(components, default=0) + 1)))
+
+    @property
+    def components(self) -> dict[int, int]:
+        """The components that are not 0, by their position."""
+        return {j: count for j, count in enumerate(self.counts, 1) if count}
+
     def __lt__(self, other: AnonymityVector) -> bool:
         return self.counts < other.counts
+
+    def __repr__(self) -> str:
+        if len(self.counts) <= MOST_SHOWN:
+            return f"AnonymityVector(counts={self.counts})"
+        return f"<AnonymityVector k: {self.k}, people: {self.population}, groups: {sum(self.counts)}>"
 
     def __str__(self) -> str:
         return "(" + ", ".join(map(str, self.counts)) + ")"

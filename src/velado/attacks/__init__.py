@@ -1,7 +1,7 @@
 """What an adversary could do with a release."""
 
 from velado.attacks.background import background
-from velado.attacks.base import MEASURES, Attack, Attacker, Exposed, Prevention, Trial
+from velado.attacks.base import MEASURES, Attack, Attacker, Attacks, Exposed, Prevention, Trial
 from velado.attacks.homogeneity import homogeneity
 from velado.attacks.linkage import Links, Truth, disclosure, linkage
 from velado.attacks.lookup import lookup
@@ -29,6 +29,7 @@ __all__ = [
     "MEASURES",
     "Attack",
     "Attacker",
+    "Attacks",
     "Exposed",
     "Links",
     "Prevention",

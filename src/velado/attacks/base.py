@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from velado.declared import Declaration, declaration_of
 from velado.frequency import Classes, Sensitive
 from velado.models import PrivacyModel, compile_rules
 from velado.parameters import Number, Parameter, check
+from velado.results import Discreet, Result
 from velado.sentences import Sentence
 from velado.values import Text
 
@@ -34,8 +35,8 @@ MEASURES = {
 LEAVE_OUT = "leave-out"
 
 
-@dataclass(frozen=True)
-class Exposed:
+@dataclass(frozen=True, repr=False)
+class Exposed(Discreet):
     """A class in generalized form, and how sure the attacker is of ``value`` (or of the record, if that is None).
 
     ``prior`` is how sure the attacker was without it: from the whole table, or without background knowledge.
@@ -67,10 +68,12 @@ class Prevention:
         return ", ".join(text for text in (model, measure) if text)
 
 
-@dataclass(frozen=True)
-class Attack:
+@dataclass(frozen=True, repr=False)
+class Attack(Result):
     """The outcome of one attack, on one sensitive column (``column``), with one other table (``against``)."""
 
+    SCHEMA: ClassVar[str] = "velado-attack-1"
+    ALSO: ClassVar[tuple[str, ...]] = ("expected",)
     name: str
     succeeded: bool
     figures: dict[str, int | float]
@@ -84,9 +87,46 @@ class Attack:
         """Whether every release of this table allows as much: the attack fails, or no model in reach prevents it."""
         return not self.succeeded or all(p.measure == LEAVE_OUT for p in self.prevented_by)
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {**asdict(self), "expected": self.expected}
+    def summary(self) -> dict[str, Any]:
+        """The attack, whether it succeeded, and its figures; no class and no value of one."""
+        about = {"name": self.name, "column": self.column, "against": self.against}
+        return {
+            **{what: name for what, name in about.items() if name is not None},
+            "succeeded": self.succeeded,
+            "expected": self.expected,
+            **self.figures,
+        }
+
+
+@dataclass(frozen=True)
+class AttacksDocument:
+    """The JSON of the attacks on one release."""
+
+    attacks: tuple[Attack, ...]
+
+
+class Attacks(Result, tuple[Attack, ...]):
+    """The outcomes of all attacks on a release."""
+
+    SCHEMA: ClassVar[str] = "velado-attacks-1"
+    DOCUMENT: ClassVar[Any] = AttacksDocument
+
+    def document(self) -> AttacksDocument:
+        """The attacks under one key."""
+        return AttacksDocument(tuple(self))
+
+    @classmethod
+    def from_document(cls, document: AttacksDocument) -> Attacks:
+        """The attacks that stood under it."""
+        return cls(document.attacks)
+
+    def summary(self) -> dict[str, Any]:
+        """Which attacks succeeded, and which of these should be acted on."""
+        return {
+            "attacks": len(self),
+            "succeeded": sum(a.succeeded for a in self),
+            "to_act_on": tuple(dict.fromkeys(a.name for a in self if not a.expected)),
+        }
 
 
 @dataclass(frozen=True)
@@ -140,8 +180,8 @@ def knowing(*names: str) -> dict[str, Parameter]:
     return {name: Attacker.parameters[name] for name in names}
 
 
-@dataclass(frozen=True)
-class Histogram:
+@dataclass(frozen=True, repr=False)
+class Histogram(Discreet):
     """The values of one sensitive column in each class: ``count`` records of class ``of`` have the value ``value``.
 
     Entries are ordered by class, then by frequency, the most frequent first (``rank`` 0).

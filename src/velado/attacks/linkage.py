@@ -16,10 +16,11 @@ from velado.evaluation.matching import fitting
 from velado.frequency import Classes, FrequencyTable, Sensitive
 from velado.hierarchies import Cover
 from velado.progress import Progress
+from velado.results import Discreet
 
 
-@dataclass(frozen=True)
-class Truth:
+@dataclass(frozen=True, repr=False)
+class Truth(Discreet):
     """People who are in the external table and in the original: their row in each.
 
     ``own_rows`` and ``own_classes`` are the pairs (original row, released class) in which a record can be.
@@ -32,8 +33,8 @@ class Truth:
     originals: int
 
 
-@dataclass(frozen=True)
-class Links:
+@dataclass(frozen=True, repr=False)
+class Links(Discreet):
     """Each distinct row of the external table and the classes whose labels fit it."""
 
     classes: Classes

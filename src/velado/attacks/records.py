@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from velado.frequency import distinct_rows
+from velado.results import Discreet
 from velado.values import Text
 
 
-@dataclass(frozen=True)
-class Records:
+@dataclass(frozen=True, repr=False)
+class Records(Discreet):
     """Quasi-identifiers and sensitive values of one table.
 
     ``codes[i, j]`` is a code into ``labels[j]``; ``values[i]`` is the combination of the sensitive values, a code into
@@ -20,6 +22,7 @@ class Records:
     ``hidden`` rows are suppressed: they show no quasi-identifier.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("columns",)
     columns: tuple[str, ...]
     labels: tuple[tuple[Text, ...], ...]
     codes: np.ndarray

@@ -15,14 +15,15 @@ from velado.errors import InputError
 from velado.evaluation.matching import fitting
 from velado.hierarchies import Cover, Hierarchy
 from velado.progress import Progress
+from velado.results import Discreet
 from velado.sentences import Sentence, joined
 from velado.values import Text
 
 MOST_ROUNDS = 200
 
 
-@dataclass(frozen=True)
-class Cells:
+@dataclass(frozen=True, repr=False)
+class Cells(Discreet):
     """Records of one release by class and sensitive value, and how many of a value may be lacking in the other."""
 
     group: np.ndarray
@@ -31,8 +32,8 @@ class Cells:
     needed: np.ndarray
 
 
-@dataclass(frozen=True)
-class Combined:
+@dataclass(frozen=True, repr=False)
+class Combined(Discreet):
     """Pairs of classes that can have a record in common, and between how many and how many."""
 
     a: np.ndarray

@@ -67,7 +67,7 @@ def _flushed(code: int) -> int:
 def _run() -> int:
     try:
         choose()
-        result = app(standalone_mode=False)
+        result = app(prog_name="velado", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except VeladoError as error:
         # Foreign code can turn being asked to stop into an error of its own.

@@ -22,11 +22,14 @@ from velado import (
     save_table,
     save_vectors,
 )
-from velado.appointments.planners.registry import planner_title
+from velado.appointments.planners.registry import PLANNERS, planner_title
 from velado.appointments.planning import MOST_RANKED
+from velado.appointments.tables.generate import PeopleLike, SlotsLike
+from velado.appointments.tables.groups import AnonymityOfTables
 from velado.cli import signals
 from velado.cli.help import App
 from velado.cli.language import current, spoken
+from velado.cli.options import Given, takes
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
     JSON,
@@ -58,11 +61,6 @@ MATCH = Annotated[
     list[str] | None, typer.Option(help="COLUMN=NAME: column of the people that must equal one of the slots.")
 ]
 SMALLEST = Annotated[int, typer.Option("--k", help="Smallest group of equal people in one slot.")]
-SECONDS = Annotated[float | None, typer.Option(help="Time limit of exact.")]
-LEVEL = Annotated[int | None, typer.Option(help="Level of search of exact: stop after so many zeros.")]
-WORKERS = Annotated[int | None, typer.Option(help="Searches of exact at the same time.")]
-TRIALS = Annotated[int | None, typer.Option(help="How often best-fit gives out a few slots anew.")]
-SEED = Annotated[int, typer.Option(help="Seed of all random choices.")]
 SHOW = Annotated[int, typer.Option(min=0, help="Show so many of the smallest groups.")]
 
 COLOURS = ("cyan", "yellow", "green", "magenta", "blue", "bright_red")
@@ -70,20 +68,12 @@ MOST_COMPONENTS = 10
 
 
 @app.command("generate")
+@takes("like", PeopleLike, SlotsLike, unset=[])
 def generate(
     folder: Annotated[Path, typer.Argument(help="Folder for the tables.")],
-    people: Annotated[int, typer.Option(help="People per table.")] = 100,
-    slots: Annotated[int, typer.Option(help="Slots per table of people.")] = 5,
+    like: Given,
     tables: Annotated[int, typer.Option(min=1, max=10_000, help="Number of tables.")] = 1,
-    ages: Annotated[str, typer.Option(help="Distribution of the ages: uniform or spain-2015.")] = "uniform",
-    sex: Annotated[str, typer.Option(help="Whom to invent: both, man or woman.")] = "both",
-    youngest: Annotated[int, typer.Option(help="Lowest age.")] = 0,
-    oldest: Annotated[int, typer.Option(help="Highest age.")] = 100,
-    postal_codes: Annotated[int, typer.Option(help="Number of postal codes.")] = 3,
-    lowest: Annotated[int, typer.Option(help="Lowest capacity of a slot.")] = 10,
-    highest: Annotated[int, typer.Option(help="Highest capacity of a slot.")] = 25,
     format: Annotated[str, typer.Option(help="Format of the files: csv, parquet, xlsx or arrow.")] = "csv",
-    seed: SEED = 0,
     force: Annotated[bool, typer.Option(help="Replace existing files.")] = False,
     json: JSON = False,
 ) -> None:
@@ -99,32 +89,38 @@ def generate(
         )
     with signals.several():
         for number in range(tables):
-            who = generate_people(
-                number, people=people, ages=ages, sex=sex, youngest=youngest, oldest=oldest, postal_codes=postal_codes,
-                seed=seed,
-            )  # fmt: skip
-            where = generate_slots(number, slots=slots, people=people, lowest=lowest, highest=highest, seed=seed)
+            who = generate_people(number, **_those(PeopleLike, like))
+            where = generate_slots(number, **_those(SlotsLike, like))
             save_table(who, files[2 * number])
             save_table(where, files[2 * number + 1])
     if json:
-        print_json({"files": [str(f) for f in files], "people": people, "slots": where.num_rows, "seed": seed})
+        print_json(
+            {"files": [str(f) for f in files], "people": like["people"], "slots": where.num_rows, "seed": like["seed"]}
+        )
         return
     say(
         "Wrote {files:,} file(s) to {folder}: {people:,} people and {slots:,} slots each.",
         files=len(files),
         folder=folder,
-        people=people,
+        people=like["people"],
         slots=where.num_rows,
     )
 
 
+def _those(kind: type[PeopleLike | SlotsLike], given: Given) -> Given:
+    """What was given for one of several declared classes."""
+    return {name: value for name, value in given.items() if name in kind.parameters}
+
+
 @app.command("assign")
+@takes("planner", *PLANNERS.values())
 @reads_tables
 def assign(
     people: PEOPLE,
     slots: SLOTS,
     qi: QI,
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write: the people with their appointments.")],
+    planner: Given,
     method: Annotated[str, typer.Option(help="random, heuristic, best-fit or exact.")] = "best-fit",
     k: SMALLEST = 1,
     capacity: CAPACITY = "capacity",
@@ -134,21 +130,16 @@ def assign(
     fixed: FIXED = None,
     admissible: ADMISSIBLE = None,
     match: MATCH = None,
-    seconds: SECONDS = None,
-    level: LEVEL = None,
-    workers: WORKERS = None,
-    trials: TRIALS = None,
-    seed: SEED = 0,
     show: SHOW = 0,
     read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Give everybody an appointment, as anonymously as the method can, and verify what was written."""
     words = current()
-    given = _given(seconds=seconds, level=level, workers=workers, trials=trials)
+    seed = planner.pop("seed", 0)
     with progress() as report:
         planning = assign_appointments(
-            read(people), read(slots), names(qi), {method: given}, seed=seed, output=output, progress=report,
+            read(people), read(slots), names(qi), {method: planner}, seed=seed, output=output, progress=report,
             **_conditions(read, k, capacity, slot, id, household, fixed, admissible, match),
         )  # fmt: skip
     if json:
@@ -162,11 +153,13 @@ def assign(
 
 
 @app.command("compare")
+@takes("planner", *PLANNERS.values())
 @reads_tables
 def compare(
     people: PEOPLE,
     slots: SLOTS,
     qi: QI,
+    planner: Given,
     methods: Annotated[
         str | None, typer.Option(help="Methods, separated by commas; all that apply if not given.")
     ] = None,
@@ -178,21 +171,17 @@ def compare(
     fixed: FIXED = None,
     admissible: ADMISSIBLE = None,
     match: MATCH = None,
-    seconds: SECONDS = None,
-    level: LEVEL = None,
-    workers: WORKERS = None,
-    trials: TRIALS = None,
-    seed: SEED = 0,
     chart: Annotated[Path | None, typer.Option(help="Draw the vectors: SVG or PNG.")] = None,
     read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Plan the same appointments with several methods; nothing is given out."""
     words = current()
+    seed = planner.pop("seed", 0)
     with progress() as report:
         planning = compare_planners(
             read(people), read(slots), names(qi), names(methods) or None, seed=seed, progress=report,
-            options=_given(seconds=seconds, level=level, workers=workers, trials=trials),
+            options=planner,
             **_conditions(read, k, capacity, slot, id, household, fixed, admissible, match),
         )  # fmt: skip
         if chart is not None:
@@ -224,10 +213,9 @@ def k_of(
             anonymity_groups(read(t), names(qi), names(appointment), report.of(i, len(tables)))
             for i, t in enumerate(tables)
         ]
-    levels = [g.vector.k for g in found]
-    summary = {"mean": sum(levels) / len(levels), "min": min(levels), "max": max(levels)}
+    together = AnonymityOfTables(tuple(g.sizes() for g in found))
     if json:
-        print_json({"tables": [g.as_dict() for g in found], "k": summary})
+        print_json(together.as_dict())
         return
     header = ("", words.text("appointments.people"), "k", words.text("appointments.vector"))
     lines = [
@@ -236,15 +224,11 @@ def k_of(
     table("k", lines, header)
     if len(found) > 1:
         say()
-        mean, least, most = (words.number(summary[n], 2) for n in ("mean", "min", "max"))
+        mean, least, most = (words.number(together.k[n], 2) for n in ("mean", "min", "max"))
         say("{told}", told=words.text("appointments.several", mean=mean, least=least, most=most))
     if show:
         for groups in found:
             _show_groups(groups, show, words)
-
-
-def _given(**options: Any) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
 
 
 def _conditions(
@@ -282,10 +266,8 @@ def shortened(vector: AnonymityVector) -> str:
 
 
 def _show(planning: Planning, words: Language) -> None:
-    problem = planning.problem
-    places = int(problem.capacities.sum())
-    sizes = {"people": planning.people, "groups": problem.groups, "slots": problem.slots, "places": places}
-    say("{told}", told=words.text("appointments.summary", **{name: words.integer(n) for name, n in sizes.items()}))
+    sizes = {name: words.integer(getattr(planning, name)) for name in ("people", "groups", "slots", "places")}
+    say("{told}", told=words.text("appointments.summary", **sizes))
     header = [words.text(f"appointments.{n}") for n in ("method", "vector", "rank", "improvement", "seconds")]
     shown = Table(box=None, pad_edge=False)
     for name in (header[0], "k", *header[1:], ""):
@@ -297,18 +279,18 @@ def _show(planning: Planning, words: Language) -> None:
     )
     for planned in planning.methods:
         name = planner_title(planned.method).into(words.code)
-        found = planned.assignment
-        if found is None:
+        vector, found = planned.vector, planned.assignment
+        if vector is None:
             shown.add_row(name, "–", plain(spoken(planned.reason)))
             continue
-        proof = words.text("appointments.optimal") if found.optimal else ""
-        if not proof and "model" in found.notes:
-            proof = words.text("appointments.proven", n=words.integer(found.proven))
+        proof = words.text("appointments.optimal") if planned.optimal else ""
+        if not proof and found is not None and "model" in found.notes:
+            proof = words.text("appointments.proven", n=words.integer(planned.proven))
         gain = "" if planned.improvement is None else words.number(planned.improvement, 4, pad=True)
         style = "bold" if planned.method == planning.chosen else None
         shown.add_row(
-            name, words.integer(found.vector.k), shortened(found.vector), _rank(found.vector, words), gain,
-            words.number(found.seconds, 2, pad=True), proof, style=style,
+            name, words.integer(vector.k), shortened(vector), _rank(vector, words), gain,
+            words.number(planned.seconds, 2, pad=True), proof, style=style,
         )  # fmt: skip
     say()
     out.print(shown)

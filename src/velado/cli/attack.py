@@ -143,7 +143,7 @@ def command(
             progress=report,
         )
     if json:
-        print_json({"attacks": [a.as_dict() for a in found]})
+        print_json(found.as_dict())
         return
     _summary(found)
     for a in found:

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from velado import CONDITIONS, balance, save_comparison
 from velado.cli import warming
 from velado.cli.compare import show
-from velado.cli.grid import METHOD, SUPPRESSION, C, K, L, Q, T, grid
+from velado.cli.grid import ALL, tries
 from velado.cli.language import current, spoken
 from velado.cli.terminal import FORCE, JSON, print_json, progress, say
-from velado.sentences import joined
+from velado.sentences import Sentence, joined
 
 
+@tries(*ALL)
 def command(
     project: Annotated[Path, typer.Argument(help="Project file (YAML or JSON).")],
+    grid: dict[str, list[Any]],
     ks: Annotated[float | None, typer.Option(min=0, max=1, help=CONDITIONS["ks"].help)] = None,
     loss: Annotated[float | None, typer.Option(min=0, max=1, help=CONDITIONS["loss"].help)] = None,
     precision: Annotated[float | None, typer.Option(min=0, max=1, help=CONDITIONS["precision"].help)] = None,
     suppressed: Annotated[float | None, typer.Option(min=0, max=1, help=CONDITIONS["suppressed"].help)] = None,
     query_error: Annotated[float | None, typer.Option(min=0, help=CONDITIONS["query-error"].help)] = None,
-    k: K = None,
-    q: Q = None,
-    l: L = None,  # noqa: E741
-    c: C = None,
-    t: T = None,
-    suppression: SUPPRESSION = None,
-    method: METHOD = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for the evidence: table (CSV, XLSX) and charts (PNG).")
     ] = None,
@@ -39,11 +34,10 @@ def command(
     """Find the strongest setting that still keeps the utility asked for; default k = 2 to 20."""
     limits = {"ks": ks, "loss": loss, "precision": precision, "suppressed": suppressed, "query-error": query_error}
     conditions = {name: limit for name, limit in limits.items() if limit is not None}
-    tried = grid(k=k, q=q, l=l, c=c, t=t, suppression=suppression, method=method)
     warming.begin("lattice")
     with progress() as report:
         drawing = report.part(0.8, 1.0)
-        result = balance(project, conditions, tried or None, progress=report.part(0.0, 0.8))
+        result = balance(project, conditions, grid or None, progress=report.part(0.0, 0.8))
         files = []
         if output is not None:
             files = save_comparison(result.comparison, output, current().code, force=force, progress=drawing)
@@ -51,7 +45,9 @@ def command(
         print_json({**result.as_dict(), "files": [str(f) for f in files]})
         return
     wanted = ", ".join(
-        spoken("{name} {sign} {limit:g}", name=name, sign="≥" if CONDITIONS[name].at_least else "≤", limit=limit)
+        spoken(
+            "{name} {sign} {limit:g}", name=Sentence(name), sign="≥" if CONDITIONS[name].at_least else "≤", limit=limit
+        )
         for name, limit in conditions.items()
     )
     say(

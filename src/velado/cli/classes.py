@@ -25,18 +25,23 @@ CSV = Annotated[Path | None, typer.Option("--csv", help="File for all classes wi
 
 def show(classes: ClassFigures, most: int | None = FIRST) -> None:
     """Print the first classes with their figures, one table for each sensitive column; all of them if ``most`` is None."""
-    shown = classes.take(slice(0, most))
-    for column in classes.sensitive or (None,):
-        say()
-        say("[bold]Classes[/]" if column is None else "[bold]Classes[/]: {column} (sensitive)", column=column)
-        out.print(_table(shown, column))
-    left = len(classes) - len(shown)
+    left = show_first(classes, most)
     if left:
         say(
             "Not shown: {left:,} of {all:,} classes (--all shows all, --csv FILE writes all)",
             left=left,
             all=len(classes),
         )
+
+
+def show_first(classes: ClassFigures, most: int | None) -> int:
+    """Print the tables of the first classes; how many classes are left."""
+    shown = classes.take(slice(0, most))
+    for column in classes.sensitive or (None,):
+        say()
+        say("[bold]Classes[/]" if column is None else "[bold]Classes[/]: {column} (sensitive)", column=column)
+        out.print(_table(shown, column))
+    return len(classes) - len(shown)
 
 
 def _table(shown: ClassFigures, column: str | None) -> Table:

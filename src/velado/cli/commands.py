@@ -12,6 +12,7 @@ from velado.cli.help import App, Command, Group
 
 COMMANDS = {
     "run": ("run", "Run a project: find the best recoding, write the release, verify it."),
+    "validate": ("validate", "Say all that is wrong with a project file, its table included; nothing is written."),
     "check": ("check", "Say which privacy models a table satisfies as it is, and to which degree."),
     "estimate": (
         "estimate",
@@ -42,6 +43,7 @@ COMMANDS = {
     ),
     "inspect": ("inspect", "Show types, missing values, who is singled out, and suggested roles."),
     "init": ("init", "Write a commented project file from what the table looks like."),
+    "schema": ("schema", "Print the JSON Schema of project files, for editors and other programs."),
     "hierarchy": ("hierarchy", "Export the hierarchy of a column as a file: leaf;level 1;…;*."),
     "key": ("key", "Make a random key for encrypt, pseudonymize and shift."),
     "decrypt": ("decrypt", "Restore encrypted columns, with the key."),

@@ -9,21 +9,16 @@ import typer
 
 from velado import Comparison, compare, save_comparison
 from velado.cli import warming
-from velado.cli.grid import METHOD, SUPPRESSION, C, K, L, Q, T, grid
+from velado.cli.grid import ALL, tries
 from velado.cli.language import current, spoken
 from velado.cli.terminal import FORCE, JSON, percent, print_json, progress, say, table
 from velado.sentences import Sentence
 
 
+@tries(*ALL)
 def command(
     project: Annotated[Path, typer.Argument(help="Project file (YAML or JSON).")],
-    k: K = None,
-    q: Q = None,
-    l: L = None,  # noqa: E741
-    c: C = None,
-    t: T = None,
-    suppression: SUPPRESSION = None,
-    method: METHOD = None,
+    grid: dict[str, list[Any]],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for the table (CSV, XLSX) and charts (PNG).")
     ] = None,
@@ -33,8 +28,7 @@ def command(
     """Try many settings on one reading of the table: loss, risk, suppressed records and class sizes of each."""
     warming.begin("lattice")
     with progress() as report:
-        tried = grid(k=k, q=q, l=l, c=c, t=t, suppression=suppression, method=method)
-        result = compare(project, tried, progress=report.part(0.0, 0.8))
+        result = compare(project, grid, progress=report.part(0.0, 0.8))
         drawing = report.part(0.8, 1.0)
         files = []
         if output is not None:

@@ -9,6 +9,7 @@ import typer
 
 from velado import Release, run
 from velado.cli import summary, warming
+from velado.cli.language import current
 from velado.cli.terminal import JSON, print_json, progress, say
 from velado.errors import unwritable
 from velado.samples.demo import write_demo
@@ -21,7 +22,7 @@ def command(
     """Anonymize a built-in sample: 5,000 synthetic hospital patients."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        project = write_demo(folder)
+        project = write_demo(folder, language=current().code)
     except OSError as error:
         raise unwritable(error, folder) from None
     if not json:

@@ -9,18 +9,16 @@ from typing import Annotated, Any
 import typer
 
 from velado import Exploration, InputError, explore
-from velado.cli import warming
+from velado.cli import classes, warming
 from velado.cli.language import current
 from velado.cli.terminal import JSON, figure, names, print_json, progress, say, silence, table, told
-from velado.questions.exploration import SORTS, STATUSES, Node, NodeClasses, shown
+from velado.questions.exploration import Node, NodeClasses, shown
 from velado.questions.exploration import Path as Way
 from velado.report.formats.lattice import save_lattice, save_nodes, write_json
 from velado.results import encoded
 from velado.sentences import Sentence
 
 TOP = 20
-STATUS_WORDS = ", ".join(STATUSES)
-SORT_WORDS = ", ".join(SORTS)
 
 
 def command(
@@ -43,7 +41,9 @@ def command(
     top: Annotated[int | None, typer.Option(help="Show so many nodes or classes; 20 on the terminal.", min=1)] = None,
     l: Annotated[int, typer.Option(help="The ℓ for which the recursive c of classes is given.", min=1)] = 2,  # noqa: E741
     most_nodes: Annotated[int, typer.Option(help="Refuse lattices of more nodes.", min=1)] = 1_000_000,
-    csv: Annotated[Path | None, typer.Option("--csv", help="File (CSV) for the nodes.")] = None,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", help="File (CSV) for the nodes; with --node, for its classes.")
+    ] = None,
     chart: Annotated[
         Path | None, typer.Option("--chart", "-o", help="File (SVG, PNG, PDF) for the drawn lattice.")
     ] = None,
@@ -51,44 +51,39 @@ def command(
 ) -> None:
     """Show every node of the generalization lattice: what a release at these levels would lose, suppress and achieve."""
     warming.begin("lattice")
-    asked, ends = [levels_from(x) for x in (node, start, end)], (start, end) != (None, None)
+    one, first, last = (None if text is None else levels_from(text) for text in (node, start, end))
     with progress() as report:
         found = explore(project, most_nodes=most_nodes, progress=report.part(0.0, 0.8 if chart else 1.0))
-        chosen = found.chosen(status=names(status), sort=sort or ("levels" if json or csv else "status"), top=top)
-        if csv is not None:
+        chosen = found.chosen(status=names(status), sort=sort or "levels", top=top)
+        if csv is not None and one is None:
             save_nodes(found, csv, chosen)
         if chart is not None:
             save_lattice(found, chart, language=current().code, progress=report.part(0.8, 1.0))
-    if node is not None:
-        classes = found.node(asked[0], l)
-        print_json(classes.as_dict()) if json else show_node(found, classes, top or TOP)
-    elif ends:
-        top_node = [n - 1 for n in found.levels]
-        way = found.path(asked[1] if start else [0] * len(found.columns), asked[2] if end else top_node)
+    if one is not None:
+        inside = found.node(one, l)
+        if csv is not None:
+            classes.write(inside.classes, csv, project)
+        print_json(inside.as_dict()) if json else show_node(found, inside, top or TOP)
+    elif first is not None or last is not None:
+        way = found.path(first or [0] * len(found.columns), last or [n - 1 for n in found.levels])
         print_json(encoded(way)) if json else show_way(found, way)
     elif json:
         _stream(found, chosen)
     else:
-        if status or sort or top or not csv:
-            show_nodes(
-                found,
-                chosen if csv is None else found.chosen(status=names(status), sort=sort or "status", top=top),
-                top,
-            )
-    if not json:
-        for file in (csv, chart):
-            if file is not None:
-                say("Written: {file}", file=file)
+        show_nodes(found, chosen if sort else found.chosen(status=names(status), sort="status", top=top), top or TOP)
+    for file in () if json else (csv, chart):
+        if file is not None:
+            say("Written: {file}", file=file)
 
 
-def levels_from(text: str | None) -> list[int]:
+def levels_from(text: str) -> list[int]:
     """A level vector as it is written on the command line.
 
     >>> levels_from("1,0,2")
     [1, 0, 2]
     """
     try:
-        return [int(x) for x in names((text or "").strip("[]⟨⟩ "))]
+        return [int(x) for x in names(text.strip("[] "))]
     except ValueError:
         raise InputError(
             "bad-option",
@@ -115,10 +110,10 @@ def _percent(share: float | None) -> str:
 
 
 def _models(found: Exploration) -> list[str]:
-    return [key for model in found.models for key in model.figures]
+    return [key for model in found.models for key in model.tells]
 
 
-def show_nodes(found: Exploration, chosen: Any, top: int | None) -> None:
+def show_nodes(found: Exploration, chosen: Any, top: int) -> None:
     """What the lattice is, and its first nodes."""
     counts = found.counts
     say(
@@ -126,7 +121,7 @@ def show_nodes(found: Exploration, chosen: Any, top: int | None) -> None:
         project=found.project, nodes=len(found), rows=found.rows, limit=found.limit,
     )  # fmt: skip
     say(
-        "{satisfying:,} satisfy the models ({minimal:,} of them minimal), {over:,} are over the limit, {failing:,} fail",
+        "Satisfying: {satisfying:,} (minimal: {minimal:,}), over the limit: {over:,}, failing: {failing:,}",
         satisfying=counts["satisfying"], minimal=counts["minimal"], over=counts["over-limit"], failing=counts["failing"],
     )  # fmt: skip
     if found.person is not None:
@@ -143,7 +138,7 @@ def show_nodes(found: Exploration, chosen: Any, top: int | None) -> None:
             f"{figure(n.suppressed)} ({_percent(n.share)})", n.classes, n.smallest, n.largest, n.k,
             _percent(n.highest_risk), _percent(n.average_risk), *(n.achieved[m] for m in models),
         )
-        for n in found.listed(chosen[: top or TOP])
+        for n in found.listed(chosen[:top])
     ]  # fmt: skip
     table(Sentence("Nodes: {columns}", columns=list(found.columns)), lines, header)
     left = len(chosen) - len(lines)
@@ -151,9 +146,9 @@ def show_nodes(found: Exploration, chosen: Any, top: int | None) -> None:
         say("Not shown: {left:,} more nodes (--top N shows more, --csv FILE writes all)", left=left)
 
 
-def show_node(found: Exploration, classes: NodeClasses, top: int) -> None:
+def show_node(found: Exploration, inside: NodeClasses, top: int) -> None:
     """One node with its classes."""
-    node = classes.node
+    node = inside.node
     levels = ", ".join(f"{c} {x}" for c, x in zip(found.columns, node.levels, strict=True))
     say("[bold]{node}[/] ({levels}): {status}", node=shown(node.levels), levels=levels, status=_status(node))
     vector = shown(found.distance(node.levels))
@@ -172,7 +167,7 @@ def show_node(found: Exploration, classes: NodeClasses, top: int) -> None:
         *((m, _several(node.achieved[m], node.reached[m])) for m in _models(found)),
     ]
     table(Sentence("Figures (of models: released, and before suppression)"), lines)
-    show_classes(classes, top)
+    show_classes(inside, top)
 
 
 def _several(*values: Any) -> str:
@@ -180,17 +175,27 @@ def _several(*values: Any) -> str:
 
 
 def show_classes(found: NodeClasses, top: int) -> None:
-    """The classes, smallest first."""
-    risk = found.classes.risk
-    order = sorted(range(len(risk)), key=lambda i: -risk[i])
-    shown_classes = found.classes.take(order[:top])  # type: ignore[arg-type]
-    words = [current().text("yes") if found.released[i] else current().text("no") for i in order[:top]]
-    header = ["released", *found.classes.header()]
-    lines = [(word, *line) for word, line in zip(words, shown_classes.lines(), strict=True)]
-    table(Sentence("Classes, the riskiest first"), lines, header)
-    left = len(risk) - len(lines)
-    if left > 0:
-        say("Not shown: {left:,} more classes (--top N shows more, --json all)", left=left)
+    """The classes, smallest first: those that would be released, then the suppressed ones."""
+    for kept in (True, False):
+        some = found.classes.take(found.released == kept).smallest_first()
+        if not len(some):
+            continue
+        say()
+        if kept:
+            say(
+                "[bold]Released[/]: {count:,} classes, {records:,} records",
+                count=len(some),
+                records=int(some.sizes.sum()),
+            )
+        else:
+            say(
+                "[bold]Suppressed[/]: {count:,} classes, {records:,} records",
+                count=len(some),
+                records=int(some.sizes.sum()),
+            )
+        left = classes.show_first(some, top)
+        if left:
+            say("Not shown: {left:,} more classes (--top N shows more, --csv FILE writes all)", left=left)
 
 
 def show_way(found: Exploration, way: Way) -> None:

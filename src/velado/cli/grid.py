@@ -2,25 +2,54 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import typer
 
 from velado import InputError
+from velado.cli.options import Help, in_place_of
+from velado.methods import METHODS
+from velado.models import MODELS
+from velado.parameters import Number, Parameter, Parametrized
+from velado.questions.compare import grid_parameters
 from velado.sentences import Sentence
 
-K = Annotated[str | None, typer.Option(help="Values of k: 2..25, or 2,5,10, or 5..50:5.")]
-Q = Annotated[str | None, typer.Option(help="Values of q of Q-anonymity.")]
-L = Annotated[str | None, typer.Option(help="Values of ℓ of the project's diversity models.")]
-C = Annotated[str | None, typer.Option(help="Values of c of recursive diversity.")]
-T = Annotated[str | None, typer.Option(help="Values of t of t-closeness, such as 0.1..0.5:0.1.")]
-SUPPRESSION = Annotated[str | None, typer.Option(help="Suppression limits (shares of the records).")]
-METHOD = Annotated[str | None, typer.Option(help="Methods to try, separated by commas.")]
+ALL = grid_parameters()
 MOST_VALUES = 10_000
 
 
-def grid(**options: str | None) -> dict[str, list[Any]]:
+def tries(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command an option for each parameter of a comparison, in the place of its parameter ``grid``."""
+    return lambda command: in_place_of("grid", map(_option, names), _grid, command)
+
+
+def _option(name: str) -> inspect.Parameter:
+    option = Annotated[str | None, typer.Option(f"--{name}", help=_help(name))]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
+
+
+def _help(name: str) -> Help:
+    """What the declarations say of the parameter, and how its values are written."""
+    if name == "method":
+        return Help("Methods to try, separated by commas: {methods}.", methods=", ".join(METHODS))
+    if name == "suppression":
+        return Help("Suppression limits (shares of the records).")
+    having: list[type[Parametrized]] = [kind for kind in MODELS.values() if name in kind.parameters]
+    return Help(
+        "Values of {name} to try, such as {example}: {meaning} ({kinds}).",
+        name=name, example=_example(having[0].parameters[name]), meaning=Sentence(having[0].parameters[name].help),
+        kinds=", ".join(kind.name for kind in having),
+    )  # fmt: skip
+
+
+def _example(parameter: Parameter) -> str:
+    return "2..25 or 2,5,10" if isinstance(parameter, Number) and parameter.integer else "0.1..0.5:0.1"
+
+
+def _grid(options: Mapping[str, str | None]) -> dict[str, list[Any]]:
     """The grid from the options that were given."""
     found: dict[str, list[Any]] = {}
     for name, text in options.items():

@@ -70,7 +70,9 @@ class App(typer.Typer):
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**{"cls": Group, "add_completion": False, **attributes})
 
-    def command(self, name: str | None = None, **attributes: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def command(  # type: ignore[override]
+        self, name: str | None = None, **attributes: Any
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Make a command of a function."""
         return super().command(name, **{"cls": Command, **attributes})
 

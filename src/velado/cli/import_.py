@@ -10,10 +10,10 @@ import yaml
 
 from velado import InputError, import_anonylitics
 from velado.cli.help import App
-from velado.cli.language import spoken
+from velado.cli.language import current, spoken
 from velado.cli.terminal import JSON, out, plain, print_json, say, told
 from velado.project.importers.anonylitics.project import Imported
-from velado.sentences import Sentence
+from velado.sentences import Sentence, into
 from velado.tables.publication.publish import published
 
 app = App(help="Convert the project file of another tool.", no_args_is_help=True)
@@ -52,7 +52,7 @@ def project_text(imported: Imported, file: Path) -> str:
     """The project file, with the remarks as a comment."""
     lines = ["# " + spoken("Imported from {file} (Anonylitics).", file=file.name), "#"]
     for remark in imported.report:
-        value = f" = {remark.value}" if remark.value else ""
+        value = f" = {into(remark.value, current().code)}" if remark.value else ""
         lines.append(f"# {_line(remark.path + value)} ({spoken(remark.kind)}): {_line(spoken(remark.what))}")
     body = yaml.safe_dump(imported.project, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
     return "\n".join(lines) + "\n\n" + body
@@ -70,7 +70,7 @@ def _show(imported: Imported) -> None:
     for name in (Sentence("path"), Sentence("value"), "", Sentence("what to do")):
         shown.add_column(told(name), overflow="fold")
     for remark in imported.report:
-        words = (remark.path, remark.value, spoken(remark.kind), spoken(remark.what))
+        words = (remark.path, into(remark.value, current().code), spoken(remark.kind), spoken(remark.what))
         shown.add_row(*(plain(_line(word)) for word in words))
     out.print(shown)
     say()

@@ -31,8 +31,11 @@ def choose(arguments: Sequence[str] | None = None, environment: Mapping[str, str
     global _chosen
     arguments = sys.argv[1:] if arguments is None else arguments
     environment = os.environ if environment is None else environment
+    # In this one it is told that the language that was asked for does not exist.
+    _chosen = Language(_of_system(environment))
     wanted = _option(arguments) or environment.get(VARIABLE)
-    _chosen = language(wanted) if wanted else Language(_of_system(environment))
+    if wanted:
+        _chosen = language(wanted)
     return _chosen
 
 

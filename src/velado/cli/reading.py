@@ -6,13 +6,13 @@ import inspect
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, overload
 
 import typer
 
 from velado import Source
+from velado.cli.options import in_place_of
 
 DELIMITER = Annotated[str | None, typer.Option(help="Delimiter of a text table; found out if not given.")]
 QUOTE = Annotated[str | None, typer.Option(help="Quote character of a text table.")]
@@ -86,18 +86,8 @@ AS_FOUND = Reading()
 
 def reads_tables(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of `Reading`, in the place of its parameter ``read``."""
-    every = inspect.signature(command, eval_str=True)
     group = [
         inspect.Parameter(p.name, p.kind, default=p.default, annotation=p.annotation)
         for p in inspect.signature(Reading, eval_str=True).parameters.values()
     ]
-
-    @wraps(command)
-    def run(**given: Any) -> Any:
-        chosen = {p.name: given.pop(p.name) for p in group}
-        return command(read=Reading(**chosen), **given)
-
-    listed = [x for p in every.parameters.values() for x in (group if p.name == "read" else [p])]
-    run.__dict__["__signature__"] = every.replace(parameters=listed)
-    run.__annotations__ = {p.name: p.annotation for p in listed}
-    return run
+    return in_place_of("read", group, lambda chosen: Reading(**chosen), command)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from velado.evaluation.pair import Pair
+from velado.results import Discreet
 from velado.values import ROOT, Text
 
 
-@dataclass(frozen=True)
-class Answers:
+@dataclass(frozen=True, repr=False)
+class Answers(Discreet):
     """Answers from the numbers of the original."""
 
     min: float
@@ -22,9 +23,13 @@ class Answers:
     mode_count: int
     records: int
 
+    def summary(self) -> dict[str, int]:
+        """The other answers are values of the data."""
+        return {"records": self.records}
 
-@dataclass(frozen=True)
-class IntervalAnswers:
+
+@dataclass(frozen=True, repr=False)
+class IntervalAnswers(Discreet):
     """Answers from released labels; None where every label is ``*`` or missing.
 
     ``min`` is the lowest lower and ``max`` the highest upper limit. ``mean_midpoint_integer`` rounds each midpoint
@@ -41,9 +46,13 @@ class IntervalAnswers:
     mode_count: int
     records: int
 
+    def summary(self) -> dict[str, int]:
+        """The other answers are values of the data."""
+        return {"records": self.records}
 
-@dataclass(frozen=True)
-class Aggregates:
+
+@dataclass(frozen=True, repr=False)
+class Aggregates(Discreet):
     """The answers before and after."""
 
     before: Answers

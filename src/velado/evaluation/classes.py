@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,11 +14,23 @@ from velado.hierarchies import Cover
 from velado.models import Checked, PrivacyModel, checked_figures, compile_rules
 from velado.models.base import rules_of
 from velado.parameters import build
+from velado.results import IF_SET, Discreet, Result
 from velado.values import Text
 
 
-@dataclass(frozen=True, eq=False)
-class ClassFigures:
+@dataclass(frozen=True, repr=False)
+class ClassRow(Discreet):
+    """One class as JSON has it."""
+
+    labels: dict[str, Text]
+    records: int
+    risk: float
+    sensitive: dict[str, dict[str, float | None]]
+    people: int | None = field(default=None, metadata=IF_SET)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassFigures(Result):
     """Equivalence classes, column by column; element i of every array is about class i.
 
     ``texts[j][codes[i, j]]`` is what class i shows in the quasi-identifier ``columns[j]``; ``people`` counts the different
@@ -27,6 +39,7 @@ class ClassFigures:
     ``t_hierarchical`` (with a tree) and ``alpha`` (the share of the most frequent value).
     """
 
+    DOCUMENT: ClassVar[Any] = list[ClassRow]
     columns: tuple[str, ...]
     texts: tuple[tuple[Text, ...], ...]
     codes: np.ndarray
@@ -38,8 +51,34 @@ class ClassFigures:
     def __len__(self) -> int:
         return len(self.sizes)
 
-    def __repr__(self) -> str:
-        return f"<ClassFigures: {len(self)} classes, {int(self.sizes.sum())} records>"
+    def summary(self) -> dict[str, Any]:
+        """How many classes and records there are."""
+        return {"classes": len(self), "records": int(self.sizes.sum())}
+
+    def document(self) -> list[dict[str, Any]]:
+        """The classes one by one."""
+        return list(self.rows())
+
+    @classmethod
+    def from_document(cls, document: list[ClassRow]) -> ClassFigures:
+        """The classes as arrays; the ℓ of the recursive c is not told there."""
+        columns = tuple(document[0].labels) if document else ()
+        texts = tuple(tuple(dict.fromkeys(row.labels[c] for row in document)) for c in columns)
+        codes = [[text.index(row.labels[c]) for c, text in zip(columns, texts, strict=True)] for row in document]
+        known = [row.people for row in document if row.people is not None]
+        names = {c: tuple(found) for c, found in document[0].sensitive.items()} if document else {}
+        return cls(
+            columns,
+            texts,
+            np.array(codes, dtype=np.int64).reshape(len(document), len(columns)),
+            np.array([row.records for row in document], dtype=np.int64),
+            np.array(known, dtype=np.int64) if known else None,
+            0,
+            {
+                c: {name: np.array([row.sensitive[c][name] for row in document], dtype=float) for name in figures}
+                for c, figures in names.items()
+            },
+        )
 
     @property
     def risk(self) -> np.ndarray:
@@ -87,10 +126,6 @@ class ClassFigures:
             row |= {name: next(cells) for name in ("records", *people, "risk")}
             row["sensitive"] = {c: {name: next(cells) for name in found} for c, found in self.sensitive.items()}
             yield row
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {"l": self.l, "classes": list(self.rows())}
 
 
 def class_figures(

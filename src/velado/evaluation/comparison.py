@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from velado.declared import Declaration
 from velado.errors import InputError, NoSolution, suggest
@@ -13,16 +13,18 @@ from velado.evaluation.evaluation import Evaluation
 from velado.evaluation.figures import FIGURES
 from velado.models import strengths
 from velado.parameters import Number, Parameter
+from velado.results import Discreet, Result, unreadable
 from velado.sentences import Sentence, joined
 
 
-@dataclass(frozen=True)
-class Setting:
+@dataclass(frozen=True, repr=False)
+class Setting(Discreet):
     """One combination of parameters and its evaluation; ``reason`` says why there is none.
 
     ``efficient``: no other setting has both a smaller average risk and a smaller loss (one of them equal at most).
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("parameters", "levels")
     parameters: dict[str, Any]
     evaluation: Evaluation | None = None
     levels: dict[str, int] | None = None
@@ -64,10 +66,12 @@ class Setting:
         }
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
     """Settings over a grid of parameters, in the grid's order."""
 
+    SCHEMA: ClassVar[str] = "velado-comparison-1"
+    NAMES: ClassVar[tuple[str, ...]] = ("parameters",)
     parameters: tuple[str, ...]
     settings: tuple[Setting, ...]
 
@@ -89,20 +93,15 @@ class Comparison:
         """The settings for which there is a recoding."""
         return [s for s in self.settings if s.evaluation is not None]
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
+    def summary(self) -> dict[str, Any]:
+        """How many settings there are, how many have a recoding and are efficient, and what losses they span."""
+        losses = [s.evaluation.utility.loss for s in self.settings if s.evaluation is not None]
         return {
-            "parameters": list(self.parameters),
-            "settings": [
-                {
-                    "parameters": s.parameters,
-                    "levels": s.levels,
-                    "efficient": s.efficient,
-                    "reason": s.reason,
-                    "evaluation": None if s.evaluation is None else s.evaluation.as_dict(),
-                }
-                for s in self.settings
-            ],
+            "parameters": self.parameters,
+            "settings": len(self.settings),
+            "solved": len(losses),
+            "efficient": sum(s.efficient for s in self.settings),
+            **({"smallest_loss": min(losses), "largest_loss": max(losses)} if losses else {}),
         }
 
 
@@ -154,7 +153,19 @@ CONDITIONS: dict[str, Condition] = {
 
 
 @dataclass(frozen=True)
-class Balance:
+class BalanceDocument:
+    """The JSON of a balance; the figures and the evidence are those of the comparison, flat."""
+
+    conditions: dict[str, float]
+    chosen: dict[str, Any]
+    figures: dict[str, Any]
+    failed: dict[str, tuple[str, ...]]
+    evidence: tuple[dict[str, Any], ...]
+    comparison: Comparison
+
+
+@dataclass(frozen=True, repr=False)
+class Balance(Result):
     """The strongest setting that meets all conditions, and the evidence.
 
     Stronger = larger k, then larger ℓ, then smaller c, t, β, δ, α, and so on: in the order of the models and as each
@@ -162,19 +173,39 @@ class Balance:
     ``failed`` lists, per setting that does not meet them, the conditions that it breaks.
     """
 
+    SCHEMA: ClassVar[str] = "velado-balance-1"
+    DOCUMENT: ClassVar[Any] = BalanceDocument
     conditions: dict[str, float]
     chosen: Setting
     comparison: Comparison
     failed: dict[str, tuple[str, ...]]
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
+    def document(self) -> BalanceDocument:
+        """With the main figures of every setting."""
+        return BalanceDocument(
+            self.conditions,
+            self.chosen.parameters,
+            self.chosen.figures(),
+            self.failed,
+            tuple(s.figures() for s in self.comparison.settings),
+            self.comparison,
+        )
+
+    @classmethod
+    def from_document(cls, document: BalanceDocument) -> Balance:
+        """The chosen setting is that of the comparison with its parameters."""
+        chosen = next((s for s in document.comparison.settings if s.parameters == document.chosen), None)
+        if chosen is None:
+            raise unreadable(cls, "chosen", Sentence("a setting of the comparison"))
+        return cls(document.conditions, chosen, document.comparison, document.failed)
+
+    def summary(self) -> dict[str, Any]:
+        """What was asked for and chosen, and its main figures."""
         return {
-            "conditions": self.conditions,
-            "chosen": self.chosen.parameters,
-            "figures": self.chosen.figures(),
-            "failed": {name: list(broken) for name, broken in self.failed.items()},
-            "evidence": [s.figures() for s in self.comparison.settings],
+            **{f"wanted {name}": limit for name, limit in self.conditions.items()},
+            "settings": len(self.comparison.settings),
+            "failed": len(self.failed),
+            **{k: v for k, v in self.chosen.figures().items() if k != "efficient"},
         }
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from velado.frequency import FrequencyTable
 from velado.hierarchies import Cover
 from velado.models import PrivacyModel, Verdict, all_verdicts, crisp_models, judge_classes, smallest_class
 from velado.progress import Progress
+from velado.results import IF_SET, Discreet, Result
 
 MEASURES = ("privacy", "aggregates", "ks", "queries")
 """The parts of an evaluation that may be asked for by name; utility and risk are always there."""
@@ -34,8 +34,8 @@ WORK = {"utility": 2, "privacy": 2, "aggregates": 1, "ks": 1, "queries": 4, "lea
 """How long the parts take beside each other."""
 
 
-@dataclass(frozen=True)
-class Evaluation:
+@dataclass(frozen=True, repr=False)
+class Evaluation(Result):
     """What a release holds, achieves and costs.
 
     Suppressed records are counted apart: no class, distribution or risk contains them; ``starred`` of them stand
@@ -45,6 +45,7 @@ class Evaluation:
     release single records out.
     """
 
+    SCHEMA: ClassVar[str] = "velado-evaluation-1"
     rows: int
     released: int
     suppressed: int
@@ -55,43 +56,40 @@ class Evaluation:
     risk: Risk
     models: tuple[Verdict, ...]
     columns: dict[str, ColumnUtility]
-    before: Check | None = None
-    after: Check | None = None
-    aggregates: dict[str, Aggregates] | None = None
-    ks: dict[str, KolmogorovSmirnov] | None = None
-    queries: QueryError | None = None
-    learning: Learning | None = None
-    journalist: Journalist | None = None
-    individual: dict[str, IndividualRisk] | None = None
-    uniqueness: dict[str, Uniqueness] | None = None
-    fuzzy: FuzzyMeasures | None = None
-    people: dict[str, int] | None = None
-    published: tuple[Exposure, ...] | None = None
+    before: Check | None = field(default=None, metadata=IF_SET)
+    after: Check | None = field(default=None, metadata=IF_SET)
+    aggregates: dict[str, Aggregates] | None = field(default=None, metadata=IF_SET)
+    ks: dict[str, KolmogorovSmirnov] | None = field(default=None, metadata=IF_SET)
+    queries: QueryError | None = field(default=None, metadata=IF_SET)
+    learning: Learning | None = field(default=None, metadata=IF_SET)
+    journalist: Journalist | None = field(default=None, metadata=IF_SET)
+    individual: dict[str, IndividualRisk] | None = field(default=None, metadata=IF_SET)
+    uniqueness: dict[str, Uniqueness] | None = field(default=None, metadata=IF_SET)
+    fuzzy: FuzzyMeasures | None = field(default=None, metadata=IF_SET)
+    people: dict[str, int] | None = field(default=None, metadata=IF_SET)
+    published: tuple[Exposure, ...] | None = field(default=None, metadata=IF_SET)
 
     @property
     def smallest_class(self) -> int:
         """The fewest people of a class, or records where every record is a person."""
         return int(self.class_size.get("min", 0)) if self.people is None else self.people["smallest_class"]
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready; parts that were not asked for are left out."""
-        shown = asdict(self) | {"models": [v.as_dict() for v in self.models]}
-        if self.published is not None:
-            shown["published"] = [e.as_dict() for e in self.published]
-        return {name: finite(value) for name, value in shown.items() if value is not None}
+    def summary(self) -> dict[str, Any]:
+        """How many records, in which classes, at what loss and risk, and what the models reach."""
+        return {
+            "rows": self.rows,
+            "released": self.released,
+            "suppressed": self.suppressed,
+            "classes": self.classes,
+            "smallest_class": self.smallest_class,
+            "loss": self.utility.loss,
+            "highest_risk": self.risk.highest,
+            **{f"{v.name} {'met' if v.satisfied else 'broken'}": v.achieved for v in self.models},
+        }
 
 
-def finite(value: Any) -> Any:
-    """The same with None for numbers that JSON does not have."""
-    if isinstance(value, dict):
-        return {k: finite(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [finite(v) for v in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-@dataclass(frozen=True)
-class Wanted:
+@dataclass(frozen=True, repr=False)
+class Wanted(Discreet):
     """Which parts of an evaluation are computed, and with what.
 
     ``measures`` are names of `MEASURES`; ``outcome`` asks for learning utility, ``population`` for the journalist's
@@ -100,6 +98,7 @@ class Wanted:
     the ℓ of the recursive c.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("measures",)
     measures: tuple[str, ...] = ()
     order: int = 2
     queries: int = 1000

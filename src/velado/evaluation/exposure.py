@@ -6,8 +6,8 @@ A privacy model says nothing of them: an identifier that was called sensitive or
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,6 +32,7 @@ class Exposure:
     the quasi-identifiers that the column nearly repeats. ``knowingly``: the owner wants it published all the same. ``people``: these are counted, not records.
     """
 
+    ALSO: ClassVar[tuple[str, ...]] = ("dangers",)
     column: str
     role: str
     k: int
@@ -59,10 +60,6 @@ class Exposure:
     def refused(self) -> bool:
         """Whether it may not be published."""
         return bool(self.dangers) and not self.knowingly
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {**asdict(self), "copies": list(self.copies), "dangers": list(self.dangers)}
 
 
 def _alone(e: Exposure) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from velado.fuzzy.classes import Fuzzified, FuzzyClasses
 from velado.fuzzy.coding import Coding
 from velado.hierarchies import Hierarchy
 from velado.hierarchies.scale import Scale
+from velado.results import Discreet, OrUnknown
 
 STEPS = (1, 2, 3, 5)
 """The numbers of records whose possibility is told: these, and these times powers of ten."""
@@ -28,8 +30,8 @@ FEW = 10
 """The centre of a set with fewer records is not told: it could be a person's own value."""
 
 
-@dataclass(frozen=True)
-class SetMeasures:
+@dataclass(frozen=True, repr=False)
+class SetMeasures(Discreet):
     """A fuzzy set: its name and centre by column, or its corners; σ-count, non-fuzzy cardinality, and how many records
     belong to it most.
     """
@@ -42,13 +44,14 @@ class SetMeasures:
     records: int
 
 
-@dataclass(frozen=True)
-class PartitionMeasures:
+@dataclass(frozen=True, repr=False)
+class PartitionMeasures(Discreet):
     """The sets of a column, or of several jointly; how they were learned.
 
     ``regularized`` are the sets (counted from 0) whose covariance was singular.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("columns",)
     columns: tuple[str, ...]
     sets: tuple[SetMeasures, ...]
     iterations: int | None = None
@@ -69,11 +72,11 @@ class FuzzySensitive:
     t_smallest: float
     t_ordered: float | None
     t_ordered_smallest: float | None
-    posterior: float
+    posterior: OrUnknown
 
 
-@dataclass(frozen=True)
-class FuzzyMeasures:
+@dataclass(frozen=True, repr=False)
+class FuzzyMeasures(Discreet):
     """What fuzzy classes achieve (measures.md §5).
 
     ``q`` is the largest Q of Q-anonymity with a possibility of ½ by the arithmetic mean; ``possibility`` that of having

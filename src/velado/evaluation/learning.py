@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from velado.errors import InputError, missing_package
 from velado.evaluation.pair import Pair
 from velado.hierarchies import Cover
 from velado.progress import Progress
+from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.values import Text
 
@@ -31,8 +32,8 @@ class Score:
     auc: float | None
 
 
-@dataclass(frozen=True)
-class Learning:
+@dataclass(frozen=True, repr=False)
+class Learning(Discreet):
     """How well a column is predicted from the quasi-identifiers.
 
     Every classifier is trained twice in each fold, on the original records and on what was released of them, and
@@ -41,6 +42,7 @@ class Learning:
     were drawn.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("target",)
     target: str
     records: int
     folds: int
@@ -50,10 +52,11 @@ class Learning:
     released: dict[str, Score]
 
 
-@dataclass(frozen=True)
-class Outcome:
+@dataclass(frozen=True, repr=False)
+class Outcome(Discreet):
     """The column to predict: its values, and how often each occurs with each distinct original row."""
 
+    NAMES: ClassVar[tuple[str, ...]] = ("column",)
     column: str
     labels: tuple[Text, ...]
     rows: np.ndarray

@@ -13,11 +13,12 @@ from velado.evaluation.pair import Pair
 from velado.evaluation.risk import required_size, risk
 from velado.evaluation.utility import ColumnUtility, entropy_loss, overall, utility
 from velado.models import PrivacyModel, Verdict, smallest_class
+from velado.results import Discreet
 from velado.values import Text
 
 
-@dataclass
-class ColumnSums:
+@dataclass(repr=False)
+class ColumnSums(Discreet):
     """Figures of a column times the records of each part; they add up because every measure is a mean over cells."""
 
     loss: float = 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,25 +16,27 @@ from velado.frequency.table import distinct_rows
 from velado.fuzzy.classes import Fuzzified
 from velado.hierarchies import Cover
 from velado.progress import Progress
+from velado.results import Discreet
 from velado.sentences import Sentence, joined
 from velado.values import Text
 
 
-@dataclass(frozen=True)
-class People:
+@dataclass(frozen=True, repr=False)
+class People(Discreet):
     """Different people of each distinct original row, of each class as it is shown, and of the whole release.
 
     ``person`` is the column that tells them apart.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("person",)
     person: str
     before: np.ndarray
     classes: np.ndarray
     released: int
 
 
-@dataclass(frozen=True)
-class Pair:
+@dataclass(frozen=True, repr=False)
+class Pair(Discreet):
     """The original's frequency table, the released classes, and what their labels stand for.
 
     ``labels[c, j]`` is the label of class c in column j, a code into ``covers[j].labels``. ``class_of`` gives the

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,10 +12,11 @@ from velado.evaluation.classes import ClassFigures, class_figures, class_models
 from velado.evaluation.risk import Risk, risk
 from velado.frequency import Classes, FrequencyTable, Sensitive
 from velado.models import KAnonymity, PrivacyModel, Verdict, checked_figures, judge_classes
+from velado.results import IF_SET, Result
 
 
-@dataclass(frozen=True)
-class Check:
+@dataclass(frozen=True, repr=False)
+class Check(Result):
     """The privacy a table has (``measures.md`` §1, "Which value does a table have?").
 
     ``sensitive`` gives, per column: ``l_distinct``, ``l_entropy``, ``c`` (the recursive factor for ``l``: the
@@ -27,6 +28,7 @@ class Check:
     what the models declare (`velado.models.checked_figures`).
     """
 
+    SCHEMA: ClassVar[str] = "velado-check-1"
     rows: int
     classes: int
     class_size: dict[str, float]
@@ -35,17 +37,24 @@ class Check:
     l: int  # noqa: E741
     sensitive: dict[str, dict[str, Any]]
     twins: dict[str, dict[str, int]] = field(default_factory=dict)
-    models: tuple[Verdict, ...] = ()
-    class_figures: ClassFigures | None = None
+    models: tuple[Verdict, ...] = field(default=(), metadata=IF_SET)
+    class_figures: ClassFigures | None = field(default=None, metadata=IF_SET)
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready; models and the figures of each class only where they were asked for."""
-        shown = asdict(replace(self, class_figures=None, models=()))
-        del shown["class_figures"], shown["models"]
-        if self.models:
-            shown["models"] = [v.as_dict() for v in self.models]
-        each = self.class_figures
-        return shown if each is None else shown | {"class_figures": list(each.rows())}
+    def summary(self) -> dict[str, Any]:
+        """k, risk, and the weakest figures of every sensitive column."""
+        weakest = {
+            f"{name} of {column}": found[name]
+            for column, found in self.sensitive.items()
+            for name in ("l_distinct", "t_equal")
+        }
+        return {"rows": self.rows, "classes": self.classes, "k": self.k, "highest_risk": self.risk.highest, **weakest}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Check:
+        """Read what `as_dict` gave."""
+        found = super().from_dict(data)
+        each = found.class_figures
+        return found if each is None else replace(found, class_figures=replace(each, l=found.l))
 
 
 def check_frequency(

@@ -9,6 +9,7 @@ import numpy as np
 
 from velado.evaluation.pair import Pair
 from velado.hierarchies import Cover
+from velado.results import Discreet
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,8 @@ class ColumnUtility:
     values_after: int
 
 
-@dataclass(frozen=True)
-class Utility:
+@dataclass(frozen=True, repr=False)
+class Utility(Discreet):
     """The measures of one release.
 
     ``average_class_size`` leaves suppressed records out; ``average_class_size_arx`` counts them all as one

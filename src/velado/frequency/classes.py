@@ -9,10 +9,11 @@ import numpy as np
 
 from velado.frequency.table import FrequencyTable, add_people
 from velado.hierarchies import Cover
+from velado.results import Discreet
 
 
-@dataclass(frozen=True)
-class Classes:
+@dataclass(frozen=True, repr=False)
+class Classes(Discreet):
     """Classes numbered in order of their first row.
 
     ``class_of[r]`` is the class of distinct row r, ``sizes`` are records, ``rows[c]`` is a member.
@@ -73,6 +74,11 @@ class Classes:
                 np.empty(domain, dtype=np.int64), start, values, counts,
             )  # fmt: skip
         return cls(frequency, class_of, sizes, rows, start, values[:used], counts[:used])
+
+    def summary(self) -> dict[str, int]:
+        """How many classes and records, and the smallest and largest class."""
+        sizes = {"smallest": int(self.sizes.min()), "largest": int(self.sizes.max())} if self.count else {}
+        return {"classes": self.count, "records": int(self.sizes.sum()), **sizes}
 
     @property
     def count(self) -> int:
@@ -158,8 +164,8 @@ def table_capacity(rows: int) -> int:
     return 1 << max(16, int(2 * rows - 1).bit_length())
 
 
-@dataclass(frozen=True)
-class LevelTables:
+@dataclass(frozen=True, repr=False)
+class LevelTables(Discreet):
     """Frequency table and hierarchies as the kernels see them; see `velado.kernels.grouping`."""
 
     cells: np.ndarray

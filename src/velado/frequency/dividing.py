@@ -8,10 +8,11 @@ import numpy as np
 
 from velado.frequency.classes import Classes
 from velado.frequency.table import FrequencyTable, sparse
+from velado.results import Discreet
 
 
-@dataclass(frozen=True)
-class SingleRecords:
+@dataclass(frozen=True, repr=False)
+class SingleRecords(Discreet):
     """The records of a frequency table one by one: rows in their order, a row's records by sensitive value.
 
     ``table`` has one row for each record, ``row_of`` tells which row of ``whole`` it comes from. Records are only told
@@ -57,8 +58,8 @@ class SingleRecords:
         return Classes.from_ids(table, portions % count, count)
 
 
-@dataclass(frozen=True)
-class Portions:
+@dataclass(frozen=True, repr=False)
+class Portions(Discreet):
     """The records of a divided table by row and sensitive value: which of those that are alike belong to which class.
 
     Of the records with the values of row ``rows[i]`` and the sensitive value ``values[i]`` (−1 without a sensitive

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
 from velado.errors import InputError
 from velado.frequency.population import Population
 from velado.hierarchies import Hierarchy
+from velado.results import Discreet
 from velado.tables.counts import Counts
 from velado.twins import NO_TWINS, Twins
 from velado.values import Text
 
 
-@dataclass(frozen=True)
-class Sensitive:
+@dataclass(frozen=True, repr=False)
+class Sensitive(Discreet):
     """A sensitive column in the histograms.
 
     Its values take ``first … first + segments·width − 1``. There is one segment, unless the column is
@@ -27,6 +29,7 @@ class Sensitive:
     With a ``unit`` this is no column: its one value counts the people of a row, in so many units each.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("column",)
     column: str
     labels: tuple[Text, ...]
     tree: Hierarchy | None = None
@@ -86,8 +89,8 @@ class Sensitive:
         return self.first + codes
 
 
-@dataclass(frozen=True)
-class FrequencyTable:
+@dataclass(frozen=True, repr=False)
+class FrequencyTable(Discreet):
     """Distinct quasi-identifier rows in lexicographic order of their leaf codes.
 
     ``codes[r, j]`` is the leaf code of row r in column j and ``counts[r]`` its number of records.
@@ -154,6 +157,11 @@ class FrequencyTable:
     def columns(self) -> tuple[str, ...]:
         """Names of the quasi-identifiers."""
         return tuple(h.column for h in self.hierarchies)
+
+    def summary(self) -> dict[str, Any]:
+        """The quasi-identifiers, how many different rows they have, and how many records."""
+        columns = tuple(h.column for h in self.hierarchies)
+        return {"columns": columns, "rows": self.rows, "records": self.records, "sensitive": len(self.sensitive)}
 
     @property
     def rows(self) -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from velado.fuzzy.points import checked_counts
+from velado.results import Discreet
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -29,8 +30,8 @@ def sigma_count(memberships: np.ndarray, counts: np.ndarray | None = None) -> np
     return np.asarray(checked_counts(counts, len(memberships)) @ memberships)
 
 
-@dataclass(frozen=True)
-class FuzzyCardinality:
+@dataclass(frozen=True, repr=False)
+class FuzzyCardinality(Discreet):
     """The possibility of every number of elements, for each class (Ralescu, "Cardinality, quantifiers, and the
     aggregation of fuzzy criteria", Fuzzy Sets and Systems 69, 1995).
 

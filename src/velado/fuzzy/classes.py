@@ -15,13 +15,14 @@ from velado.fuzzy.cardinality import FuzzyCardinality, value_cardinality
 from velado.fuzzy.coding import Coding
 from velado.fuzzy.histograms import column_histograms
 from velado.fuzzy.measures import closeness, distributions, surest_belief
+from velado.results import Discreet
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-@dataclass(frozen=True)
-class FuzzyClasses:
+@dataclass(frozen=True, repr=False)
+class FuzzyClasses(Discreet):
     """Rows × classes of memberships, the records of each row, and its sensitive values by column.
 
     ``expected`` is the distribution of each sensitive column in the whole input; ``disorder`` says of some why their
@@ -76,8 +77,8 @@ class FuzzyClasses:
         return surest_belief(self.memberships, self.histogram(column), self.expected[column])
 
 
-@dataclass(frozen=True)
-class Fuzzified:
+@dataclass(frozen=True, repr=False)
+class Fuzzified(Discreet):
     """A released table in fuzzy sets: how its columns were partitioned, and the fuzzy classes.
 
     ``memberships`` are those of the released rows in the sets of each coding; ``names`` what the sets are called in each

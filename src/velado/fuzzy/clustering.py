@@ -18,6 +18,7 @@ from velado.errors import InputError
 from velado.fuzzy.points import check_size, checked_counts, checked_points, name_of
 from velado.parameters import FLAG, Choice, Number, Parameter, check
 from velado.progress import Progress
+from velado.results import Discreet
 from velado.sentences import Sentence
 
 CHUNK_CELLS = 1 << 14
@@ -25,8 +26,8 @@ SAME_DIGITS = 15
 """Points that are the same to so many decimals are one point: memberships cannot tell them apart."""
 
 
-@dataclass(frozen=True)
-class Scaling:
+@dataclass(frozen=True, repr=False)
+class Scaling(Discreet):
     """Points in the units in which distances are measured."""
 
     low: np.ndarray
@@ -55,8 +56,8 @@ class Scaling:
         return np.asarray(points * self.span + self.low)
 
 
-@dataclass(frozen=True)
-class Iterated:
+@dataclass(frozen=True, repr=False)
+class Iterated(Discreet):
     """Where one run from one start ended; centres in units of distance, memberships sets × rows."""
 
     centres: np.ndarray
@@ -68,8 +69,8 @@ class Iterated:
     regularized: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class Clustering:
+@dataclass(frozen=True, repr=False)
+class Clustering(Discreet):
     """A learned partition.
 
     Sets are numbered by ascending centre, first column first. ``memberships`` has rows × sets and is that of the
@@ -78,6 +79,7 @@ class Clustering:
     ``converged`` says whether the iterations came to rest, in the best of all restarts.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("method",)
     centres: np.ndarray
     memberships: np.ndarray
     iterations: int

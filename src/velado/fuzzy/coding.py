@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,18 +13,20 @@ from velado.fuzzy.global_recode import GlobalRecode, Intervals
 from velado.fuzzy.memberships import crisp
 from velado.fuzzy.sets import FuzzyPartition
 from velado.progress import Progress
+from velado.results import Discreet
 
 Learned = Clustering | FuzzyPartition | Intervals
 
 
-@dataclass(frozen=True)
-class Coding:
+@dataclass(frozen=True, repr=False)
+class Coding(Discreet):
     """A partition of one column, or of several jointly, and the memberships of the points it was made for.
 
     ``places[j, i]`` is the place of set i when the sets are put in the order of column j: the sets of a joint partition
     have one name in each column. ``usual`` are the mean of each column minus and plus two standard deviations.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("columns",)
     columns: tuple[str, ...]
     memberships: np.ndarray
     places: np.ndarray

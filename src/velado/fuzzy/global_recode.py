@@ -11,13 +11,14 @@ import numpy as np
 from velado.errors import InputError
 from velado.fuzzy.points import checked_counts, checked_values
 from velado.parameters import Choice, Number, Parameter, check
+from velado.results import Discreet
 
 FENCE = 3.0
 """Tukey's outer fences: this many interquartile ranges beyond the quartiles."""
 
 
-@dataclass(frozen=True)
-class Intervals:
+@dataclass(frozen=True, repr=False)
+class Intervals(Discreet):
     """Intervals (b₀, b₁] (b₁, b₂] …; ``labels`` are those of the rows, −1 for rows that are left out.
 
     ``closed`` says whether b₀ itself belongs to the first. There are fewer intervals than asked for where breaks coincide.

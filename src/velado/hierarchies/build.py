@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from velado.dates import Formats
-from velado.errors import InputError, suggest
+from velado.errors import InputError, Problems, suggest
 from velado.hierarchies import calendar, categories, known, numbers, rare, texts
 from velado.hierarchies.files import from_file
 from velado.hierarchies.hierarchy import Hierarchy
@@ -86,57 +86,81 @@ def missing_values(column: str) -> InputError:
     )  # fmt: skip
 
 
-def _from_mapping(column: str, spec: Any, leaves: Leaves, folder: Path | None) -> tuple[Hierarchy, bool, Path | None]:
-    """The hierarchy, whether it gets a root, and the file that it came from."""
+def check_description(column: str, spec: Any, format: Formats = None) -> None:
+    """What is wrong with the description of a hierarchy, whatever the table holds; files are not opened.
+
+    >>> check_description("age", {"intervals": [5, 7]})
+    Traceback (most recent call last):
+    ...
+    velado.errors.InputError: column 'age': the intervals of level 2 are not unions of those of level 1 ('7')
+    Choose widths that are multiples of one another, such as [5, 10, 20].
+    """
+    if spec is None or isinstance(spec, Hierarchy):
+        return
+    kind, _ = _kind(column, spec)
+    if kind == "file":
+        _path(column, spec, None)
+    else:
+        _built(column, kind, spec, Leaves([], format, {}))
+
+
+def _built(column: str, kind: str, spec: Mapping[str, Any], leaves: Leaves) -> Hierarchy:
+    problems = Problems(column)
+    with problems.at(kind):
+        hierarchy = BUILDERS[kind](column, spec[kind], leaves)
+    problems.done()
+    return hierarchy
+
+
+def _path(column: str, spec: Mapping[str, Any], folder: Path | None) -> Path:
+    problems = Problems(column)
+    with problems.at("file"):
+        path = path_of(spec["file"], Sentence("the hierarchy file of the column '{column}'", column=column), folder)
+    problems.done()
+    return path
+
+
+def _kind(column: str, spec: Any) -> tuple[str, dict[str, Any]]:
+    """The builder of a description, or "file", and its options."""
     if not isinstance(spec, Mapping):
         raise InputError(
-            "bad-hierarchy",
-            Sentence("a hierarchy is described by a mapping, got {given}", given=repr(spec)),
-            column=column,
+            "bad-hierarchy", Sentence("a hierarchy is described by a mapping, got {given}", given=repr(spec)), column=column,
             hint="For example {intervals: [5, 10]} or {file: ages.csv}.",
-        )
+        )  # fmt: skip
     known = ["file", *BUILDERS]
     kinds = [k for k in spec if k in known]
     options = {k: v for k, v in spec.items() if k not in known}
     if len(kinds) != 1:
         wrong = next(iter(options), "")
-        raise InputError(
-            "bad-hierarchy",
-            Sentence(
-                "a hierarchy needs exactly one of {known}; got {given}",
-                known=known,
-                given=", ".join(map(str, spec)) or Sentence("nothing"),
-            ),
-            column=column,
-            hint=suggest(str(wrong), known) if wrong and not kinds else "",
-        )
-    kind = kinds[0]
+        given = ", ".join(map(str, spec)) or Sentence("nothing")
+        message = Sentence("a hierarchy needs exactly one of {known}; got {given}", known=known, given=given)
+        hint = suggest(str(wrong), known) if wrong and not kinds else ""
+        raise InputError("bad-hierarchy", message, column=column, hint=hint)
+    usual: dict[str, Any] = {"delimiter": None, "encoding": None} if kinds[0] == "file" else {"top": True}
+    problems = Problems(column)
+    for option in options:
+        if option not in usual:
+            message = Sentence("a hierarchy has no option '{option}' here", option=option)
+            problems.add(InputError("unknown-option", message, hint=suggest(str(option), usual)), str(option))
+    if not isinstance(options.get("top", True), bool):
+        message = Sentence("'top' must be true or false, got {given}", given=repr(options["top"]))
+        problems.add(InputError("bad-hierarchy", message), "top")
+    problems.done()
+    return kinds[0], {**usual, **options}
+
+
+def _from_mapping(column: str, spec: Any, leaves: Leaves, folder: Path | None) -> tuple[Hierarchy, bool, Path | None]:
+    """The hierarchy, whether it gets a root, and the file that it came from."""
+    kind, options = _kind(column, spec)
     if kind == "file":
-        delimiter = options.pop("delimiter", None)
-        encoding = options.pop("encoding", None)
-        _refuse(column, options, ("delimiter", "encoding"))
-        path = path_of(spec["file"], Sentence("the hierarchy file of the column '{column}'", column=column), folder)
-        return from_file(column, path, delimiter, encoding), False, path
-    top = options.pop("top", True)
-    _refuse(column, options, ("top",))
-    if not isinstance(top, bool):
-        raise InputError(
-            "bad-hierarchy", Sentence("'top' must be true or false, got {given}", given=repr(top)), column=column
-        )
+        path = _path(column, spec, folder)
+        return from_file(column, path, **options), False, path
     if not leaves.values and kind not in OWN_LEAVES:
-        return _of_data(Hierarchy.from_rows(column, [[None, ROOT]])), top, None
-    built = BUILDERS[kind](column, spec[kind], leaves)
-    return built if kind in OWN_LEAVES else _of_data(built), top, None
+        return _of_data(Hierarchy.from_rows(column, [[None, ROOT]])), options["top"], None
+    built = _built(column, kind, spec, leaves)
+    return built if kind in OWN_LEAVES else _of_data(built), options["top"], None
 
 
 def _of_data(hierarchy: Hierarchy) -> Hierarchy:
     """A hierarchy whose leaves were taken from the data."""
     return replace(hierarchy, listed=False)
-
-
-def _refuse(column: str, options: Mapping[str, Any], known: Sequence[str]) -> None:
-    for option in options:
-        raise InputError(
-            "unknown-option", Sentence("a hierarchy has no option '{option}' here", option=option), column=column,
-            hint=suggest(str(option), known),
-        )  # fmt: skip

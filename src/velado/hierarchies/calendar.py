@@ -12,7 +12,7 @@ import numpy as np
 
 from velado.dates import ISO, Formats, day_format, formats_of, month_first, read_in, year_first
 from velado.declared import declared
-from velado.errors import InputError, suggest
+from velado.errors import InputError, suggest, way_to
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
 from velado.hierarchies.scale import Scale, days_of
@@ -140,13 +140,14 @@ def dates(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
         raise InputError(
             "bad-hierarchy", Sentence("'dates' needs a list of units, got {given}", given=repr(spec)), column=column
         )
-    for unit in units:
+    for place, unit in enumerate(units):
         if not isinstance(unit, str) or unit not in UNITS:
             raise InputError(
                 "bad-hierarchy",
                 Sentence("unknown date unit {given}", given=repr(unit)),
                 column=column,
                 hint=suggest(str(unit), UNITS),
+                fields={} if isinstance(spec, str) else {"path": way_to(place)},
             )
     days = parse_dates(column, leaves.values, leaves.format)
     first = year_first(formats_of(leaves.format))

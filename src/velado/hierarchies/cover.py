@@ -11,6 +11,7 @@ import numpy as np
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.labels import Interval, intervals_of, leaf_notation, numbers_of, stands_for
+from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.values import ROOT, Text
 
@@ -18,8 +19,8 @@ UPTO = ".."
 """Between the first and the last group of a label that stands for several: ``1975-03..1981-11``."""
 
 
-@dataclass(frozen=True)
-class Cover:
+@dataclass(frozen=True, repr=False)
+class Cover(Discreet):
     """The labels of a released column and the leaves under each of them.
 
     The leaves of label i are ``leaves[first[i] … last[i]]``; ranges of labels may overlap (local recoding), and a

@@ -7,18 +7,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TextIO
+from typing import ClassVar, TextIO
 
 import numpy as np
 
 from velado.errors import InputError, unwritable
 from velado.hierarchies.scale import Scale
+from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.values import ROOT, Text
 
 
-@dataclass(frozen=True)
-class Hierarchy:
+@dataclass(frozen=True, repr=False)
+class Hierarchy(Discreet):
     """Leaves and, per level, the group of each leaf.
 
     Level 0 is the value itself, each level is a function of the one below it, and the domain size
@@ -31,6 +32,7 @@ class Hierarchy:
     (1, ('*',))
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("column",)
     column: str
     labels: tuple[tuple[Text, ...], ...]
     maps: tuple[np.ndarray, ...]
@@ -91,6 +93,10 @@ class Hierarchy:
                     column=self.column, file=file, values=groups,
                     hint="Give groups with the same name the same parent, or different names.",
                 )  # fmt: skip
+
+    def summary(self) -> dict[str, str | int]:
+        """The column, how many values it has, and how many levels."""
+        return {"column": self.column, "values": len(self.leaves), "levels": self.levels}
 
     @property
     def levels(self) -> int:

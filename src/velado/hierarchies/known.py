@@ -67,7 +67,7 @@ def known(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
             hint=Sentence("Clean them, or write {{known: {{list: {name}, others: other}}}}.", name=name),
         )
     rows = [[v, *((found[v] or [str(others)] * len(LISTS[name].levels))[i] for i in places)] for v in sorted(found)]
-    return Hierarchy.from_rows(column, rows)
+    return Hierarchy.from_rows(column, rows or [[""]])
 
 
 def _places(column: str, name: str, levels: Any) -> list[int]:

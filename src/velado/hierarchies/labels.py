@@ -10,6 +10,7 @@ import numpy as np
 
 from velado import numbers as texts
 from velado.numbers import CODE, COMMA, POINT, Notation, notation_of
+from velado.results import Discreet
 from velado.values import ROOT, Text
 
 NUMBER = rf"(?:{POINT.pattern}|{COMMA.pattern})"
@@ -21,8 +22,8 @@ AND_MORE = re.compile(rf"^({NUMBER})\s*\+$")
 INFINITE = re.compile(r"^([+-]?)(?:inf|infinity|∞)$", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Interval:
+@dataclass(frozen=True, repr=False)
+class Interval(Discreet):
     """Limits of a numeric label and whether they belong to it."""
 
     low: float
@@ -30,14 +31,18 @@ class Interval:
     low_in: bool = True
     high_in: bool = True
 
+    def summary(self) -> dict[str, bool]:
+        """The limits are those of a label."""
+        return {"low_in": self.low_in, "high_in": self.high_in}
+
     def holds(self, numbers: np.ndarray) -> np.ndarray:
         """Which numbers lie in it."""
         above = numbers >= self.low if self.low_in else numbers > self.low
         return above & (numbers <= self.high if self.high_in else numbers < self.high)
 
 
-@dataclass(frozen=True)
-class _Written:
+@dataclass(frozen=True, repr=False)
+class _Written(Discreet):
     """An interval as its label writes it; an end without a limit has an empty text."""
 
     low: str
@@ -84,8 +89,8 @@ def intervals_of(labels: Sequence[Text], notation: Notation | None = None) -> li
 
     All are read in one notation: that of the column (``notation``) where all fit it, else the one that they share.
 
-    >>> intervals_of(["20-39", "[1.5, 2.0)"])[0]
-    Interval(low=20.0, high=39.0, low_in=True, high_in=True)
+    >>> intervals_of(["20-39", "[1.5, 2.0)"])[0] == Interval(20.0, 39.0)
+    True
     >>> intervals_of(["1,000-1,999"]), intervals_of(["1,000-1,999"], POINT)[0].low
     ([None], 1000.0)
     """

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from velado.declared import declared
-from velado.errors import InputError, shown
+from velado.errors import InputError, shown, way_to
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
 from velado.hierarchies.scale import Scale
@@ -48,16 +48,19 @@ def intervals(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
         edges = [_cuts(column, level, cuts) for level, cuts in enumerate(_lists(column, options["cuts"]), start=1)]
         for level in range(1, len(edges)):
             if not set(edges[level]) <= set(edges[level - 1]):
-                raise _not_nested(column, level + 1, sorted(set(edges[level]) - set(edges[level - 1])))
+                raise _not_nested(
+                    column, level + 1, sorted(set(edges[level]) - set(edges[level - 1])), way_to("cuts", level)
+                )
         limits = [_by_cuts(numbers, e) for e in edges]
         marks = [mark for e in edges for mark in e]
     else:
-        widths = _widths(column, options["widths"])
+        steps = ("widths",) if isinstance(spec, Mapping) else ()
+        widths = _widths(column, options["widths"], steps)
         for level in range(1, len(widths)):
             ratio = widths[level] / widths[level - 1]
             if abs(ratio - round(ratio)) > 1e-9 or ratio < 1.5:
-                raise _not_nested(column, level + 1, [widths[level]])
-        origin = _one_number(column, options.get("origin", 0), Sentence("the origin"))
+                raise _not_nested(column, level + 1, [widths[level]], way_to(*steps, level))
+        origin = _one_number(column, options.get("origin", 0), Sentence("the origin"), "origin")
         limits = [_by_width(numbers, width, origin) for width in widths]
         marks = [*widths, origin]
     whole = all(float(x).is_integer() for x in [*numbers, *marks])
@@ -110,15 +113,17 @@ def _lists(column: str, cuts: Any) -> list[Any]:
 
 
 def _cuts(column: str, level: int, cuts: Any) -> list[float]:
-    edges = [_one_number(column, c, Sentence("the cut at level {level}", level=level)) for c in cuts]
+    what, way = Sentence("the cut at level {level}", level=level), way_to("cuts", level - 1)
+    edges = [_one_number(column, c, what, way) for c in cuts]
     if edges != sorted(set(edges)):
         raise InputError(
-            "bad-hierarchy", Sentence("the cuts of level {level} must ascend", level=level), column=column, values=cuts
-        )
+            "bad-hierarchy", Sentence("the cuts of level {level} must ascend", level=level), column=column, values=cuts,
+            fields={"path": way},
+        )  # fmt: skip
     return edges
 
 
-def _widths(column: str, widths: Any) -> list[float]:
+def _widths(column: str, widths: Any, steps: tuple[str, ...]) -> list[float]:
     if isinstance(widths, (int, float)):
         widths = [widths]
     if not isinstance(widths, Sequence) or isinstance(widths, str) or not widths:
@@ -127,23 +132,28 @@ def _widths(column: str, widths: Any) -> list[float]:
             Sentence("'intervals' needs a list of widths, got {given}", given=repr(widths)),
             column=column,
         )
-    checked = [_one_number(column, w, Sentence("the width")) for w in widths]
-    if any(w <= 0 for w in checked):
-        raise InputError("bad-hierarchy", "interval widths must be positive", column=column, values=widths)
+    checked = [_one_number(column, w, Sentence("the width"), way_to(*steps, i)) for i, w in enumerate(widths)]
+    wrong = [i for i, w in enumerate(checked) if w <= 0]
+    if wrong:
+        raise InputError(
+            "bad-hierarchy", "interval widths must be positive", column=column, values=widths,
+            fields={"path": way_to(*steps, wrong[0])},
+        )  # fmt: skip
     return checked
 
 
-def _one_number(column: str, value: Any, what: str) -> float:
+def _one_number(column: str, value: Any, what: str, way: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= LARGEST:
         raise InputError(
             "bad-hierarchy",
             Sentence("{what} must be a number, got {given}", what=what, given=shown(value)),
             column=column,
+            fields={"path": way},
         )
     return float(value)
 
 
-def _not_nested(column: str, level: int, values: Sequence[Any]) -> InputError:
+def _not_nested(column: str, level: int, values: Sequence[Any], way: str) -> InputError:
     return InputError(
         "not-nested",
         Sentence(
@@ -152,4 +162,5 @@ def _not_nested(column: str, level: int, values: Sequence[Any]) -> InputError:
         column=column,
         values=[_text(v) if isinstance(v, float) else v for v in values],
         hint="Choose widths that are multiples of one another, such as [5, 10, 20].",
+        fields={"path": way},
     )

@@ -55,4 +55,4 @@ def frequency(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
         [v, *(v if records[v] >= n and v not in names else group for n, group in zip(least, names, strict=True))]
         for v in sorted(leaves.values)
     ]
-    return Hierarchy.from_rows(column, rows)
+    return Hierarchy.from_rows(column, rows or [[""]])

@@ -6,18 +6,20 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from velado.dates import ISO, read_date
 from velado.numbers import POINT, Notation
+from velado.results import Discreet
 
 HALF = 0.0005 / 86_400
 """Half a millisecond in days: as far as the text of a time may be from it."""
 
 
-@dataclass(frozen=True)
-class Scale:
+@dataclass(frozen=True, repr=False)
+class Scale(Discreet):
     """A position for every leaf of a column, so that it can be cut between two values.
 
     ``numbers`` are the leaves as numbers (days since year 1 for dates, the place in the list for ordered
@@ -27,6 +29,10 @@ class Scale:
     written anew.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = (
+        "kind",
+        "format",
+    )
     numbers: np.ndarray
     kind: str = "number"
     format: str = ISO

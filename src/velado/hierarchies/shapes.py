@@ -24,6 +24,7 @@ VALUE = {"type": ["string", "number", "boolean"]}
 LEVEL = {"type": "object", "additionalProperties": {"anyOf": [VALUE, {"type": "array", "items": VALUE}]}}
 UNIT = {"enum": list(UNITS)}
 NODE = "#/$defs/tree"
+PATH = {"type": "string", "pattern": r"^[^\u0000]*[^\s\u0000][^\u0000]*$"}
 
 
 def _options(required: str | None = None, **properties: Any) -> dict[str, Any]:
@@ -90,7 +91,7 @@ def hierarchy_schema(language: str = "en") -> dict[str, Any]:
     builders = {name: builder_schema(name, language) for name in BUILDERS}
     top = {"type": "boolean", "default": True, "description": Sentence("end in *: everything alike").into(language)}
     delimiter = {"type": ["string", "null"], "minLength": 1, "maxLength": 1}
-    file = {"type": "string", "minLength": 1, "description": Sentence(declaration_of(from_file).meaning).into(language)}
+    file = {**PATH, "description": Sentence(declaration_of(from_file).meaning).into(language)}
     return {
         "type": ["object", "null"],
         "properties": {

@@ -8,13 +8,14 @@ from functools import cached_property
 import numpy as np
 
 from velado.hierarchies import Hierarchy
+from velado.results import Discreet
 from velado.values import ROOT
 
 WIDEST = 2**31
 
 
-@dataclass(frozen=True)
-class Axis:
+@dataclass(frozen=True, repr=False)
+class Axis(Discreet):
     """A column as it is cut: the leaves in order, and a whole number from 0 on for each.
 
     ``rank`` is the place of each leaf (equal numbers share one) and ``order`` the leaves by place, ``ends`` where

@@ -20,6 +20,7 @@ from velado.methods.suppression import Suppression, unlimited
 from velado.models import CLASS, WHOLE, PrivacyModel, Verdict, judge_classes
 from velado.parameters import Parameter, check, records_of
 from velado.progress import Progress
+from velado.results import UNSAID, Discreet
 from velado.sentences import Sentence, joined
 from velado.values import Text
 
@@ -42,16 +43,16 @@ class Search:
     """How the recoding was found: ``gap`` is how far, at most, the optimum lies below the value found."""
 
     nodes: int
-    evaluated: int
+    evaluated: int | None
     proven_optimal: bool
     gap: float | None
     seconds: float
-    objective: str | None = None
-    value: float | None = None
+    objective: str | None = field(default=None, metadata=UNSAID)
+    value: float | None = field(default=None, metadata=UNSAID)
 
 
-@dataclass(frozen=True)
-class Found:
+@dataclass(frozen=True, repr=False)
+class Found(Discreet):
     """The classes of a recoding, which of them are released, and what they show.
 
     ``labels[c, j]`` is the label of class c in column j, a code into ``covers[j].labels``. ``levels`` is the node of a
@@ -67,6 +68,11 @@ class Found:
     levels: tuple[int, ...] | None = None
     minimal: tuple[tuple[int, ...], ...] = field(default=())
     fuzzy: Fuzzified | None = None
+
+    def summary(self) -> dict[str, Any]:
+        """How many classes there are, how many are released, and the levels."""
+        levels = {} if self.levels is None else {"levels": self.levels}
+        return {"classes": self.classes.count, "released": int(self.kept.sum()), **levels}
 
     @property
     def suppressed(self) -> int:
@@ -93,8 +99,8 @@ class Found:
 class Method(ABC):
     """A way to find a recoding in a frequency table.
 
-    ``takes``: which kinds of models it can satisfy (`velado.models.base`). ``full_domain``: it
-    chooses a node of the generalization lattice, every column at one level. ``proves``: what it finds is proven to be the best by its own goal.
+    ``takes``: which kinds of models it can satisfy (`velado.models.base`). ``local``: a value may become different labels in
+    different records; full-domain otherwise. ``proves``: what it finds is proven to be the best by its own goal.
     ``monotone_only``: models must be monotone, and hereditary where records may be suppressed.
     """
 
@@ -102,7 +108,7 @@ class Method(ABC):
     declaration: ClassVar[Declaration]
     parameters: ClassVar[Mapping[str, Parameter]]
     takes: ClassVar[frozenset[str]] = frozenset({CLASS, WHOLE})
-    full_domain: ClassVar[bool] = True
+    local: ClassVar[bool] = False
     proves: ClassVar[bool] = False
     monotone_only: ClassVar[bool] = False
 
@@ -173,16 +179,15 @@ def no_solution(frequency: FrequencyTable, models: Sequence[PrivacyModel], limit
         hints.append(Sentence("Allow more suppression, weaken the models, or give the hierarchies a higher level."))
     else:
         hints.append(Sentence("Weaken the models to what the table reaches, or drop the model."))
+    named = zip(_names(verdicts), verdicts, strict=True)
+    broken = [name for name, v in named if not v.satisfied]
+    fields = {"allowed": limit, "reached": reached(verdicts), "failing": broken}
+    nearest = None if unlimited(limit) else _nearest(frequency, models)
     return NoSolution(
         "no-solution",
         _unsatisfied(limit),
         hint=joined("\n", hints),
-        fields={
-            "allowed": limit,
-            "reached": reached(verdicts),
-            "failing": list(reached(failing)),
-            "nearest": _nearest(frequency, models) if not unlimited(limit) else None,
-        },
+        fields=fields if nearest is None else {**fields, "nearest": nearest},
     )
 
 
@@ -202,11 +207,12 @@ def _unsatisfied(limit: Suppression) -> Sentence:
 
 def reached(verdicts: Sequence[Verdict]) -> dict[str, float | int | None]:
     """What each model reaches, by its name; with its column where several have the same name."""
-    names = Counter(v.name for v in verdicts)
-    return {
-        v.name if names[v.name] == 1 else f"{v.name} ({v.required.get('column')})": _finite(v.achieved)
-        for v in verdicts
-    }
+    return {name: _finite(v.achieved) for name, v in zip(_names(verdicts), verdicts, strict=True)}
+
+
+def _names(verdicts: Sequence[Verdict]) -> list[str]:
+    times = Counter(v.name for v in verdicts)
+    return [v.name if times[v.name] == 1 else f"{v.name} ({v.required.get('column')})" for v in verdicts]
 
 
 def shown_figure(achieved: Any) -> Any:
@@ -215,7 +221,7 @@ def shown_figure(achieved: Any) -> Any:
 
 
 def _finite(achieved: Any) -> Any:
-    return None if isinstance(achieved, float) and not math.isfinite(achieved) else achieved
+    return None if isinstance(achieved, float) and not math.isfinite(achieved) else shown_figure(achieved)
 
 
 def _nearest(frequency: FrequencyTable, models: Sequence[PrivacyModel]) -> dict[str, Any] | None:

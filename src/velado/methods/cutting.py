@@ -19,6 +19,7 @@ from velado.methods.lattice import THREADS
 from velado.models import PrivacyModel, smallest_class
 from velado.models.base import compile_rules
 from velado.progress import Progress
+from velado.results import Discreet
 
 FITS = 2**62
 PARTS = 64
@@ -35,8 +36,8 @@ BREATH = 0.1
 Range = tuple[int, int]
 
 
-@dataclass(frozen=True)
-class Marginal:
+@dataclass(frozen=True, repr=False)
+class Marginal(Discreet):
     """How the records of a part lie on one column.
 
     ``ranks`` ascend, ``records`` counts each; ``histograms[r, v]`` counts the sensitive values with each rank, all
@@ -48,8 +49,8 @@ class Marginal:
     histograms: np.ndarray
 
 
-@dataclass(frozen=True)
-class Cutter:
+@dataclass(frozen=True, repr=False)
+class Cutter(Discreet):
     """The rules of all cuts of one table: its columns, the whole number of its records, models, split and width."""
 
     axes: tuple[Axis, ...]

@@ -58,8 +58,8 @@ class Fixed(Method):
                 hint="Allow more suppression, choose higher levels, or use the method lattice.",
                 fields={
                     "allowed": self.suppression,
-                    "needed": found.suppressed / frequency.records if found.kept.any() else None,
                     "reached": reached(judge_classes(models, frequency.judged, found.classes)[1]),
+                    **({"needed": found.suppressed / frequency.records} if found.kept.any() else {}),
                 },
             )
         progress.at(1, 1)

@@ -15,11 +15,12 @@ from velado.hierarchies import Cover
 from velado.methods.axes import Axis
 from velado.methods.represent import range_cover, reach
 from velado.models import PrivacyModel, Verdict, crisp_models, fuzzy_verdicts, judge_classes
+from velado.results import Discreet
 from velado.values import ROOT
 
 
-@dataclass(frozen=True)
-class Labelled:
+@dataclass(frozen=True, repr=False)
+class Labelled(Discreet):
     """A frequency table whose rows got labels.
 
     ``memberships`` are those of the rows in the sets of each coding, ``names`` what the sets are called in each column;

@@ -375,7 +375,8 @@ def in_ranges(
         finally:
             for state, _ in workers:
                 _stop(state)
-    return all([task.result() for task in running])
+    results = [task.result() for task in running]
+    return all(results)
 
 
 def too_large(nodes: int, most: int, hint: str) -> InputError:

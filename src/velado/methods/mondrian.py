@@ -61,7 +61,7 @@ class Mondrian(Method):
         example={"split": "median"},
     )
     takes: ClassVar[frozenset[str]] = frozenset({CLASS})
-    full_domain: ClassVar[bool] = False
+    local: ClassVar[bool] = True
     parameters: ClassVar = {
         "split": Choice("where a column is cut", ("balanced", "median", "distribution"), expert=True),
         "represent": ChoiceByColumn("what stands for the values of a class", tuple(REPRESENTATIVES)),

@@ -11,11 +11,12 @@ from velado.frequency import Classes
 from velado.hierarchies import Cover
 from velado.hierarchies.cover import UPTO
 from velado.methods.axes import Axis
+from velado.results import Discreet
 from velado.values import ROOT, Text
 
 
-@dataclass(frozen=True)
-class Spread:
+@dataclass(frozen=True, repr=False)
+class Spread(Discreet):
     """How the records of each class lie on one column: the places, ascending within a class, and their records."""
 
     start: np.ndarray

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from velado.frequency.classes import LevelTables
 from velado.methods.base import lattice_size
 from velado.methods.lattice import THREADS, in_ranges, kernel_tables, too_large, work_arrays
 from velado.methods.objectives import compile_objective, value_of
-from velado.models import PrivacyModel, WholeModel, compile_rules, judge_classes, single_models, whole_models
+from velado.models import PrivacyModel, Verdict, WholeModel, compile_rules, judge_classes, single_models, whole_models
+from velado.models.base import rules_of
 from velado.progress import Progress
 
 MOST_NODES = 1_000_000
@@ -22,11 +23,18 @@ TIE = 1e-12
 
 
 @dataclass(frozen=True)
+class Figure:
+    """What a model tells of every node; NaN where it tells nothing. ``whole``: they are whole numbers."""
+
+    values: np.ndarray
+    whole: bool
+
+
+@dataclass(frozen=True)
 class Surveyed:
     """Figures of all nodes, numbered in mixed radix, the first column most significant; see `velado.kernels.survey`.
 
-    ``achieved`` and ``reached`` (with and without suppression) have a line for each rule of single classes; ``whole`` has
-    them by the number of each model of the whole.
+    ``achieved`` and ``reached`` have the figures of each model by name; the name is empty where a model has one figure.
     """
 
     shape: tuple[int, ...]
@@ -40,9 +48,8 @@ class Surveyed:
     least: np.ndarray
     exposure: np.ndarray
     people: np.ndarray
-    achieved: np.ndarray
-    reached: np.ndarray
-    whole: Mapping[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    achieved: tuple[dict[str, Figure], ...]
+    reached: tuple[dict[str, Figure], ...]
 
 
 def survey(
@@ -72,17 +79,20 @@ def survey(
     histograms = people is not None or bool((rules.kind != SIZE).any())
     # No class is too small to be looked at, and nothing is left out for what it suppresses.
     loss, priced = (compile_objective(name, frequency, tables, 1, frequency.records) for name in ("loss", objective))
-    counts = (np.zeros(nodes, dtype=np.int64) for _ in range(4))
-    rule_figures = (np.full((len(rules.kind), nodes), np.nan) for _ in range(2))
+    unknown, counted = np.full(nodes, np.nan), np.zeros(nodes, dtype=np.int64)
     found = Survey(
-        np.full(nodes, np.nan),
-        np.full(0 if objective == "loss" else nodes, np.nan),
-        *counts,
-        np.zeros(nodes),
-        np.full(nodes, np.nan),
-        np.zeros(nodes),
-        *rule_figures,
-        0.0 if people is None else float(people.unit),
+        loss=unknown.copy(),
+        value=np.full(0 if objective == "loss" else nodes, np.nan),
+        kept=counted.copy(),
+        classes=counted.copy(),
+        smallest=counted.copy(),
+        largest=counted,
+        least=np.zeros(nodes),
+        exposure=unknown,
+        people=np.zeros(nodes),
+        achieved=np.full((len(rules.kind), nodes), np.nan),
+        reached=np.full((len(rules.kind), nodes), np.nan),
+        unit=0.0 if people is None else float(people.unit),
     )
     seen = kernel_tables(frequency, tables)
     workers = [work_arrays(kernel, frequency, rules, 0, histograms) for _ in range(min(THREADS, nodes))]
@@ -96,48 +106,92 @@ def survey(
     none = found.classes == 0
     found.achieved[:, none] = np.nan
     value = found.loss if objective == "loss" else found.value
+    single = single_models(models)
+    owners = [owner for owner, _ in rules_of(single, frequency.judged)]
+    achieved, reached = (_told(single, owners, table) for table in (found.achieved, found.reached))
     surveyed = Surveyed(
         shape, frequency.records, value, found.loss, found.kept, found.classes, found.smallest, found.largest,
-        found.least, found.exposure, found.people, found.achieved, found.reached,
+        found.least, found.exposure, found.people, achieved, reached,
     )  # fmt: skip
     if whole_models(models):
-        surveyed = replace(surveyed, whole=_judge_whole(surveyed, frequency, models, objective, progress))
+        surveyed = _judged_whole(surveyed, frequency, models, objective, progress)
     progress.at(1.0)
     return surveyed
 
 
-def _judge_whole(
+def _judged_whole(
     surveyed: Surveyed, frequency: FrequencyTable, models: Sequence[PrivacyModel], objective: str, progress: Progress
-) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-    """Judge every node as a whole, and correct what is released of it; what each model of the whole has with and without
-    suppression. Node by node, much slower than the rest."""
+) -> Surveyed:
+    """Every node judged as a whole: what is released of it, and what each model has with and without suppression.
+
+    Node by node, much slower than the survey of single classes, whose figures are overwritten.
+    """
     nodes = len(surveyed.kept)
-    figures = {
-        i: (np.full(nodes, np.nan), np.full(nodes, np.nan)) for i, m in enumerate(models) if isinstance(m, WholeModel)
-    }
+    single = iter(surveyed.achieved)
+    parts = [{"": 0} if isinstance(m, WholeModel) else dict.fromkeys(next(single)) for m in models]
+    achieved, reached = ([{name: np.full(nodes, np.nan) for name in p} for p in parts] for _ in range(2))
     for node in range(nodes):
         progress.check()
         levels = np.unravel_index(node, surveyed.shape) if surveyed.shape else ()
         classes = Classes.at_levels(frequency, [int(x) for x in levels])
         kept, verdicts = judge_classes(models, frequency.judged, classes)
         released = classes.only(kept)
-        for i, (achieved, reached) in figures.items():
-            model = models[i]
-            reached[node] = verdicts[i].achieved
-            if released.count and isinstance(model, WholeModel):
-                achieved[node] = model.judge(released).achieved
-        surveyed.kept[node], surveyed.classes[node] = released.sizes.sum(), released.count
-        surveyed.smallest[node], surveyed.largest[node] = (
-            (released.sizes.min(), released.sizes.max()) if released.count else (0, 0)
-        )
-        people = released.people
-        surveyed.exposure[node] = people.min() if released.count else np.nan
-        surveyed.people[node] = people.sum()
+        _tell(reached, node, verdicts)
+        if released.count:
+            _tell(achieved, node, judge_classes(models, frequency.judged, released)[1])
+        sizes, people = released.sizes, released.people
+        surveyed.kept[node], surveyed.classes[node] = sizes.sum(), released.count
+        surveyed.smallest[node], surveyed.largest[node] = (sizes.min(), sizes.max()) if released.count else (0, 0)
+        surveyed.exposure[node], surveyed.people[node] = people.min() if released.count else np.nan, people.sum()
         surveyed.loss[node] = value_of("loss", classes, kept)
         if objective != "loss":
             surveyed.objective[node] = value_of(objective, classes, kept) if released.count else np.nan
-        surveyed.achieved[:, node] = surveyed.achieved[:, node] if released.count else np.nan
-    return figures
+    return replace(surveyed, achieved=_whole_numbers(achieved), reached=_whole_numbers(reached))
+
+
+def _tell(figures: list[dict[str, np.ndarray]], node: int, verdicts: Sequence[Verdict]) -> None:
+    for told, verdict in zip(figures, verdicts, strict=True):
+        for name, values in told.items():
+            figure = verdict.achieved[name] if name else verdict.achieved
+            values[node] = np.nan if figure is None or not np.isfinite(figure) else figure
+
+
+def _whole_numbers(figures: Sequence[dict[str, np.ndarray]]) -> tuple[dict[str, Figure], ...]:
+    """The figures, and whether they are whole numbers."""
+    known = ({name: x[~np.isnan(x)] for name, x in told.items()} for told in figures)
+    return tuple(
+        {name: Figure(x, bool((there[name] == np.round(there[name])).all())) for name, x in told.items()}
+        for told, there in zip(figures, known, strict=True)
+    )
+
+
+def _told(models: Sequence[PrivacyModel], owners: Sequence[int], table: np.ndarray) -> tuple[dict[str, Figure], ...]:
+    """The figures of rules as the models tell them."""
+    return tuple(
+        _read(model, table[[r for r, owner in enumerate(owners) if owner == i]]) for i, model in enumerate(models)
+    )
+
+
+def _read(model: PrivacyModel, figures: np.ndarray) -> dict[str, Figure]:
+    """A model's figures as it tells them, from those of its rules; infinite ones are none."""
+    known = ~np.isnan(figures).any(axis=0)
+    # Nodes share few different figures: each is read once.
+    if len(figures) == 1:
+        different, place = np.unique(figures[0, known], return_inverse=True)
+        lines = different[:, None]
+    else:
+        found, place = np.unique(figures[:, known], axis=1, return_inverse=True)
+        lines = found.T
+    told = [model.achieved([float(x) for x in line]) if np.isfinite(line).all() else None for line in lines]
+    example = model.achieved([1.0] * len(figures))
+    names = tuple(example) if isinstance(example, Mapping) else ("",)
+    read = {}
+    for name in names:
+        cells = [t if t is None or not name else t[name] for t in told]
+        values = np.full(figures.shape[1], np.nan)
+        values[known] = np.array([np.nan if c is None else c for c in cells], dtype=float)[place.reshape(-1)]
+        read[name] = Figure(values, isinstance(example[name] if name else example, int))
+    return read
 
 
 def satisfying(surveyed: Surveyed, limit: int) -> np.ndarray:

@@ -13,14 +13,15 @@ from velado.declared import Declaration, Strength
 from velado.errors import InputError
 from velado.frequency import Classes, Sensitive
 from velado.parameters import Parameter, check
+from velado.results import IF_SET, Discreet
 from velado.sentences import Sentence
 
 CLASS, WHOLE, FUZZY = "class", "whole", "fuzzy"
 """What a model judges: each equivalence class by itself, all released classes together, or fuzzy classes."""
 
 
-@dataclass(frozen=True)
-class Rule:
+@dataclass(frozen=True, repr=False)
+class Rule(Discreet):
     """One row of `velado.kernels.measures.Rules`."""
 
     kind: int
@@ -164,12 +165,7 @@ class Verdict:
     required: dict[str, Any]
     achieved: Any
     satisfied: bool
-    exact: bool = True
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready; what is exact does not say so."""
-        shown = {"name": self.name, "required": self.required, "achieved": self.achieved, "satisfied": self.satisfied}
-        return shown if self.exact else {**shown, "exact": False}
+    exact: bool = field(default=True, metadata=IF_SET)
 
 
 def attribute_of(model: PrivacyModel, sensitive: Sequence[Sensitive]) -> Sensitive | None:

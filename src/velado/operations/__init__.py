@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from velado.errors import InputError, suggest
+from velado.errors import InputError, Problems, suggest
 from velado.operations.base import Given, Operation
 from velado.operations.coding import Bottom, Limits, Top
 from velado.operations.encryption import Encrypt, decrypted
@@ -50,14 +50,30 @@ def operation_from(spec: Any) -> Operation:
             Sentence("unknown operation {given}", given=repr(name)),
             hint=suggest(str(name), OPERATIONS),
         )
-    kind = OPERATIONS[name]
+    problems = Problems()
+    with problems.at(*(() if isinstance(spec, str) else (name,))):
+        made = _with_parameters(OPERATIONS[name], arguments)
+    problems.done()
+    return made
+
+
+def _with_parameters(kind: type[Operation], arguments: Any) -> Operation:
     if arguments is not None and not isinstance(arguments, Mapping):
         if kind.main is None:
-            raise InputError("bad-operation", Sentence("the parameters of {name} must be a mapping", name=name))
-        arguments = {kind.main: arguments}
+            raise InputError("bad-operation", Sentence("the parameters of {name} must be a mapping", name=kind.name))
+        return _short_form(kind, {kind.main: arguments})
     if any(str(key).lower() in SECRETS for key in arguments or ()):
         raise key_in_project()
-    return build(kind, arguments, Sentence("the operation {name}", name=name))
+    return build(kind, arguments, Sentence("the operation {name}", name=kind.name))
+
+
+def _short_form(kind: type[Operation], arguments: Mapping[str, Any]) -> Operation:
+    try:
+        return build(kind, arguments, Sentence("the operation {name}", name=kind.name))
+    except InputError as error:
+        # The parameter has no place of its own.
+        error.fields.pop("path", None)
+        raise
 
 
 __all__ = [

@@ -13,12 +13,13 @@ from velado.declared import Declaration
 from velado.errors import InputError
 from velado.operations.base import Given, OnValues
 from velado.parameters import Substitutes, Word
+from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.tables.files import contents, not_found, path_of
 
 
-@dataclass(frozen=True)
-class Substitute(OnValues):
+@dataclass(frozen=True, repr=False)
+class Substitute(Discreet, OnValues):
     """Every value becomes its substitute, from ``map`` or from a file of two columns (value, substitute; no header).
 
     A value without a substitute is an error, unless there is a ``default``.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.tables import Counts, Noise, Plan, Translation
 from velado.values import ROOT, Text
@@ -22,8 +23,8 @@ CERTAIN = 1e-12
 """A chance below which something does not happen."""
 
 
-@dataclass(frozen=True)
-class Treatment(ABC):
+@dataclass(frozen=True, repr=False)
+class Treatment(Discreet, ABC):
     """A column under an operation. ``operation`` and ``given`` say which one and how it was described."""
 
     given: Given
@@ -59,7 +60,7 @@ class Treatment(ABC):
         return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Starring(Treatment):
     """Every cell shows ``*``."""
 
@@ -80,7 +81,7 @@ class Starring(Treatment):
         return [ROOT for _ in values]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LeavingOut(Treatment):
     """The column is not there."""
 
@@ -89,7 +90,7 @@ class LeavingOut(Treatment):
         return replace(plan, dropped=(*plan.dropped, self.column))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Replacing(Treatment):
     """Every value, or every value with the one of another column, becomes another; ``records`` says how often."""
 
@@ -146,7 +147,7 @@ class Replacing(Treatment):
             return value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Adding(Treatment):
     """Noise is added to every number; ``records`` counts the numbers as they were, ``still`` is the chance that a
     cell stays as it was."""

@@ -8,16 +8,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
-from velado.errors import InputError, shown, suggest
+from velado.errors import InputError, Problems, VeladoError, shown, suggest
 from velado.hierarchies import Hierarchy
+from velado.hierarchies.build import check_description
 from velado.methods import Lattice, Method, method_from
 from velado.models import PrivacyModel, check_basis, model_from
 from velado.project.output import OUTPUT_KEYS, Output, output_from
 from velado.project.yaml_file import read_yaml
+from velado.results import Discreet
 from velado.schema import REST, Column
 from velado.sentences import Sentence
 from velado.tables import Source, Table
@@ -40,7 +42,7 @@ PLAIN = (int, float, bytes, list, tuple, set, date)
 """What a project file may hold that is neither text, mapping nor table."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Several(Source):
     """In the place of the source of a project of several tables, which has none itself."""
 
@@ -57,8 +59,8 @@ def several_tables() -> InputError:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Project:
+@dataclass(frozen=True, repr=False)
+class Project(Discreet):
     """A release described once: source, columns, models, method, output. Paths are relative to ``folder``.
 
     ``anonymization``: models (default), or light: only the operations of the columns are applied, and no model is
@@ -81,6 +83,14 @@ class Project:
     anonymization: str = "models"
     tables: Mapping[str, Project] = field(default_factory=dict)
     joinable: tuple[str, ...] = ()
+
+    def summary(self) -> dict[str, Any]:
+        """What is done with how many columns; nothing of the source and of what the columns hold."""
+        if self.tables:
+            return {"name": self.name, "tables": tuple(self.tables)}
+        done = {"anonymization": "light"} if self.light else {"models": tuple(m.name for m in self.models)}
+        method = {} if self.light else {"method": self.method.name}
+        return {"name": self.name, "columns": len(self.columns), **done, **method}
 
     def __post_init__(self) -> None:
         _check_anonymization(self.anonymization)
@@ -110,9 +120,10 @@ class Project:
         try:
             return cls.from_dict(read_yaml(path), path.parent, path)
         except InputError as error:
-            if error.file is None:
-                error.file = str(path)
-                error.args = (str(error),)
+            for one in (error, *error.others):
+                if one.file is None:
+                    one.file = str(path)
+                    one.args = (str(one),)
             raise
         except (TypeError, ValueError, KeyError, AttributeError, RecursionError, OverflowError) as error:
             # The last net: every part is checked where it is read, but nobody knows all that people write.
@@ -125,113 +136,127 @@ class Project:
 
     @classmethod
     def from_dict(cls, data: Any, folder: Path | str = ".", file: Path | None = None) -> Project:
-        """A project from the mapping that a project file holds."""
-        _mapping(data, Sentence("a project"), KEYS)
-        if data.get("velado", VERSION) != VERSION or isinstance(data.get("velado"), bool):
-            raise InputError(
-                "bad-version",
-                Sentence(
-                    "this Velado reads project files of version {version}, not {given}",
-                    version=VERSION,
-                    given=repr(data["velado"]),
-                ),
+        """A project from the mapping that a project file holds. All of it is looked at: see `Problems`."""
+        problems = Problems()
+        _check_mapping(data, Sentence("a project"))
+        _check_keys(data, Sentence("a project"), KEYS, problems)
+        version = data.get("velado", VERSION)
+        if version != VERSION or isinstance(version, bool):
+            message = Sentence(
+                "this Velado reads project files of version {version}, not {given}",
+                version=VERSION,
+                given=repr(version),
             )
-        if "tables" in data:
-            return cls._of_tables(data, Path(folder), file)
-        for key in TABLES_KEYS:
+            problems.add(InputError("bad-version", message), "velado")
+        several = "tables" in data
+        for key in () if several else TABLES_KEYS:
             if key in data:
-                raise InputError(
-                    "bad-project", Sentence("'{key}' is for projects of several tables", key=key), hint="See 'tables'."
-                )
-        return cls._of_table(data, Path(folder), file, _name(data), {})
+                message = Sentence("'{key}' is for projects of several tables", key=key)
+                problems.add(InputError("bad-project", message, hint="See 'tables'."), key)
+        name = "release"
+        with problems.at("name"):
+            name = _name(data)
+        with problems.at():
+            make = cls._of_tables if several else cls._of_table
+            project = make(data, Path(folder), file, name)
+        problems.done()
+        return project
 
     @classmethod
     def _of_table(
-        cls, data: Mapping[str, Any], folder: Path, file: Path | None, name: str, attributes: Mapping[str, Any]
+        cls,
+        data: Mapping[str, Any],
+        folder: Path,
+        file: Path | None,
+        name: str,
+        attributes: Mapping[str, Any] | None = None,
     ) -> Project:
-        _check_anonymization(data.get("anonymization", "models"))
+        problems = Problems()
+        with problems.at("anonymization"):
+            _check_anonymization(data.get("anonymization", "models"))
         light = data.get("anonymization") == "light"
+        parts: dict[str, Any] = {}
         for key in ("source", "columns", *(() if light else ("models",))):
-            value = data.get(key)
-            # The truth of a data frame is nobody's.
-            if value is None or (isinstance(value, (str, Mapping, *PLAIN)) and not value):
-                raise InputError(
-                    "missing-key",
-                    Sentence("the project has no '{key}'", key=key),
-                    hint="Or write 'anonymization: light' to apply operations only." if key == "models" else "",
-                )
+            if _is_empty(data.get(key)):
+                hint = Sentence("Or write 'anonymization: light' to apply operations only." if key == "models" else "")
+                error = InputError("missing-key", Sentence("the project has no '{key}'", key=key), hint=hint)
+                problems.add(error, *((key,) if key in data else ()))
         for key in ("models", "method"):
             if light and key in data:
-                raise InputError(
-                    "light-project", Sentence("'anonymization: light' checks no model, and there is '{key}'", key=key),
-                    hint=Sentence("Leave out '{key}', or leave out 'anonymization: light'.", key=key),
-                )  # fmt: skip
+                message = Sentence("'anonymization: light' checks no model, and there is '{key}'", key=key)
+                hint = Sentence("Leave out '{key}', or leave out 'anonymization: light'.", key=key)
+                problems.add(InputError("light-project", message, hint=hint), key)
         if data.get("rest") not in (None, *REST):
-            raise InputError(
-                "bad-rest", Sentence("'rest' must be drop or insensitive, got {given}", given=repr(data["rest"]))
-            )
-        source = data["source"]
-        if isinstance(source, (str, Mapping)):
-            source = Source.of(source, folder)
-        elif isinstance(source, PLAIN):
-            raise InputError(
-                "bad-project", Sentence("'source' is a path or a mapping with a path, got {given}", given=shown(source))
-            )
-        columns = _mapping(data["columns"], "columns").items()
-        twins = data.get("twins", "fold")
-        if twins not in TWINS:
-            raise InputError("bad-twins", Sentence("'twins' must be fold or distinct, got {given}", given=repr(twins)))
-        return cls(
-            source=source,
-            columns=tuple(_column(column, spec, light, attributes, twins) for column, spec in columns),
-            models=tuple(_one(spec, "models", model_from) for spec in _list(data.get("models") or (), "models")),
-            method=_one(data["method"], "method", method_from) if data.get("method") else Lattice(),
-            output=output_from(
-                _mapping(_as_path(data.get("output") or {}), Sentence("the output"), OUTPUT_KEYS), folder
-            ),
-            rest=data.get("rest"),
-            person=data.get("person"),
-            household=data.get("household"),
-            name=name,
-            folder=folder,
-            file=file,
-            anonymization=data.get("anonymization", "models"),
-        )
+            message = Sentence("'rest' must be drop or insensitive, got {given}", given=repr(data["rest"]))
+            problems.add(InputError("bad-rest", message), "rest")
+        with problems.at():
+            _check_units(data.get("person"), data.get("household"))
+        with problems.at("source"):
+            parts["source"] = _source(data.get("source"), folder)
+        twins = TWINS[0]
+        with problems.at("twins"):
+            twins = _twins(data.get("twins", TWINS[0]))
+        with problems.at("columns"):
+            parts["columns"] = _columns(data.get("columns") or {}, light, attributes or {}, twins)
+        with problems.at("models"):
+            parts["models"] = _models(data.get("models") or ())
+        with problems.at("method"):
+            given = data.get("method")
+            parts["method"] = Lattice() if given is None else _one(given, "method", method_from)
+        with problems.at("output"):
+            parts["output"] = _output(data.get("output"), folder)
+        problems.done()
+        said = {key: data[key] for key in ("rest", *UNITS, "anonymization") if key in data}
+        return cls(**parts, **said, name=name, folder=folder, file=file)
 
     @classmethod
-    def _of_tables(cls, data: Mapping[str, Any], folder: Path, file: Path | None) -> Project:
+    def _of_tables(cls, data: Mapping[str, Any], folder: Path, file: Path | None, name: str) -> Project:
         """Every table takes what it does not say itself from the top of the file."""
+        problems = Problems()
         for key in TABLE_KEYS:
             if key in data and key not in SHARED_KEYS:
-                raise InputError(
-                    "bad-project", Sentence("'{key}' stands in each table where there are 'tables'", key=key)
-                )
-        name = _name(data)
-        attributes = _mapping(data.get("attributes") or {}, "attributes")
-        for attribute, spec in attributes.items():
-            _mapping(
-                spec,
-                Sentence("the attribute '{attribute}'", attribute=attribute),
-                ATTRIBUTE_KEYS,
-            )
+                message = Sentence("'{key}' stands in each table where there are 'tables'", key=key)
+                problems.add(InputError("bad-project", message), key)
+        attributes: Mapping[str, Any] = {}
+        with problems.at("attributes"):
+            attributes = _attributes(data.get("attributes"))
         shared = {key: data[key] for key in SHARED_KEYS if key in data}
-        tables = {}
-        for table, spec in _mapping(data["tables"], "tables").items():
-            own = _mapping(spec, Sentence("the table '{table}'", table=table), TABLE_KEYS)
-            if str(table) in tables:
-                raise InputError("bad-project", Sentence("the table '{table}' is described twice", table=table))
-            light = own.get("anonymization") == "light"
-            inherited = {k: v for k, v in shared.items() if not light or k == "twins"}
-            try:
-                tables[str(table)] = cls._of_table({**inherited, **own}, folder, file, f"{name}/{table}", attributes)
-            except InputError as error:
-                error.message = Sentence("table '{table}': {message}", table=str(table), message=error.message)
-                error.args = (str(error),)
-                raise
-        joinable = data.get("joinable") or ()
+        tables: dict[str, Project] = {}
+        with problems.at("tables"):
+            _check_mapping(data["tables"], "tables")
+        described = data["tables"] if isinstance(data["tables"], Mapping) else {}
+        for table, own in described.items():
+            with problems.at("tables", str(table)):
+                if str(table) in tables:
+                    raise InputError("bad-project", Sentence("the table '{table}' is described twice", table=table))
+                tables[str(table)] = cls._one_of_tables(table, own, shared, folder, file, f"{name}/{table}", attributes)
+        joinable = () if data.get("joinable") is None else data["joinable"]
         if isinstance(joinable, str) or not isinstance(joinable, Sequence):
-            raise InputError("bad-project", "'joinable' is a list of attributes")
+            problems.add(InputError("bad-project", "'joinable' is a list of attributes"), "joinable")
+        problems.done()
         return cls.of_tables(tables, tuple(map(str, joinable)), name, folder, file)
+
+    @classmethod
+    def _one_of_tables(
+        cls, table: Any, own: Any, shared: Mapping[str, Any], folder: Path, file: Path | None, name: str,
+        attributes: Mapping[str, Any],
+    ) -> Project:  # fmt: skip
+        """A table; its errors say which it is."""
+        problems, what = Problems(), Sentence("the table '{table}'", table=table)
+        _check_mapping(own, what)
+        _check_keys(own, what, TABLE_KEYS, problems)
+        light = own.get("anonymization") == "light"
+        inherited = {k: v for k, v in shared.items() if not light or k == "twins"}
+        try:
+            with problems.at():
+                project = cls._of_table({**inherited, **own}, folder, file, name, attributes)
+            problems.done()
+        except InputError as error:
+            for one in (error, *error.others):
+                one.message = Sentence("table '{table}': {message}", table=str(table), message=one.message)
+                one.args = (str(one),)
+            raise
+        return project
 
     @classmethod
     def of_tables(
@@ -243,6 +268,19 @@ class Project:
 
         check_attributes(tables, joinable)
         return cls(Several(), (), name=name, folder=Path(folder), file=file, tables=tables, joinable=tuple(joinable))
+
+    def check(self: AnyProject) -> list[VeladoError]:
+        """All that is wrong with a project, its table included, each with its ``path`` in the file; nothing is written.
+
+        Also ``Project.check("patients.yaml")``, for a file or a mapping that cannot be loaded.
+
+        >>> found = Project.check({"source": "patients.csv", "columns": {"age": "quasi"}, "models": []})
+        >>> [(error.path, error.code) for error in found]
+        [('', 'missing-key'), ('columns.age.role', 'bad-role')]
+        """
+        from velado.project.check import problems_of
+
+        return problems_of(self)
 
     def released(self, original: Table | None = None) -> Source:
         """The release, which must have been written, as it is read back.
@@ -347,17 +385,85 @@ def _name(data: Mapping[str, Any]) -> str:
     return str(name)
 
 
-def _mapping(data: Any, what: str, known: Sequence[str] | None = None) -> Mapping[str, Any]:
+def _check_mapping(data: Any, what: str) -> None:
     if not isinstance(data, Mapping):
         raise InputError(
             "bad-project", Sentence("{what} must be a mapping, got {kind}", what=what, kind=type(data).__name__)
         )
+
+
+def _check_keys(data: Mapping[str, Any], what: str, known: Sequence[str], problems: Problems) -> None:
     for key in data:
-        if known is not None and key not in known:
-            raise InputError(
-                "unknown-key", Sentence("{what} has no key '{key}'", what=what, key=key), hint=suggest(str(key), known)
-            )
-    return data
+        if key not in known:
+            message = Sentence("{what} has no key '{key}'", what=what, key=key)
+            problems.add(InputError("unknown-key", message, hint=suggest(str(key), known)), str(key))
+
+
+def _is_empty(value: Any) -> bool:
+    # The truth of a data frame is nobody's.
+    return value is None or (isinstance(value, (str, Mapping, *PLAIN)) and not value)
+
+
+def _source(given: Any, folder: Path) -> Any:
+    if isinstance(given, PLAIN) and given:
+        raise InputError(
+            "bad-project", Sentence("'source' is a path or a mapping with a path, got {given}", given=shown(given))
+        )
+    return Source.of(given, folder) if isinstance(given, (str, Mapping)) and given else given
+
+
+def _twins(given: Any) -> str:
+    if given not in TWINS:
+        raise InputError("bad-twins", Sentence("'twins' must be fold or distinct, got {given}", given=repr(given)))
+    return str(given)
+
+
+def _models(given: Any) -> tuple[PrivacyModel, ...]:
+    problems, models = Problems(), []
+    mapped = isinstance(given, Mapping)
+    for number, spec in enumerate(_list(given, "models")):
+        with problems.at(*(() if mapped else (number,))):
+            models.append(_one(spec, "models", model_from))
+    problems.done()
+    return tuple(models)
+
+
+def _output(given: Any, folder: Path) -> Output:
+    problems = Problems()
+    options = {} if given is None else {"path": given} if isinstance(given, str) else given
+    _check_mapping(options, Sentence("the output"))
+    _check_keys(options, Sentence("the output"), OUTPUT_KEYS, problems)
+    with problems.at():
+        output = output_from({key: value for key, value in options.items() if key in OUTPUT_KEYS}, folder)
+    problems.done()
+    return output
+
+
+def _attributes(given: Any) -> Mapping[str, Any]:
+    """What columns of an attribute have in common; names of keys are checked, their values where a column has them."""
+    if given is None:
+        return {}
+    _check_mapping(given, "attributes")
+    problems = Problems()
+    for attribute, spec in given.items():
+        what = Sentence("the attribute '{attribute}'", attribute=attribute)
+        with problems.at(str(attribute)):
+            inner = Problems()
+            _check_mapping(spec, what)
+            _check_keys(spec, what, ATTRIBUTE_KEYS, inner)
+            inner.done()
+    problems.done()
+    return cast(Mapping[str, Any], given)
+
+
+def _columns(given: Any, light: bool, attributes: Mapping[str, Any], twins: str) -> tuple[Column, ...]:
+    _check_mapping(given, "columns")
+    problems, columns = Problems(), []
+    for name, spec in given.items():
+        with problems.at(str(name)):
+            columns.append(_column(str(name), spec, light, attributes, twins))
+    problems.done()
+    return tuple(columns)
 
 
 def _check_anonymization(word: Any) -> None:
@@ -368,19 +474,18 @@ def _check_anonymization(word: Any) -> None:
 
 
 def _check_units(person: Any, household: Any) -> None:
+    problems = Problems()
     for key, column in zip(UNITS, (person, household), strict=True):
         if column is not None and (not isinstance(column, str) or not column):
-            raise InputError(
-                "bad-project",
-                Sentence("'{key}' is the name of a column, got {given}", key=key, given=repr(column)),
-                hint=Sentence("{key}: patient_id", key=key),
-            )
+            message = Sentence("'{key}' is the name of a column, got {given}", key=key, given=repr(column))
+            problems.add(InputError("bad-project", message, hint=Sentence("{key}: patient_id", key=key)), key)
     if person is not None and household is not None:
-        raise InputError("bad-project", "say either 'person' or 'household': k counts one of them")
+        message = Sentence("say either 'person' or 'household': k counts one of them")
+        problems.add(InputError("bad-project", message), "household")
     if household == ROWS:
-        raise InputError(
-            "bad-project", "'household' is the name of a column", hint="Write 'person: rows' if every row is a person."
-        )
+        hint = "Write 'person: rows' if every row is a person."
+        problems.add(InputError("bad-project", "'household' is the name of a column", hint=hint), "household")
+    problems.done()
 
 
 def _list(data: Any, what: str) -> Sequence[Any]:
@@ -406,32 +511,37 @@ def _one(spec: Any, what: str, make: Any) -> Any:
             ),
         )
     ((name, arguments),) = spec.items()
-    if arguments is not None and not isinstance(arguments, Mapping):
-        raise InputError(
-            "bad-project",
-            Sentence("the parameters of {name} must be a mapping, got {given}", name=name, given=repr(arguments)),
-        )
-    return make(str(name), arguments)
+    problems = Problems()
+    with problems.at(str(name)):
+        if arguments is not None and not isinstance(arguments, Mapping):
+            raise InputError(
+                "bad-project",
+                Sentence("the parameters of {name} must be a mapping, got {given}", name=name, given=repr(arguments)),
+            )
+        made = make(str(name), arguments)
+    problems.done()
+    return made
 
 
-def _column(name: Any, spec: Any, light: bool, attributes: Mapping[str, Any], twins: str) -> Column:
+def _column(name: str, spec: Any, light: bool, attributes: Mapping[str, Any], twins: str) -> Column:
     """A column; what it does not say itself comes from its attribute, ``twins`` from the top of the project."""
-    name = str(name)
-    options = (
-        {"role": spec}
-        if isinstance(spec, str)
-        else _mapping(spec or {}, Sentence("the column '{column}'", column=name), COLUMN_KEYS)
-    )
-    options = {**attributes.get(str(options.get("attribute", name)), {}), **options}
+    problems, what = Problems(name), Sentence("the column '{column}'", column=name)
+    own = {} if spec is None else {"role": spec} if isinstance(spec, str) else spec
+    _check_mapping(own, what)
+    _check_keys(own, what, COLUMN_KEYS, problems)
+    options = {**attributes.get(str(own.get("attribute", name)), {}), **own}
+    options = {key: value for key, value in options.items() if key in COLUMN_KEYS}
     if "role" not in options and not (light and "operation" in options):
-        raise InputError(
-            "column-without-role", "the column has no role and no operation" if light else "the column has no role", column=name,
-            hint="Choose one of: identifier, quasi-identifier, sensitive, insensitive.",
-        )  # fmt: skip
+        message = Sentence("the column has no role and no operation") if light else Sentence("the column has no role")
+        hint = "Choose one of: identifier, quasi-identifier, sensitive, insensitive."
+        problems.add(InputError("column-without-role", message, hint=hint))
+        # The rest is looked at all the same.
+        options["role"] = "quasi-identifier"
     if options.get("role") == "sensitive":
         options = {"twins": twins, **options}
-    return Column(name, **options)
-
-
-def _as_path(data: Any) -> Any:
-    return {"path": data} if isinstance(data, str) else data
+    with problems.at():
+        column = Column(name, **options)
+    with problems.at("hierarchy"):
+        check_description(name, options.get("hierarchy"), options.get("format"))
+    problems.done()
+    return column

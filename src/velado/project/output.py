@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from velado.errors import InputError
+from velado.errors import InputError, Problems
 from velado.sentences import Sentence
 from velado.tables import ORDERS, Sink, delimiter_of
 from velado.tables.files import path_of
@@ -44,46 +44,54 @@ class Output:
         return Sink(self.path, delimiter, self.order, self.guard, self.recoding, evidence=True)
 
     def __post_init__(self) -> None:
+        problems = Problems()
         for name in ("path", "recoding"):
             if getattr(self, name) is not None:
-                check_path(getattr(self, name))
-                object.__setattr__(self, name, path_of(getattr(self, name), Sentence("output: '{key}'", key=name)))
+                with problems.at(name):
+                    check_path(getattr(self, name))
+                    object.__setattr__(self, name, path_of(getattr(self, name), Sentence("output: '{key}'", key=name)))
+                    if name == "path" and self.path is not None:
+                        _check_file(self.path)
         for what, value, known in (
             ("order", self.order, ORDERS),
             ("suppressed", self.suppressed, SUPPRESSED),
             ("guard", self.guard, (True, False)),
         ):
             if value not in known:
-                raise InputError(
-                    "bad-output",
-                    Sentence(
-                        "output: {key} must be one of {known}, got {given}",
-                        key=what,
-                        known=[str(k).lower() for k in known],
-                        given=repr(value),
-                    ),
+                words = [str(k).lower() for k in known]
+                message = Sentence(
+                    "output: {key} must be one of {known}, got {given}", key=what, known=words, given=repr(value)
                 )
+                problems.add(InputError("bad-output", message), what)
         delimiter = self.delimiter
         if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n'):
-            raise InputError(
-                "bad-output",
-                Sentence("output: delimiter must be one character and no quote, got {given}", given=repr(delimiter)),
+            message = Sentence(
+                "output: delimiter must be one character and no quote, got {given}", given=repr(delimiter)
             )
-        if self.path is not None and self.path.is_dir():
-            raise InputError("unwritable-output", "the output path is a directory", file=self.path)
-        if self.path is not None and self.path.suffix.lower() not in FORMATS:
-            raise InputError(
-                "unknown-format",
-                Sentence("output: unknown suffix '{suffix}'", suffix=self.path.suffix),
-                file=self.path,
-                hint=Sentence("Choose one of: {known}", known=" ".join(FORMATS)),
-            )
+            problems.add(InputError("bad-output", message), "delimiter")
+        problems.done()
+
+
+def _check_file(path: Path) -> None:
+    """A release may have this name."""
+    if path.is_dir():
+        raise InputError("unwritable-output", "the output path is a directory", file=path)
+    if path.suffix.lower() not in FORMATS:
+        raise InputError(
+            "unknown-format", Sentence("output: unknown suffix '{suffix}'", suffix=path.suffix), file=path,
+            hint=Sentence("Choose one of: {known}", known=" ".join(FORMATS)),
+        )  # fmt: skip
 
 
 def output_from(options: Mapping[str, Any], folder: Path) -> Output:
     """The output of a project file; paths are relative to its folder."""
-    found = dict(options)
+    problems, found = Problems(), dict(options)
     for key in ("path", "recoding"):
-        if found.get(key) is not None:
-            found[key] = path_of(found[key], Sentence("output: '{key}'", key=key), folder)
-    return Output(**found)
+        given = found.pop(key, None)
+        if given is not None:
+            with problems.at(key):
+                found[key] = path_of(given, Sentence("output: '{key}'", key=key), folder)
+    with problems.at():
+        output = Output(**found)
+    problems.done()
+    return output

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from velado.errors import InputError
+from velado.errors import InputError, Problems
 from velado.project.document import Project
 from velado.sentences import Sentence
 from velado.tables import Source
@@ -21,6 +21,7 @@ WRITTEN = {
 
 def check_paths(projects: Mapping[str, Project]) -> None:
     """Nothing that is written may replace what is read, or another thing that is written."""
+    problems = Problems()
     taken: dict[Path, str] = {}
     for name, project in projects.items():
         for what, path in _read(project).items():
@@ -28,17 +29,16 @@ def check_paths(projects: Mapping[str, Project]) -> None:
                 taken[path.resolve()] = (
                     Sentence("{what} of the table '{table}'", what=what, table=name) if name else what
                 )
-    for project in projects.values():
+    for name, project in projects.items():
         output = project.output
         for what, path in reversed(output.sink().files.items()):
             if path.resolve() in taken:
-                raise InputError(
-                    "output-is-input",
-                    Sentence("{what} would replace {taken}", what=WRITTEN[what], taken=taken[path.resolve()]),
-                    file=path,
-                    hint="Choose another path.",
-                )
+                message = Sentence("{what} would replace {taken}", what=WRITTEN[what], taken=taken[path.resolve()])
+                error = InputError("output-is-input", message, file=path, hint="Choose another path.")
+                key = "recoding" if what == "recoding" else "path"
+                problems.add(error, *(("tables", name) if name else ()), "output", key)
             taken[path.resolve()] = WRITTEN[what]
+    problems.done()
 
 
 def _read(project: Project) -> dict[str, Path | None]:

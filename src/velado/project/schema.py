@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from velado.errors import InputError, suggest
-from velado.hierarchies.shapes import DEFINITIONS, hierarchy_schema
+from velado.hierarchies.shapes import DEFINITIONS, PATH, hierarchy_schema
 from velado.methods import METHODS
 from velado.models import MODELS
 from velado.operations import OPERATIONS
@@ -43,7 +43,8 @@ TEXT: Shape = {"type": "string", "minLength": 1}
 OPTIONAL_TEXT: Shape = {"type": ["string", "null"]}
 CHARACTER: Shape = {"type": ["string", "null"], "minLength": 1, "maxLength": 1}
 VALUE: Shape = {"type": ["string", "number", "boolean"]}
-SUFFIXED = "\\.(" + "|".join("".join(f"[{c}{c.upper()}]" for c in suffix[1:]) for suffix in FORMATS) + ")$"
+OPTIONAL_PATH: Shape = {**PATH, "type": ["string", "null"]}
+SUFFIXED = "^[^\\u0000]+\\.(" + "|".join("".join(f"[{c}{c.upper()}]" for c in suffix[1:]) for suffix in FORMATS) + ")$"
 
 
 def project_schema(language: str = "en", part: str = "") -> dict[str, Any]:
@@ -107,7 +108,7 @@ class _Parts:
         said["hierarchy"] = self._said({"$ref": "#/$defs/hierarchy"}, HIERARCHY)
         said["operation"] = self._said({"anyOf": [{"type": "null"}, {"$ref": "#/$defs/operation"}]}, OPERATION)
         return {
-            "source": {"anyOf": [TEXT, self._options(OPTIONS, SOURCE, ["path"])]},
+            "source": {"anyOf": [PATH, self._options(OPTIONS, SOURCE, ["path"])]},
             "column": _column({key: said[key] for key in COLUMN_KEYS}),
             "attribute": _column({key: said[key] for key in ATTRIBUTE_KEYS}),
             "hierarchy": hierarchy_schema(self.language),
@@ -201,7 +202,7 @@ UNIT_RULES: Shape = {"dependentSchemas": {UNITS[0]: {"properties": {UNITS[1]: {"
 """People or households are counted, not both."""
 
 SOURCE: dict[str, tuple[Shape, Sentence]] = {
-    "path": (TEXT, Sentence("the file")),
+    "path": (PATH, Sentence("the file")),
     "format": ({"enum": [*dict.fromkeys(FORMATS.values()), None]}, Sentence("format of the file; from its suffix if absent")),
     "delimiter": (CHARACTER, Sentence("the character between two values; found out if absent")),
     "quote": (CHARACTER, Sentence("the quote character; found out if absent")),
@@ -229,7 +230,7 @@ OUTPUT: dict[str, tuple[Shape, Sentence]] = {
     "order": ({"enum": list(ORDERS), "default": ORDERS[0]}, Sentence("order of the released records")),
     "suppressed": ({"enum": list(SUPPRESSED), "default": SUPPRESSED[0]}, Sentence("suppressed records: left out, or a row of *")),
     "guard": ({"type": "boolean", "default": True}, Sentence("guard spreadsheets against texts that look like formulas")),
-    "recoding": (OPTIONAL_TEXT, Sentence("file for the recoding; it lists original values: keep it private")),
+    "recoding": (OPTIONAL_PATH, Sentence("file for the recoding; it lists original values: keep it private")),
 }  # fmt: skip
 _COLUMNS: Shape = {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/column"}}
 _MODELS: Shape = {

@@ -23,6 +23,7 @@ from velado.questions.evaluate import Both, matched, read_both, without_suppress
 from velado.release.count import sensitive_column
 from velado.release.published import expose, group_size, passing
 from velado.release.read_back import readable, showing
+from velado.results import Discreet
 from velado.schema import Column, Schema
 from velado.sentences import Sentence
 from velado.tables import ColumnType, Counts, Plan, Selection, Session, Table, Translation, unknown_column
@@ -30,8 +31,8 @@ from velado.tables.formats.formulas import unguarded
 from velado.values import ROOT, Text
 
 
-@dataclass(frozen=True)
-class Beside:
+@dataclass(frozen=True, repr=False)
+class Beside(Discreet):
     """The release and another table, their labels related column by column."""
 
     release: Records
@@ -41,8 +42,8 @@ class Beside:
     file: str
 
 
-@dataclass(frozen=True)
-class Adversary:
+@dataclass(frozen=True, repr=False)
+class Adversary(Discreet):
     """What is known: the release, and perhaps the original, an external table, another release.
 
     ``method`` and ``models`` are those of a release whose values do not say for which others they stand; ``roles`` are those

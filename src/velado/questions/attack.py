@@ -11,6 +11,7 @@ from velado.attacks import (
     ATTACKS,
     Attack,
     Attacker,
+    Attacks,
     background,
     disclosure,
     homogeneity,
@@ -63,7 +64,7 @@ def attack(
     factor: float = 2.0,
     seed: int = 0,
     progress: Progress | None = None,
-) -> tuple[Attack, ...]:
+) -> Attacks:
     """What an adversary can do with a release; every attack for which the tables are there, or ``only`` those named.
 
     Look-up tries every published column that is no quasi-identifier. Homogeneity, background knowledge (``know`` values can be ruled out), skewness (a value more than ``factor`` times
@@ -125,7 +126,7 @@ def attack(
     lacking = [name for name in only or () if name not in {a.name for a in found}]
     if lacking:
         raise _needs(lacking[0])
-    return tuple(found)
+    return Attacks(found)
 
 
 def _check_use(match: Mapping[str, str] | None, identity: str | None, given: Mapping[str, Any]) -> None:

@@ -13,8 +13,9 @@ from velado.frequency import Classes
 from velado.models import CLASS, WHOLE, check_basis, judge_classes
 from velado.progress import Progress
 from velado.project.arguments import Models, models_of, names_of
+from velado.project.people import checked_person
 from velado.release.count import count_table
-from velado.release.people import Membership, checked_person, different
+from velado.release.people import Membership, different
 from velado.schema import Column, Schema
 from velado.sentences import Sentence
 from velado.tables import Session, open_table

@@ -19,9 +19,10 @@ from velado.methods import Method, method_from
 from velado.models import KAnonymity, PrivacyModel, strengths
 from velado.progress import Progress
 from velado.project import AnyProject, Project
+from velado.project.people import person_column
+from velado.project.rules import check_described
 from velado.release.count import check_size, count_table
-from velado.release.fit import check_described
-from velado.release.people import Membership, person_column, with_shares
+from velado.release.people import Membership, with_shares
 from velado.schema import Schema
 from velado.sentences import Sentence
 from velado.tables import Session, open_table
@@ -96,6 +97,7 @@ def grid_parameters() -> tuple[str, ...]:
 def _counted(
     project: Project, variants: Sequence[Variant], follow: Callable[[str], Progress]
 ) -> tuple[FrequencyTable, Membership | None]:
+    project.check_modelled()
     with open_table(project.source, project.folder, Session(follow("open"))) as table:
         schema = Schema(project.columns).fitted(table.header, project.rest, table.name)
         check_described(project, schema)
@@ -157,7 +159,9 @@ def _variants(project: Project, grid: Mapping[str, Sequence[Any]]) -> list[Varia
     for name, values in grid.items():
         if name not in known:
             raise InputError(
-                "unknown-parameter", Sentence("a comparison cannot vary '{name}'", name=name), hint=suggest(name, known)
+                "unknown-parameter",
+                Sentence("a comparison cannot vary '{name}'", name=name),
+                hint=suggest(name, known),
             )
         if not len(values):
             raise InputError("empty-grid", Sentence("there is no value to try for '{name}'", name=name))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from velado.operations import decrypted, read_key
 from velado.progress import Progress
 from velado.project import Output
 from velado.project.arguments import names_of
+from velado.results import UNSAID, Result
 from velado.tables import (
     Plan,
     Selection,
@@ -29,18 +30,19 @@ from velado.tables import (
 from velado.values import ROOT
 
 
-@dataclass(frozen=True)
-class Decrypted:
+@dataclass(frozen=True, repr=False)
+class Decrypted(Result):
     """A table whose encrypted columns were restored: how many different values of each. It names people again."""
 
+    SCHEMA: ClassVar[str] = "velado-decrypted-1"
     rows: int
     columns: dict[str, int]
     output: Path | None = None
-    table: Any = None
+    table: Any = field(default=None, metadata=UNSAID)
 
-    def as_dict(self) -> dict[str, Any]:
-        """The JSON of ``velado decrypt``."""
-        return {"rows": self.rows, "columns": self.columns, "output": None if self.output is None else str(self.output)}
+    def summary(self) -> dict[str, Any]:
+        """The records, and how many different values of each column were restored."""
+        return {"rows": self.rows, **{f"values of {name}": count for name, count in self.columns.items()}}
 
 
 def decrypt(

@@ -22,8 +22,9 @@ from velado.progress import Progress
 from velado.project import AnyProject, Project
 from velado.project.arguments import names_of
 from velado.project.document import ROWS
+from velado.project.people import checked_person
 from velado.release.count import count_table, ordered
-from velado.release.people import checked_person, count_people, with_shares
+from velado.release.people import count_people, with_shares
 from velado.release.plan import in_own_types
 from velado.release.published import expose, group_size, of_people, passing, with_copies
 from velado.release.read_back import (
@@ -36,6 +37,7 @@ from velado.release.read_back import (
     without,
 )
 from velado.release.treatments import treatments
+from velado.results import Discreet
 from velado.schema import Column, Schema
 from velado.sentences import Sentence
 from velado.tables import Counts, Session, Source, Table, open_table, unknown_column
@@ -190,8 +192,8 @@ def described(
     return Schema(columns), Path(), ()
 
 
-@dataclass(frozen=True)
-class Both:
+@dataclass(frozen=True, repr=False)
+class Both(Discreet):
     """An original and its release, both counted; ``starred`` rows of ``*`` are left out of the release, ``file``."""
 
     original: FrequencyTable

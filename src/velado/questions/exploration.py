@@ -134,7 +134,7 @@ class Asked(Discreet):
     NAMES: ClassVar[tuple[str, ...]] = ("name",)
     name: str
     required: dict[str, Any]
-    figures: tuple[str, ...]
+    tells: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,9 @@ class Exploration(Result):
             )  # fmt: skip
         classes = Classes.at_levels(self.frequency, node.levels)
         released, _ = judge_classes(self.judged, self.frequency.judged, classes)
-        people = self.members and different(classes.class_of[self.members.rows], self.members.people, classes.count)
+        people = None
+        if self.members is not None:
+            people = different(classes.class_of[self.members.rows], self.members.people, classes.count)
         figures = class_figures(classes, *classes.labels_at(node.levels), order=l, people=people)
         return NodeClasses(node, self.columns, released, figures)
 
@@ -258,13 +260,13 @@ class Exploration(Result):
     def _having(self, status: str) -> np.ndarray:
         if status == "minimal":
             return self.minimal
-        number = STATUSES.index(status)  # type: ignore[arg-type]
+        number = STATUSES.index(status)
         return np.asarray(self.status <= number if status == "satisfying" else self.status == number)
 
     @property
     def heights(self) -> np.ndarray:
         """The sum of the levels of every node."""
-        return np.add.reduce([v.astype(np.int64) for v in self._vectors(np.arange(len(self)))])
+        return np.asarray(np.sum(self._vectors(np.arange(len(self))), axis=0, dtype=np.int64))
 
     def _vectors(self, numbers: np.ndarray) -> tuple[np.ndarray, ...]:
         return tuple(np.unravel_index(numbers, self.levels))
@@ -288,11 +290,12 @@ class Exploration(Result):
     def listed(self, numbers: np.ndarray) -> Iterator[Node]:
         """Nodes by their numbers, as `chosen` gives them."""
         width, plain = len(self.columns), len(PLAIN)
-        keys = [key for model in self.models for key in model.figures]
+        keys = [key for model in self.models for key in model.tells]
         for line in self.lines(numbers):
             rest = line[width + 3 + plain :]
             achieved, reached = (dict(zip(keys, part, strict=True)) for part in (rest[: len(keys)], rest[len(keys) :]))
-            yield Node(line[:width], *line[width : width + 3 + plain], achieved, reached)
+            cells: dict[str, Any] = dict(zip(("height", "status", "minimal", *PLAIN), line[width:], strict=False))
+            yield Node(levels=line[:width], **cells, achieved=achieved, reached=reached)
 
     def predecessors(self, levels: Sequence[int] | Mapping[str, int]) -> tuple[Levels, ...]:
         """The nodes right below: one column one level finer."""
@@ -377,7 +380,7 @@ class Exploration(Result):
     def from_document(cls, document: Any) -> Exploration:
         """The nodes as arrays again."""
         d: ExplorationDocument = document
-        keys = [key for model in d.models for key in model.figures]
+        keys = [key for model in d.models for key in model.tells]
         if len(d.nodes) != math.prod(d.levels) or [n.levels for n in d.nodes] != list(np.ndindex(*d.levels)):
             raise InputError(
                 "not-a-result", "an exploration has every node of its lattice, in order",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from velado.methods import Method, kernels_ready
 from velado.methods.suppression import suppression_limit
 from velado.methods.survey import MOST_NODES, Surveyed, best, minimal, satisfying, survey
 from velado.models import PrivacyModel
-from velado.models.base import rules_of
 from velado.progress import Progress
 from velado.project import Project
 from velado.questions.exploration import STATUSES, Asked, Exploration
@@ -60,7 +58,7 @@ def explore(
 
 def check_full_domain(method: Method) -> None:
     """Refuse methods that do not choose a node of the lattice."""
-    if not method.full_domain:
+    if method.local:
         raise InputError(
             "no-lattice",
             Sentence("the method {method} recodes locally: it chooses no node of a lattice", method=method.name),
@@ -76,7 +74,7 @@ def explored(
     objective = str(getattr(method, "objective", "loss"))
     found = survey(frequency, models, objective, most_nodes, progress)
     limit = suppression_limit(method.suppression, frequency.records)  # type: ignore[attr-defined]
-    asked, figures, whole = _figures(models, frequency, found)
+    asked, figures, whole = _figures(models, found)
     good = satisfying(found, limit)
     lowest = minimal(found.shape, good)
     status = np.select([good & lowest, good, found.kept > 0], [1, 2, 3], 4).astype(np.int8)
@@ -91,7 +89,7 @@ def explored(
 
 
 def _figures(
-    models: Sequence[PrivacyModel], frequency: FrequencyTable, found: Surveyed
+    models: Sequence[PrivacyModel], found: Surveyed
 ) -> tuple[tuple[Asked, ...], dict[str, np.ndarray], frozenset[str]]:
     """What is listed of every node, and which of it are whole numbers."""
     released = found.classes > 0
@@ -113,24 +111,23 @@ def _figures(
         "average_risk": np.where(released, np.minimum(classes / np.maximum(found.people, 1), 1), np.nan),
     }
     whole = {"suppressed", "classes", "smallest", "largest", "k"}
-    single = [i for i, m in enumerate(models) if i not in found.whole]
-    of_rule = [single[i] for i, _ in rules_of([models[i] for i in single], frequency.judged)]
-    asked = []
-    measured: dict[str, dict[str, np.ndarray]] = {"achieved": {}, "reached": {}}
-    for i, (key, model) in enumerate(_keys(models).items()):
-        own = [r for r, owner in enumerate(of_rule) if owner == i]
-        names: tuple[str, ...] = ()
-        for place, (kind, table) in enumerate((("achieved", found.achieved), ("reached", found.reached))):
-            if i in found.whole:
-                read, integral = _read_whole(key, found.whole[i][place])
-            else:
-                read, integral = _read(model, key, table[own])
-            measured[kind] |= read
-            names = tuple(read)
-            whole |= {f"{kind}({name})" for name in integral}
-        asked.append(Asked(model.name, model.required(), names))
-    figures |= {f"{kind}({name})": array for kind, part in measured.items() for name, array in part.items()}
+    keys = _keys(models)
+    asked = [
+        Asked(model.name, model.required(), tuple(_name(key, part) for part in read))
+        for (key, model), read in zip(keys.items(), found.achieved, strict=True)
+    ]
+    for kind, told in (("achieved", found.achieved), ("reached", found.reached)):
+        for key, read in zip(keys, told, strict=True):
+            for part, figure in read.items():
+                name = f"{kind}({_name(key, part)})"
+                figures[name] = figure.values
+                whole |= {name} if figure.whole else set()
     return tuple(asked), figures, frozenset(whole)
+
+
+def _name(key: str, part: str) -> str:
+    """The name of a figure; models such as (α,k)-anonymity have several."""
+    return f"{key}.{part}" if part else key
 
 
 def _keys(models: Sequence[PrivacyModel]) -> dict[str, PrivacyModel]:
@@ -138,34 +135,10 @@ def _keys(models: Sequence[PrivacyModel]) -> dict[str, PrivacyModel]:
     often = Counter(m.name for m in models)
     keys: dict[str, PrivacyModel] = {}
     for model in models:
-        key = model.name if often[model.name] == 1 else f"{model.name} {model.sensitive_column or ''}".strip()
-        number = 2
+        name = model.name if often[model.name] == 1 else f"{model.name} {model.sensitive_column or ''}".strip()
+        key, number = name, 1
         while key in keys:
-            key, number = f"{key.partition(' #')[0]} #{number}", number + 1
+            number += 1
+            key = f"{name} #{number}"
         keys[key] = model
     return keys
-
-
-def _read_whole(key: str, figures: np.ndarray) -> tuple[dict[str, np.ndarray], list[str]]:
-    """The figures of a model of the whole, which are what it tells; and whether they are whole numbers."""
-    known = figures[~np.isnan(figures)]
-    return {key: figures}, [key] if len(known) and (known == np.round(known)).all() else []
-
-
-def _read(model: PrivacyModel, key: str, figures: np.ndarray) -> tuple[dict[str, np.ndarray], list[str]]:
-    """A model's figures as it tells them, from those of its rules; infinite ones are none. And which are whole numbers."""
-    known = ~np.isnan(figures).any(axis=0)
-    # Nodes share few different figures: each is read once.
-    lines, place = np.unique(figures[:, known], axis=1, return_inverse=True)
-    told = [model.achieved([float(x) for x in line]) if np.isfinite(line).all() else None for line in lines.T]
-    parts = next((t for t in told if t is not None), None)
-    names: Mapping[str, Any] = {f"{key}.{name}": name for name in parts} if isinstance(parts, Mapping) else {key: None}
-    read, integral = {}, []
-    for shown, name in names.items():
-        cells = [t if t is None or name is None else t[name] for t in told]
-        column = np.full(figures.shape[1], np.nan)
-        column[known] = np.array([np.nan if c is None else c for c in cells], dtype=float)[place.reshape(-1)]
-        read[shown] = column
-        if cells and all(c is None or isinstance(c, int) for c in cells):
-            integral.append(shown)
-    return read, integral

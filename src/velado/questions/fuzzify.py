@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 from velado.errors import InputError
-from velado.evaluation import Evaluation, Pair, Wanted, evaluate, judge
-from velado.evaluation.evaluation import finite
+from velado.evaluation import Check, Evaluation, Pair, Wanted, evaluate, judge
 from velado.hierarchies import Hierarchy
 from velado.hierarchies.scale import Scale
 from velado.methods import Found, Fuzzy
@@ -18,54 +17,75 @@ from velado.project import Project
 from velado.project.arguments import names_of
 from velado.questions.evaluate import described, read_pair
 from velado.release.count import count_table
+from velado.results import IF_SET, UNSAID, Result, parts
 from velado.schema import Schema
 from velado.tables import Session, open_table
 from velado.values import ROOT
 
 
-@dataclass(frozen=True)
-class Fuzzification:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class FuzzificationDocument(Evaluation):
+    """The JSON of a fuzzification: its evaluation, whose ``after`` is called ``crisp``, and the breaks of intervals."""
+
+    after: Check | None = field(default=None, metadata=UNSAID)
+    crisp: Check
+    breaks: dict[str, list[float]] = field(default_factory=dict, metadata=IF_SET)
+
+
+@dataclass(frozen=True, repr=False)
+class Fuzzification(Result):
     """Fuzzy sets of a table's quasi-identifiers, and what their labels and memberships achieve.
 
     ``evaluation.fuzzy`` are the fuzzy measures, ``evaluation.after`` the crisp ones of the labels; ``found.fuzzy`` holds the
-    partitions and memberships themselves.
+    partitions and memberships themselves, which are not part of the JSON. ``breaks`` are those of columns in intervals; the outermost are
+    values of single records.
     """
 
-    found: Found
+    SCHEMA: ClassVar[str] = "velado-fuzzification-1"
+    DOCUMENT: ClassVar[Any] = FuzzificationDocument
     evaluation: Evaluation
+    breaks: dict[str, list[float]] = field(default_factory=dict)
+    kept: Found | None = None
 
     @classmethod
     def of(cls, found: Found, models: Sequence[PrivacyModel] = (), progress: Progress | None = None) -> Fuzzification:
         """Measure what the method fuzzy found."""
         pair = Pair.of(found.classes, found.kept, found.covers, found.labels, fuzzy=found.fuzzy)
-        return cls(found, evaluate(pair, models, judge(pair, models), Wanted(("privacy",)), progress))
+        assert found.fuzzy is not None
+        breaks = {c.columns[0]: c.breaks.tolist() for c in found.fuzzy.codings if c.breaks is not None}
+        return cls(evaluate(pair, models, judge(pair, models), Wanted(("privacy",)), progress), breaks, found)
 
     @property
-    def breaks(self) -> dict[str, list[float]]:
-        """The breaks of columns in intervals; the outermost are values of single records."""
-        assert self.found.fuzzy is not None
-        return {c.columns[0]: c.breaks.tolist() for c in self.found.fuzzy.codings if c.breaks is not None}
+    def found(self) -> Found:
+        """What the method found; an error if this was read from JSON, which does not hold it."""
+        if self.kept is None:
+            raise InputError(
+                "not-in-json", "the JSON of a fuzzification does not hold its sets and memberships",
+                hint="Make it anew: velado.fuzzify.",
+            )  # fmt: skip
+        return self.kept
 
     @property
     def scales(self) -> dict[str, Scale]:
         """How the numbers of each column are written."""
         return {h.column: h.scale for h in self.found.classes.frequency.hierarchies if h.scale is not None}
 
-    def as_dict(self) -> dict[str, Any]:
+    def document(self) -> FuzzificationDocument:
         """The JSON of ``velado fuzzy``."""
+        assert self.evaluation.after is not None
+        return FuzzificationDocument(**parts(self.evaluation), crisp=self.evaluation.after, breaks=self.breaks)
+
+    @classmethod
+    def from_document(cls, document: FuzzificationDocument) -> Fuzzification:
+        """Without the partitions and memberships."""
+        return cls(Evaluation(**(parts(document, Evaluation) | {"after": document.crisp})), document.breaks)
+
+    def summary(self) -> dict[str, Any]:
+        """How many fuzzy classes there are, their Q, and the k of the labels."""
         e = self.evaluation
-        assert e.fuzzy is not None
-        assert e.after is not None
-        shown = {
-            "rows": e.rows,
-            "released": e.released,
-            "suppressed": e.suppressed,
-            "fuzzy": asdict(e.fuzzy),
-            "crisp": e.after.as_dict(),
-            "models": [v.as_dict() for v in e.models],
-            **({"breaks": self.breaks} if self.breaks else {}),
-        }
-        return {name: finite(value) for name, value in shown.items()}
+        fuzzy = {} if e.fuzzy is None else {"fuzzy_classes": e.fuzzy.classes, "q": e.fuzzy.q}
+        crisp = {} if e.after is None else {"k of the labels": e.after.k}
+        return {"rows": e.rows, "suppressed": e.suppressed, **fuzzy, **crisp, "loss": e.utility.loss}
 
 
 def fuzzify(

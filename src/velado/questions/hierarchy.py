@@ -6,8 +6,8 @@ from velado.errors import InputError, suggest
 from velado.hierarchies import Hierarchy
 from velado.progress import Progress
 from velado.project import AnyProject, Project
-from velado.release.count import column_hierarchy, values_of
 from velado.schema import Schema
+from velado.schema.values import column_hierarchy, values_of
 from velado.tables import Session, open_table
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from velado.recognition.hierarchies import SuggestedHierarchy, suggest_hierarchy
 from velado.recognition.markers import unmistakable_marker
 from velado.recognition.roles import LESS_KNOWN, UNDECIDED, less_known, role_of
 from velado.recognition.types import reading_of
-from velado.recognition.units import unit_of
+from velado.recognition.units import Unit, unit_of
+from velado.results import IF_SET, Discreet, Result
 from velado.sentences import Sentence, joined
 from velado.tables import Header, Session, Source, Table, open_table
 from velado.tables.header import no_header
@@ -33,8 +34,15 @@ COMBINED = 12
 """At most so many columns are combined to pairs and triples."""
 
 
-@dataclass(frozen=True)
-class TwinsFound:
+class Combination(NamedTuple):
+    """Columns whose values together single records out, and how many."""
+
+    columns: tuple[str, ...]
+    singled_out: int
+
+
+@dataclass(frozen=True, repr=False)
+class TwinsFound(Discreet):
     """Spelling twins of a column: groups, spellings in them, and some of the groups; none of a suspected identifier."""
 
     groups: int = 0
@@ -42,8 +50,8 @@ class TwinsFound:
     examples: tuple[tuple[Text, ...], ...] = ()
 
 
-@dataclass(frozen=True)
-class ColumnInspection:
+@dataclass(frozen=True, repr=False)
+class ColumnInspection(Discreet):
     """What a column looks like. ``singled_out``: records that are alone with their value.
 
     ``role`` is empty where nothing says that others know the column or that it is private: it should be left out
@@ -52,6 +60,7 @@ class ColumnInspection:
     identifiers. ``twins`` are spellings of one value.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("name", "type", "role", "topic", "content")
     name: str
     type: str
     format: Formats
@@ -68,35 +77,40 @@ class ColumnInspection:
     twins: TwinsFound = field(default_factory=TwinsFound)
 
 
-@dataclass(frozen=True)
-class Inspection:
+@dataclass(frozen=True, repr=False)
+class Inspection(Result):
     """An inspected table. ``combinations``: the pairs and triples of columns that single out the most records.
 
     ``unit``: "person" or "household" and the column that names them, where they seem to have several rows.
     ``notes`` say what should be mended before anything else.
     """
 
+    SCHEMA: ClassVar[str] = "velado-inspection-1"
     source: str
     rows: int
     columns: tuple[ColumnInspection, ...]
-    combinations: tuple[tuple[tuple[str, ...], int], ...]
+    combinations: tuple[Combination, ...]
     dialect: dict[str, str] = field(default_factory=dict)
     combined: tuple[str, ...] = ()
-    unit: tuple[str, str] | None = None
-    notes: tuple[Note, ...] = ()
+    unit: Unit | None = None
+    notes: tuple[Note, ...] = field(default=(), metadata=IF_SET)
 
     def markers(self, source: Source) -> tuple[str, ...]:
         """What stands for missing values, as the source says and as the columns look."""
         return tuple(dict.fromkeys([*(source.missing or ()), *(m for c in self.columns for m in c.markers)]))
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        shown = asdict(self)
-        if not self.notes:
-            del shown["notes"]
-        shown["unit"] = None if self.unit is None else {"kind": self.unit[0], "column": self.unit[1]}
-        shown["combinations"] = [{"columns": list(c), "singled_out": n} for c, n in self.combinations]
-        return shown
+    def summary(self) -> dict[str, Any]:
+        """The columns by their suggested roles, and who is singled out most."""
+        roles: dict[str, list[str]] = {}
+        for column in self.columns:
+            roles.setdefault(column.role or "undecided", []).append(column.name)
+        worst = max((c.singled_out for c in self.combinations), default=None)
+        return {
+            "rows": self.rows,
+            "columns": len(self.columns),
+            **({"singled_out_by_few_columns": worst} if worst is not None else {}),
+            **{role: tuple(names) for role, names in roles.items()},
+        }
 
 
 def inspect_table(data: Any, progress: Progress | None = None) -> Inspection:
@@ -191,14 +205,12 @@ def _combined(columns: Sequence[ColumnInspection]) -> list[str]:
     return [c.name for c in columns if c.name in chosen]
 
 
-def _combinations(
-    table: Table, names: Sequence[str], progress: Progress, best: int = 5
-) -> tuple[tuple[tuple[str, ...], int], ...]:
+def _combinations(table: Table, names: Sequence[str], progress: Progress, best: int = 5) -> tuple[Combination, ...]:
     if len(names) < 2:
         return ()
     counts = table.count(names)
     radix = [max(len(d), 1) for d in counts.dictionaries]
-    found: list[tuple[tuple[str, ...], int]] = []
+    found: list[Combination] = []
     for size in (2, 3):
         ranked = []
         for chosen in itertools.combinations(range(len(names)), size):
@@ -208,7 +220,7 @@ def _combinations(
                 keys = keys * radix[i] + counts.codes[i]
             _, inverse = np.unique(keys, return_inverse=True)
             sizes = np.bincount(inverse, weights=counts.counts)
-            ranked.append((tuple(names[i] for i in chosen), int((sizes == 1).sum())))
-        ranked.sort(key=lambda pair: (-pair[1], pair[0]))
+            ranked.append(Combination(tuple(names[i] for i in chosen), int((sizes == 1).sum())))
+        ranked.sort(key=lambda c: (-c.singled_out, c.columns))
         found += ranked[:best]
     return tuple(found)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,11 @@ from velado.progress import Progress
 from velado.project import Output, Project
 from velado.project.document import ROWS
 from velado.questions.inspect import ColumnInspection, Inspection
+from velado.recognition.units import Unit
 from velado.release import run
 from velado.release.published import order_of, sampled
 from velado.release.result import Release
+from velado.results import Discreet, Result
 from velado.sentences import Sentence, joined
 from velado.tables import Session, Source, Table, open_table
 
@@ -44,13 +46,14 @@ MOST_TRIES = 6
 REFUSED = "identifier-in-disguise"
 
 
-@dataclass(frozen=True)
-class SuggestedColumn:
+@dataclass(frozen=True, repr=False)
+class SuggestedColumn(Discreet):
     """A column as a project file should describe it, and why; ``kept``: it is published or protected, not left out.
 
     ``tries``: how often its rounding was not enough.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("name",)
     name: str
     spec: dict[str, Any]
     reason: str
@@ -58,10 +61,11 @@ class SuggestedColumn:
     tries: int = 0
 
 
-@dataclass(frozen=True)
-class Trial:
+@dataclass(frozen=True, repr=False)
+class Trial(Discreet):
     """What a method made of the table: the information lost and the records suppressed, or why it was not tried."""
 
+    NAMES: ClassVar[tuple[str, ...]] = ("method",)
     method: Mapping[str, Any]
     loss: float | None = None
     suppressed: float = 0.0
@@ -75,18 +79,26 @@ class Trial:
         return f"{name} by {width}" if width else name
 
 
-@dataclass(frozen=True)
-class Suggestion:
+class Without(NamedTuple):
+    """A model that was left out, and why."""
+
+    model: dict[str, Any]
+    reason: str
+
+
+@dataclass(frozen=True, repr=False)
+class Suggestion(Result):
     """A project for a table: columns, models, methods with what they lose, the best first.
 
     ``unit`` is ``person`` or ``household`` and a column, where rows belong together; ``without`` are models that were left
     out, and why.
     """
 
+    SCHEMA: ClassVar[str] = "velado-suggestion-1"
     columns: tuple[SuggestedColumn, ...]
     models: tuple[dict[str, Any], ...]
-    without: tuple[tuple[dict[str, Any], str], ...] = ()
-    unit: tuple[str, str] | None = None
+    without: tuple[Without, ...] = ()
+    unit: Unit | None = None
     trials: tuple[Trial, ...] = ()
 
     @property
@@ -106,7 +118,18 @@ class Suggestion:
         )
         return replace(self, columns=columns, models=tuple(m for m in self.models if _protects(m) != name))
 
-    def as_dict(self, source: Any, method: Mapping[str, Any]) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
+        """The columns by the role that they get, the models, and what the methods lose."""
+        roles: dict[str, list[str]] = {}
+        for column in self.columns:
+            roles.setdefault(str(column.spec.get("role", "")) if column.kept else "left out", []).append(column.name)
+        return {
+            **{role: tuple(names) for role, names in roles.items()},
+            "models": tuple(name for model in self.models for name in model),
+            **{f"loss of {trial.name}": trial.loss for trial in self.trials if trial.loss is not None},
+        }
+
+    def mapping(self, source: Any, method: Mapping[str, Any]) -> dict[str, Any]:
         """The mapping that a project file holds."""
         columns = {c.name: c.spec for c in self.columns if c.kept}
         unit = {} if self.unit is None else dict([self.unit])
@@ -169,7 +192,7 @@ def _described(seen: Inspection, source: Source, progress: Progress) -> Suggesti
     fallback = _fallback(seen)
     columns: list[SuggestedColumn] = []
     models: list[dict[str, Any]] = [{"k-anonymity": {"k": k}}]
-    without: list[tuple[dict[str, Any], str]] = []
+    without: list[Without] = []
     with open_table(source, session=Session(progress)) as table:
         for c in seen.columns:
             progress.check()
@@ -183,15 +206,11 @@ def _described(seen: Inspection, source: Source, progress: Progress) -> Suggesti
                     model = {"distinct-diversity": {"l": 2, "column": c.name}}
                     share = max(present.values(), default=0) / max(seen.rows, 1)
                     if share > ONE_SIDED:
-                        without.append(
-                            (
-                                model,
-                                Sentence(
-                                    "one value has {share:.0%} of the records: classes with another one are hard to find",
-                                    share=share,
-                                ),
-                            )
+                        reason = Sentence(
+                            "one value has {share:.0%} of the records: classes with another one are hard to find",
+                            share=share,
                         )
+                        without.append(Without(model, reason))
                     else:
                         models.append(model)
             columns.append(column)
@@ -317,7 +336,7 @@ def _tried(
             suggestion = replace(
                 suggestion,
                 models=models[:-1],
-                without=(*suggestion.without, (models[-1], Sentence("no recoding satisfies it"))),
+                without=(*suggestion.without, Without(models[-1], Sentence("no recoding satisfies it"))),
             )
         except InputError as error:
             suggestion = _mended(suggestion, error)
@@ -332,7 +351,7 @@ def _run(suggestion: Suggestion, source: Source, method: Mapping[str, Any], prog
     described = dict(method)
     if "lattice" in described:
         described = {"lattice": {**described["lattice"], "budget": BUDGET}}
-    project = Project.from_dict(suggestion.as_dict(None, described) | {"source": "-"}, Path())
+    project = Project.from_dict(suggestion.mapping(None, described) | {"source": "-"}, Path())
     release = run(replace(project, source=source, output=Output()), progress)
     assert isinstance(release, Release)
     return release
@@ -341,7 +360,7 @@ def _run(suggestion: Suggestion, source: Source, method: Mapping[str, Any], prog
 def _mended(suggestion: Suggestion, error: InputError) -> Suggestion:
     """Without the columns that an error names."""
     if error.code == "repeated-identifier":
-        return replace(suggestion, unit=("person", ROWS))
+        return replace(suggestion, unit=Unit("person", ROWS))
     names = list(error.fields.get("columns", ())) or [error.column]
     kept = [c.name for c in suggestion.columns if c.kept]
     if not all(name in kept for name in names):

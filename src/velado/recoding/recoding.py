@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from velado.errors import InputError
 from velado.frequency import Classes, FrequencyTable, Portions, Sensitive
 from velado.hierarchies import Cover
 from velado.progress import Progress
+from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.tables import (
     ColumnType,
@@ -36,13 +37,14 @@ VERSION = 1
 PIECE = 100_000
 
 
-@dataclass(frozen=True)
-class ColumnRecoding:
+@dataclass(frozen=True, repr=False)
+class ColumnRecoding(Discreet):
     """Every known value of a column with its code, and the labels that may be shown.
 
     Full-domain: the code is that of the label at ``level``. Local: the code is the value's own, ``level`` is None.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("name",)
     name: str
     level: int | None
     values: tuple[Text, ...]
@@ -56,8 +58,8 @@ class ColumnRecoding:
         return own and field.type is not ColumnType.TEXT and not self.level
 
 
-@dataclass(frozen=True)
-class Applied:
+@dataclass(frozen=True, repr=False)
+class Applied(Discreet):
     """A table after a recoding: what was kept, how many records were not, and values never seen before."""
 
     table: Any
@@ -70,8 +72,8 @@ Others = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 """Columns that are not recoded: identifiers, dropped ones, those that pass."""
 
 
-@dataclass(frozen=True)
-class Recoding:
+@dataclass(frozen=True, repr=False)
+class Recoding(Discreet):
     """What becomes of every combination of quasi-identifier values.
 
     ``kept`` lists the combinations of codes that are released, one row each; ``shown`` gives the labels of each of them
@@ -120,6 +122,11 @@ class Recoding:
             leaves = cover.hierarchy.leaves
             recoded.append(ColumnRecoding(cover.column, None, leaves, np.arange(len(leaves)), tuple(place)))
         return cls(tuple(recoded), frequency.codes[rows], *others, shown, dealing)
+
+    def summary(self) -> dict[str, Any]:
+        """The columns and their levels, and how many combinations are released."""
+        shown = {c.name: "local" if c.level is None else f"level {c.level}" for c in self.columns}
+        return {**shown, "combinations": len(self.kept)}
 
     @property
     def levels(self) -> dict[str, int]:

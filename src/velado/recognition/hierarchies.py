@@ -18,6 +18,7 @@ from velado.hierarchies.known import LISTS, language_of_countries, regions_of
 from velado.hierarchies.rare import OTHER
 from velado.numbers import parse_all
 from velado.recognition.types import Reading
+from velado.results import Discreet
 from velado.sentences import Sentence
 
 FEW = 20
@@ -56,8 +57,8 @@ FREQUENCIES = (0.002, 0.01, 0.05)
 """Shares of the records below which values are put together."""
 
 
-@dataclass(frozen=True)
-class SuggestedHierarchy:
+@dataclass(frozen=True, repr=False)
+class SuggestedHierarchy(Discreet):
     """A hierarchy as a project file writes it, None for value → *; and what should be said of it, if anything."""
 
     spec: Any = None
@@ -84,8 +85,8 @@ def suggest_hierarchy(name: str, reading: Reading, amount: Mapping[str, int]) ->
     return KINDS[reading.type](column)
 
 
-@dataclass(frozen=True)
-class _Column:
+@dataclass(frozen=True, repr=False)
+class _Column(Discreet):
     name: str
     reading: Reading
     amount: Mapping[str, int]

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from velado.recognition.contents import Content, content_of
 from velado.recognition.contents.sample import Sample
 from velado.recognition.names import IDENTIFYING, KNOWN, PRIVATE, fold, topic_of, words_of
 from velado.recognition.types import Reading
 from velado.recognition.vocabulary import WORDS
+from velado.results import Discreet
 from velado.sentences import Sentence
 
 QUASI = 10
@@ -70,20 +71,29 @@ VALUES = {
 """Categories that say by themselves what they are."""
 
 
-@dataclass(frozen=True)
-class SuggestedRole:
+@dataclass(frozen=True, repr=False)
+class SuggestedRole(Discreet):
     """A role and why; what name (``topic``) and values (``content``) say, where they say something."""
 
+    NAMES: ClassVar[tuple[str, ...]] = (
+        "role",
+        "topic",
+        "content",
+    )
     role: str
     reason: str
     topic: str | None = None
     content: str | None = None
 
 
-@dataclass(frozen=True)
-class Seen:
+@dataclass(frozen=True, repr=False)
+class Seen(Discreet):
     """A column as the rules look at it. ``present``: values that are not missing, with their numbers of records."""
 
+    NAMES: ClassVar[tuple[str, ...]] = (
+        "name",
+        "type",
+    )
     name: str
     type: str
     present: Mapping[str, int]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from velado.recognition.roles import Inspected
 
@@ -10,8 +11,15 @@ PERSONAL = ("person id", "national id")
 """Topics of columns that name one person each."""
 
 
-def unit_of(columns: Iterable[Inspected], rows: int) -> tuple[str, str] | None:
-    """``("household", column)`` or ``("person", column)`` where an identifier stands in several rows.
+class Unit(NamedTuple):
+    """Whose rows these are: a ``person``'s or a ``household``'s, and the column that names them."""
+
+    kind: str
+    column: str
+
+
+def unit_of(columns: Iterable[Inspected], rows: int) -> Unit | None:
+    """The household or person where an identifier stands in several rows.
 
     A household covers the people in it. People are looked for where nothing else names every row; full names only
     where they stand often, for a few people share one by chance.
@@ -20,7 +28,7 @@ def unit_of(columns: Iterable[Inspected], rows: int) -> tuple[str, str] | None:
     repeated = [c for c in identifiers if 1 < c.distinct < rows]
     homes = [c for c in repeated if c.topic == "household id"]
     if homes:
-        return "household", max(homes, key=lambda c: c.distinct).name
+        return Unit("household", max(homes, key=lambda c: c.distinct).name)
     personal = [
         c
         for c in identifiers
@@ -34,4 +42,4 @@ def unit_of(columns: Iterable[Inspected], rows: int) -> tuple[str, str] | None:
     if not people:
         return None
     order: Mapping[str | None, int] = {"full names": 1}
-    return "person", min(people, key=lambda c: (order.get(c.content, 0), -c.distinct)).name
+    return Unit("person", min(people, key=lambda c: (order.get(c.content, 0), -c.distinct)).name)

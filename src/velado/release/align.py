@@ -12,9 +12,10 @@ from velado.methods import Found
 from velado.methods.base import release_of
 from velado.progress import Progress
 from velado.project.document import Project
-from velado.release.count import Counted, column_hierarchy, values_of
+from velado.release.count import Counted
 from velado.release.search import search
 from velado.schema import Column
+from velado.schema.values import column_hierarchy, values_of
 from velado.sentences import Sentence
 from velado.tables import Table
 from velado.values import Text
@@ -86,7 +87,7 @@ def _highest(counted: Mapping[str, Counted], found: Mapping[str, Found], shared:
     return wanted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Coarsened(Hierarchy):
     """A hierarchy from a level on. Its leaves stay those of the whole, so that losses stay what they are."""
 

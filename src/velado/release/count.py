@@ -2,43 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
 from velado.errors import InputError, NoSolution
 from velado.frequency import FrequencyTable, Sensitive
-from velado.hierarchies import Hierarchy, build
+from velado.hierarchies import Hierarchy
 from velado.hierarchies.build import missing_values
-from velado.hierarchies.calendar import DAY, date_scale, parse_dates
-from velado.hierarchies.labels import numbers_of
-from velado.hierarchies.scale import Scale
+from velado.hierarchies.calendar import DAY, parse_dates
 from velado.models import PrivacyModel, smallest_class
 from velado.models.base import OnSensitive
-from velado.numbers import COMMA, POINT, Notation, column_notation, notation_of, parse_all
+from velado.numbers import COMMA, POINT, Notation, column_notation, notation_of
 from velado.operations import Treatment
 from velado.progress import Progress
 from velado.project import Project
-from velado.release.fit import Fitted, not_dividable
-from velado.release.people import person_column, with_shares
+from velado.project.people import person_column
+from velado.project.rules import not_dividable, not_sensitive
+from velado.release.fit import Fitted
+from velado.release.people import with_shares
 from velado.release.population import read_population
 from velado.release.treatments import as_released, treatments
+from velado.results import Discreet
 from velado.schema import Column, Schema
+from velado.schema.values import column_hierarchy, values_of
 from velado.sentences import Sentence
 from velado.tables import Counts, Table
 from velado.twins import twins_of
 from velado.values import Text
 
 
-@dataclass(frozen=True)
-class Counted:
+@dataclass(frozen=True, repr=False)
+class Counted(Discreet):
     """A table that was counted, and what becomes of its columns under operations.
 
     ``person`` is the column whose values are the people, None if every row is one.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("person",)
     fitted: Fitted
     treatments: tuple[Treatment, ...]
     frequency: FrequencyTable
@@ -122,71 +126,10 @@ def _attributes(schema: Schema, models: Sequence[PrivacyModel]) -> list[tuple[st
     for model in models:
         column = model.sensitive_column
         if column is not None and column not in columns:
-            raise InputError(
-                "not-sensitive",
-                Sentence("{model} protects this column, but its role is not sensitive", model=model.name),
-                column=column,
-                hint="Give the column the role 'sensitive', or name another column in the model.",
-            )
+            raise not_sensitive(model.name, column)
         if isinstance(model, OnSensitive) and (others := model.others(columns)):
             groups.append((*others, model.column))
     return list(dict.fromkeys(groups))
-
-
-def values_of(counted: Sequence[Counts], name: str) -> dict[Text, int]:
-    """The different values of a column with their records, sorted, a missing one last; all counts are of one table."""
-    found: dict[Text, int] = {}
-    for c in counted:
-        place = c.names.index(name)
-        values = c.dictionaries[place]
-        found.update(
-            zip(values, np.bincount(c.codes[place], c.counts, len(values)).astype(np.int64).tolist(), strict=True)
-        )
-    return {v: found[v] for v in sorted(found, key=lambda v: (v is None, v or ""))}
-
-
-def column_hierarchy(column: Column, values: Mapping[Text, int], folder: Path | None) -> Hierarchy:
-    """The hierarchy of a column for the values that occur, with their numbers of records."""
-    _check_type(column, [v for v in values if v is not None])
-    hierarchy = build(
-        column.name, column.hierarchy, values, format=column.format, missing=column.missing, folder=folder
-    )
-    return hierarchy if hierarchy.scale is not None else replace(hierarchy, scale=_scale(column, hierarchy))
-
-
-def _scale(column: Column, hierarchy: Hierarchy) -> Scale | None:
-    """Order and distances of a column's values: of its type, or of numbers where all values are numbers.
-
-    A hierarchy from a file may have leaves that are no values of the type: then there is none.
-    """
-    present = [v for v in hierarchy.leaves if v is not None]
-    try:
-        if column.type == "date":
-            known = date_scale(parse_dates(column.name, present, column.format), column.format)
-        elif column.type in ("integer", "number"):
-            numbers = np.array(parse_all(column.name, present))
-            known = Scale(numbers, notation=column_notation(column.name, present))
-        else:
-            found, notation = numbers_of(present), notation_of([v for v in present if v is not None])
-            if found is None or notation is None:
-                return None
-            known = Scale(found, notation=notation)
-    except InputError:
-        return None
-    numbers = np.full(len(hierarchy.leaves), np.nan)
-    numbers[[i for i, v in enumerate(hierarchy.leaves) if v is not None]] = known.numbers
-    return replace(known, numbers=numbers)
-
-
-def _check_type(column: Column, values: Sequence[str]) -> None:
-    """The values are of the type that the project says."""
-    if column.type in ("integer", "number"):
-        numbers = parse_all(column.name, values)
-        broken = [v for v, x in zip(values, numbers, strict=True) if column.type == "integer" and not x.is_integer()]
-        if broken:
-            raise InputError("not-an-integer", "values are not whole numbers", column=column.name, values=broken)
-    elif column.type == "date":
-        parse_dates(column.name, values, column.format)
 
 
 def _sensitive(schema: Schema, columns: tuple[str, ...], counts: Counts, folder: Path | None) -> Sensitive:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 from velado.errors import InputError
 from velado.release.plan import Planned
 from velado.release.verify import column_records, failed
+from velado.results import Discreet
 from velado.schema import Column
 from velado.sentences import Sentence
 from velado.tables import Slot, Stage
@@ -24,15 +25,12 @@ class Joined:
     tables: tuple[str, str]
     matching: int
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {"attribute": self.attribute, "tables": list(self.tables), "matching": self.matching}
 
-
-@dataclass(frozen=True)
-class Key:
+@dataclass(frozen=True, repr=False)
+class Key(Discreet):
     """A column of a shared attribute: what its values become."""
 
+    NAMES: ClassVar[tuple[str, ...]] = ("table",)
     table: str
     column: Column
     plan: Planned

@@ -28,6 +28,7 @@ from velado.recoding import Recoding
 from velado.release.measure import Measured
 from velado.release.plan import Planned
 from velado.release.treatments import described
+from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.tables import Evidence, Slot, Source
 
@@ -36,8 +37,8 @@ LIGHT = Sentence("every operation was applied to every record; no privacy model 
 PACKAGES = ("velado", "numpy", "numba", "duckdb", "pyarrow")
 
 
-@dataclass(frozen=True)
-class Manifests:
+@dataclass(frozen=True, repr=False)
+class Manifests(Discreet):
     """What everybody may read, and what the owner keeps."""
 
     public: dict[str, Any]
@@ -48,8 +49,8 @@ class Manifests:
         return Evidence(_text(self.public), _text(self.private), None if recoding is None else recoding.text())
 
 
-@dataclass(frozen=True)
-class Made:
+@dataclass(frozen=True, repr=False)
+class Made(Discreet):
     """What a release was made from and what came out: the digests of the input and of the output, and the rows."""
 
     project: Project

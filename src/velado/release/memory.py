@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
 from velado.models import smallest_class
 from velado.parameters import bytes_of
 from velado.project import Project
 from velado.release.fit import Fitted
+from velado.results import Result
 from velado.schema import Schema
 from velado.sentences import Sentence
 from velado.tables import MEMORY, Table
@@ -19,8 +20,8 @@ ROW, COLUMN = 60, 40
 """Bytes that a distinct row needs at the peak, and those of each of its quasi-identifiers; measured."""
 
 
-@dataclass(frozen=True)
-class Estimate:
+@dataclass(frozen=True, repr=False)
+class Estimate(Result):
     """What is known of a run beforehand.
 
     ``distinct`` quasi-identifier rows (about), ``needed`` bytes for them (for all records where a method may part equal
@@ -29,6 +30,8 @@ class Estimate:
     (6) and (7) of the Anonylitics thesis: the worst case of an algorithm that copies its parts at every level.
     """
 
+    SCHEMA: ClassVar[str] = "velado-estimate-1"
+    NAMES: ClassVar[tuple[str, ...]] = ("how", "method")
     rows: int
     distinct: int
     needed: int
@@ -37,10 +40,6 @@ class Estimate:
     method: str
     thesis_levels: float | None
     thesis_size: int | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return asdict(self)
 
 
 def estimate_table(project: Project, table: Table, schema: Schema) -> Estimate:

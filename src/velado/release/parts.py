@@ -25,17 +25,18 @@ from velado.methods.represent import labels_of
 from velado.models import CLASS, PrivacyModel, check_basis
 from velado.models.base import OnSensitive
 from velado.progress import Progress
+from velado.project.people import person_column
 from velado.release.count import check_size, count_columns
 from velado.release.fit import Fitted
 from velado.release.manifest import Made, manifests_of
 from velado.release.measure import Measured, with_published
 from velado.release.memory import Estimate
-from velado.release.people import person_column
 from velado.release.plan import Planned, with_own_labels
 from velado.release.published import check_published, passing
 from velado.release.result import Release, release_in_parts
 from velado.release.treatments import treated_plan, treatments
 from velado.release.verify import Expected, verify_written
+from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.tables import (
     Capability,
@@ -56,8 +57,8 @@ ENGINE_LEAST = 256_000_000
 """With less the engine cannot sort or join."""
 
 
-@dataclass(frozen=True)
-class Axes:
+@dataclass(frozen=True, repr=False)
+class Axes(Discreet):
     """What is known of the whole table: hierarchies, sensitive columns, records of each leaf, and how it is cut."""
 
     hierarchies: tuple[Hierarchy, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from velado.errors import InputError
 from velado.hierarchies import Cover
@@ -14,14 +15,16 @@ from velado.recoding import Recoding
 from velado.release.count import Counted, no_rows
 from velado.release.fit import Fitted
 from velado.release.treatments import treated_plan, treatments
+from velado.results import Discreet
 from velado.tables import ColumnType, Field, Plan, Sink, Table
 from velado.values import Text
 
 
-@dataclass(frozen=True)
-class Planned:
+@dataclass(frozen=True, repr=False)
+class Planned(Discreet):
     """A table about to be written. Without ``found`` only operations are applied, to ``rows`` records."""
 
+    NAMES: ClassVar[tuple[str, ...]] = ("person",)
     fitted: Fitted
     treatments: tuple[Treatment, ...]
     plan: Plan

@@ -217,7 +217,9 @@ def refuse(exposures: Sequence[Exposure], file: str) -> None:
 
 
 def _all(e: Exposure) -> Sentence:
-    return Sentence("{people:,} people" if e.people else "{records:,} records", people=e.records, records=e.records)
+    if e.people:
+        return Sentence("{people:,} people", people=e.records)
+    return Sentence("{records:,} records", records=e.records)
 
 
 def _listed(columns: Sequence[str]) -> str:

@@ -2,145 +2,153 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from velado.errors import Note
 from velado.evaluation import Evaluation
-from velado.evaluation.evaluation import finite
 from velado.methods import Found, Search
 from velado.recoding import Recoding
-from velado.release.manifest import LIGHT, Manifests
+from velado.release.documents import LightDocument, ReleaseDocument
+from velado.release.joins import Joined
+from velado.release.manifest import Manifests
 from velado.release.measure import Measured
 from velado.release.plan import Planned
 from velado.release.published import model_notes, published_notes
 from velado.release.treatments import described
 from velado.release.verify import Verified, twins_notes
+from velado.results import Result, parts
 from velado.tables import Published, Source, in_kind_of
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evidenced:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Evidenced(Result):
     """Where a release is, and what proves it. ``private_manifest`` stays with the owner."""
 
-    manifest: dict[str, Any]
+    manifest: dict[str, Any] = field(default_factory=dict)
     output: Path | None = None
     manifest_path: Path | None = None
     table: Any = None
     notes: tuple[Note, ...] = ()
-    private_manifest: dict[str, Any] = field(default_factory=dict, repr=False)
+    private_manifest: dict[str, Any] = field(default_factory=dict)
     private_path: Path | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Release(Evidenced):
     """What a run returns. ``table`` holds the released rows where no output path was given, in the kind in which the
     original came in: pandas, Polars, else Arrow.
 
     ``evaluation`` is measured against the whole input and stays with the owner, as ``private_manifest`` does;
-    ``public_evaluation`` is what everybody may know: it depends on suppressed records by their number only.
+    ``public_evaluation`` is what everybody may know: it depends on suppressed records by their number only. ``levels`` are
+    those of the quasi-identifiers of a full-domain recoding; ``minimal`` lists all minimal ones where they were asked for.
 
-    A release that was made part by part keeps neither its recoding nor its classes.
+    A release that was made part by part keeps neither its recoding nor its classes. One that was read from JSON
+    (`from_dict`) holds what everybody may know: it has no recoding, classes, table or manifests, and both evaluations are the
+    public one.
     """
 
+    SCHEMA: ClassVar[str] = "velado-release-1"
+    DOCUMENT: ClassVar[Any] = ReleaseDocument
     project: str
     recoding: Recoding | None
     evaluation: Evaluation
     public_evaluation: Evaluation
     search: Search
     found: Found | None
+    levels: dict[str, int] = field(default_factory=dict)
+    minimal: tuple[tuple[int, ...], ...] = ()
 
-    @property
-    def levels(self) -> dict[str, int]:
-        """Level of each quasi-identifier."""
-        return {} if self.recoding is None else self.recoding.levels
-
-    def as_dict(self) -> dict[str, Any]:
+    def document(self) -> ReleaseDocument:
         """The JSON of ``velado run``: what everybody may know."""
-        e = self.public_evaluation
-        search = {
-            k: v
-            for k, v in asdict(self.search).items()
-            if k in ("nodes", "evaluated", "proven_optimal", "gap", "seconds")
-        }
-        if e.suppressed:
-            # How much work it was depends on everybody.
-            search["evaluated"] = None
-        shown: dict[str, Any] = {
-            "project": self.project,
-            "rows": e.rows,
-            "released": e.released,
-            "suppressed": e.suppressed,
-            "levels": self.levels,
-            "classes": e.classes,
-            "class_size": e.class_size,
-            "utility": asdict(e.utility),
-            "risk": asdict(e.risk),
-            "models": [v.as_dict() for v in e.models],
-            "published": [x.as_dict() for x in e.published or ()],
-            "search": search,
-            "output": None if self.output is None else str(self.output),
-            "manifest": None if self.manifest_path is None else str(self.manifest_path),
-        }
-        if self.notes:
-            shown["notes"] = [note.as_dict() for note in self.notes]
-        if e.people is not None:
-            shown["people"] = e.people
-        if self.found is not None and self.found.minimal:
-            shown["minimal"] = [list(v) for v in self.found.minimal]
-        if e.fuzzy is not None:
-            shown["fuzzy"] = finite(asdict(e.fuzzy))
-        return shown
+        public = self.public_evaluation
+        # How much work it was depends on everybody.
+        search = replace(self.search, evaluated=None) if public.suppressed else self.search
+        return ReleaseDocument(
+            **(parts(public) | {"published": public.published or ()}),
+            project=self.project,
+            levels=self.levels,
+            search=search,
+            output=self.output,
+            manifest=self.manifest_path,
+            notes=self.notes,
+            minimal=self.minimal,
+        )
+
+    @classmethod
+    def from_document(cls, document: ReleaseDocument) -> Release:
+        """What everybody may know of a release."""
+        public = Evaluation(**parts(document, Evaluation))
+        return cls(
+            document.project, None, public, public, document.search, None, document.levels, document.minimal,
+            **document.where(),
+        )  # fmt: skip
+
+    def summary(self) -> dict[str, Any]:
+        """The main figures that everybody may know."""
+        levels = {"levels": self.levels} if self.levels else {}
+        return {"project": self.project, **self.public_evaluation.summary(), **levels, "notes": len(self.notes)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LightRelease(Evidenced):
     """What a run of ``anonymization: light`` returns: operations were applied, no privacy model was checked.
 
-    ``operations`` are those of the treated columns, ``unchanged`` the columns that were published as they are.
+    ``operations`` are those of the treated columns, ``unchanged`` the columns that were published as they are. One that was
+    read from JSON (`from_dict`) has no table and no manifests.
     """
 
+    SCHEMA: ClassVar[str] = "velado-light-release-1"
+    DOCUMENT: ClassVar[Any] = LightDocument
     project: str
     rows: int
     operations: dict[str, Any]
     unchanged: tuple[str, ...]
 
-    def as_dict(self) -> dict[str, Any]:
+    def document(self) -> LightDocument:
         """The JSON of ``velado run``."""
-        shown = {
-            "project": self.project,
-            "anonymization": "light",
-            "verified": LIGHT,
-            "rows": self.rows,
-            "released": self.rows,
-            "operations": self.operations,
-            "unchanged": list(self.unchanged),
-            "models": [],
-            "output": None if self.output is None else str(self.output),
-            "manifest": None if self.manifest_path is None else str(self.manifest_path),
-        }
-        return {**shown, "notes": [note.as_dict() for note in self.notes]} if self.notes else shown
+        return LightDocument(
+            project=self.project,
+            rows=self.rows,
+            released=self.rows,
+            operations=self.operations,
+            unchanged=self.unchanged,
+            output=self.output,
+            manifest=self.manifest_path,
+            notes=self.notes,
+        )
+
+    @classmethod
+    def from_document(cls, document: LightDocument) -> LightRelease:
+        """What everybody may know of a light release."""
+        return cls(document.project, document.rows, document.operations, document.unchanged, **document.where())
+
+    def summary(self) -> dict[str, Any]:
+        """How many records, and what became of the columns."""
+        changed = {"treated": tuple(self.operations), "unchanged": self.unchanged}
+        return {"project": self.project, "rows": self.rows, **changed, "models": "none checked"}
 
 
-@dataclass(frozen=True)
-class Releases:
+@dataclass(frozen=True, repr=False)
+class Releases(Result):
     """What a run of several tables returns: a release per table, and how its joinable attributes match."""
 
+    SCHEMA: ClassVar[str] = "velado-releases-1"
     project: str
     tables: dict[str, Release | LightRelease]
-    joined: tuple[Any, ...] = ()
+    joined: tuple[Joined, ...] = ()
 
     def __getitem__(self, name: str) -> Release | LightRelease:
         return self.tables[name]
 
-    def as_dict(self) -> dict[str, Any]:
-        """The JSON of ``velado run``."""
-        return {
-            "project": self.project,
-            "tables": {name: release.as_dict() for name, release in self.tables.items()},
-            "joined": [j.as_dict() for j in self.joined],
+    def summary(self) -> dict[str, Any]:
+        """The tables with the records that each has now."""
+        rows = {
+            name: r.rows if isinstance(r, LightRelease) else r.public_evaluation.released
+            for name, r in self.tables.items()
         }
+        return {"project": self.project, **{f"released of {name}": n for name, n in rows.items()}}
 
 
 def release_of(
@@ -155,6 +163,8 @@ def release_of(
         measured.public,
         planned.found.search,
         found=planned.found,
+        levels={} if planned.recoding is None else planned.recoding.levels,
+        minimal=planned.found.minimal,
         notes=notes_of(planned, verified),
         **_where(planned, manifests, published),
     )

@@ -8,8 +8,9 @@ from typing import Any
 from velado.progress import Progress
 from velado.project import AnyProject, Output, Project
 from velado.project.arguments import AnyMethod, Columns, Models, columns_of, method_of, models_of
+from velado.project.rules import check_ready
 from velado.release.count import count
-from velado.release.fit import Fitted, check_ready, fit
+from velado.release.fit import Fitted, fit
 from velado.release.manifest import Made, light_manifests, manifests_of
 from velado.release.measure import measure
 from velado.release.memory import too_large

@@ -8,19 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError
-from velado.operations import Given, Treatment
-from velado.project.document import Project
-from velado.schema import Column, Schema
+from velado.operations import Treatment
+from velado.project.rules import given_of
+from velado.schema import Schema
 from velado.sentences import Sentence
 from velado.tables import Counts, Plan, Selection, Table
 from velado.values import Text
-
-
-def operations_ready(project: Project) -> None:
-    """Keys and substitution tables are there."""
-    for column in project.columns:
-        if column.operation is not None:
-            column.operation.ready(_given(column, project.columns, project.folder))
 
 
 def treatments(table: Table, schema: Schema, folder: Path) -> tuple[Treatment, ...]:
@@ -29,7 +22,7 @@ def treatments(table: Table, schema: Schema, folder: Path) -> tuple[Treatment, .
     for column in schema.values():
         if column.operation is None:
             continue
-        found = column.operation.treat(table, _given(column, schema.values(), folder))
+        found = column.operation.treat(table, given_of(column, schema.values(), folder))
         if (column.role == "identifier" or found.operation.hides) and found.survivors():
             raise InputError(
                 "value-survives",
@@ -54,7 +47,7 @@ def as_released(table: Table, schema: Schema, folder: Path | None) -> Any:
     labels = {}
     for column in schema.values():
         if column.role == "sensitive" and column.operation is not None:
-            treated = column.operation.treat(table, _given(column, schema.values(), folder or Path()))
+            treated = column.operation.treat(table, given_of(column, schema.values(), folder or Path()))
             values = table.count([column.name]).dictionaries[0]
             labels[column.name] = dict(zip(values, treated.becomes(values) or values, strict=True))
     return _Shown(table, labels) if labels else table
@@ -82,8 +75,3 @@ class _Shown:
             for name, dictionary in zip(counts.names, counts.dictionaries, strict=True)
         )
         return replace(counts, dictionaries=dictionaries)
-
-
-def _given(column: Column, columns: Iterable[Column], folder: Path) -> Given:
-    attributes = {c.name: c.attribute for c in columns}
-    return Given(column.name, column.attribute, column.role, column.format, folder, attributes)

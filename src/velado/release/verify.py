@@ -32,6 +32,7 @@ from velado.release.read_back import (
     showing,
     without,
 )
+from velado.results import Discreet
 from velado.schema import Column
 from velado.sentences import Sentence
 from velado.tables import Counts, Slot, Stage, Table
@@ -39,8 +40,8 @@ from velado.twins import Twins
 from velado.values import ROOT, Text
 
 
-@dataclass(frozen=True)
-class Expected:
+@dataclass(frozen=True, repr=False)
+class Expected(Discreet):
     """What a release must hold: its columns, how many records, how many suppressed ones as rows of ``*``.
 
     ``original`` gives the distribution of the whole input; ``guarded``: texts that look like formulas carry an
@@ -65,8 +66,8 @@ class Expected:
     passing: Sequence[Column] = ()
 
 
-@dataclass(frozen=True)
-class Verified:
+@dataclass(frozen=True, repr=False)
+class Verified(Discreet):
     """What reading a release back gave: the verdicts, how many classes of each size there are, the spelling twins by column.
 
     ``pair`` is the original and what became of it, in the classes that were found; ``exposures`` says how far other

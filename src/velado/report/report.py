@@ -29,10 +29,10 @@ from velado.i18n import Language
 from velado.i18n import language as language_of
 from velado.progress import Progress
 from velado.project import AnyProject, Project
+from velado.project.people import person_column
 from velado.questions.compare import compare
 from velado.questions.evaluate import read_exposures, read_pair
 from velado.release.manifest import made_from, read_manifest
-from velado.release.people import person_column
 from velado.report.chapters import costs
 from velado.report.chapters import release as sections
 from velado.report.chapters.content import ClassList, Content

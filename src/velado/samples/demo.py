@@ -8,6 +8,7 @@ import yaml
 
 from velado.errors import InputError
 from velado.samples.hospital import DIAGNOSES, hospital
+from velado.sentences import Sentence
 
 PROJECT = """\
 # Anonymize 5,000 synthetic hospital patients. Change k, the hierarchies or the models and run again:
@@ -53,7 +54,16 @@ output: {path: patients_anonymous.csv}
 """
 
 
-def write_demo(folder: Path, rows: int = 5000) -> Path:
+COMMENTS = (
+    Sentence("Anonymize 5,000 synthetic hospital patients. Change k, the hierarchies or the models and run again:"),
+    Sentence("the decade is never given up: no level above it"),
+    Sentence("to the cent it would tell patients apart"),
+    Sentence("uses the tree above"),
+)
+"""What the project says to its reader."""
+
+
+def write_demo(folder: Path, rows: int = 5000, language: str = "en") -> Path:
     """Write the sample and its project into a folder; a project that is there already stays as it is.
 
     A table of the same name that is not the sample is never replaced.
@@ -73,7 +83,8 @@ def write_demo(folder: Path, rows: int = 5000) -> Path:
     project = folder / "hospital.yaml"
     if project.exists():
         return project
-    project.write_text(
-        PROJECT.replace("TREE", "\n".join("        " + line for line in tree.splitlines())), encoding="utf-8"
-    )
+    described = PROJECT.replace("TREE", "\n".join("        " + line for line in tree.splitlines()))
+    for comment in COMMENTS:
+        described = described.replace(comment, comment.into(language))
+    project.write_text(described, encoding="utf-8")
     return project

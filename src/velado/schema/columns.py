@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from velado.dates import Formats, is_format
-from velado.errors import InputError, shown
+from velado.errors import InputError, Problems, shown
 from velado.operations import operation_from
+from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.tables import Header, unknown_column
 from velado.twins import TWINS
@@ -27,8 +28,8 @@ REST = ("drop", "insensitive")
 PUBLISHED = ("", "knowingly")
 
 
-@dataclass(frozen=True)
-class Column:
+@dataclass(frozen=True, repr=False)
+class Column(Discreet):
     """A column as the owner describes it.
 
     ``hierarchy`` is what `velado.hierarchies.build` understands: a mapping from a project file or
@@ -40,6 +41,7 @@ class Column:
     knowingly, if a column that singles people out is to be published all the same.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("name", "role", "type")
     name: str
     role: str = ""
     type: str = "text"
@@ -52,51 +54,52 @@ class Column:
     published: str = ""
 
     def __post_init__(self) -> None:
+        problems = Problems(self.name)
         if not self.role and self.operation is None:
-            raise InputError(
-                "column-without-role", "the column has no role", column=self.name,
-                hint=Sentence("Choose one of: {known}.", known=ROLES),
-            )  # fmt: skip
-        for what, value, known in (
-            ("role", self.role or "identifier", ROLES),
-            ("type", self.type, TYPES),
-            (Sentence("missing rule"), self.missing, MISSING_RULES),
-            ("twins", self.twins, TWINS),
-            ("published", self.published, PUBLISHED),
+            hint = Sentence("Choose one of: {known}.", known=ROLES)
+            problems.add(InputError("column-without-role", "the column has no role", hint=hint))
+        for key, code, what, value, known in (
+            ("role", "bad-role", "role", self.role or "identifier", ROLES),
+            ("type", "bad-type", "type", self.type, TYPES),
+            ("missing", "bad-missing-rule", Sentence("missing rule"), self.missing, MISSING_RULES),
+            ("twins", "bad-twins", "twins", self.twins, TWINS),
+            ("published", "bad-published", "published", self.published, PUBLISHED),
         ):
             if value not in known:
-                raise InputError(
-                    f"bad-{what.replace(' ', '-')}",
-                    Sentence("unknown {what} {given}", what=what, given=repr(value)),
-                    hint=Sentence("Choose one of: {known}", known=list(filter(None, known))),
-                    column=self.name,
-                )
-        self._check_format()
-        self._set_operation()
+                message = Sentence("unknown {what} {given}", what=what, given=repr(value))
+                hint = Sentence("Choose one of: {known}", known=list(filter(None, known)))
+                problems.add(InputError(code, message, hint=hint), key)
+        with problems.at("format"):
+            self._check_format()
+        with problems.at("operation"):
+            self._set_operation()
         if not isinstance(self.attribute, str):
-            raise InputError(
-                "bad-attribute",
-                Sentence("an attribute is a name, got {given}", given=repr(self.attribute)),
-                column=self.name,
-            )
+            message = Sentence("an attribute is a name, got {given}", given=repr(self.attribute))
+            problems.add(InputError("bad-attribute", message), "attribute")
+        problems.done()
         object.__setattr__(self, "attribute", self.attribute or self.name)
+        self._check_role(problems)
+        problems.done()
+
+    def _check_role(self, problems: Problems) -> None:
+        """What is said of the column goes with its role."""
+        if self.operation is not None and self.operation.name == "drop" and self.role not in ("identifier", ""):
+            message = Sentence("'operation: drop' is for identifiers, and the role is {role}", role=self.role)
+            hint = "Give the column the role identifier, or leave the operation out."
+            problems.add(InputError("bad-operation", message, hint=hint), "operation")
         if self.missing == "reject" and self.role not in ("quasi-identifier", "sensitive"):
-            raise InputError(
-                "bad-missing-rule", "'missing: reject' is for quasi-identifiers and sensitive columns", column=self.name
-            )
+            message = Sentence("'missing: reject' is for quasi-identifiers and sensitive columns")
+            problems.add(InputError("bad-missing-rule", message), "missing")
         if self.twins != "fold" and self.role != "sensitive":
-            raise InputError("bad-twins", "'twins' is for sensitive columns", column=self.name)
+            problems.add(InputError("bad-twins", "'twins' is for sensitive columns"), "twins")
         if self.published and self.role in ("identifier", "quasi-identifier"):
-            raise InputError(
-                "bad-published",
-                Sentence(
-                    "'published: {published}' is for columns that pass through, and this is a {role}",
-                    published=self.published,
-                    role=self.role,
-                ),
-                column=self.name,
-                hint="Leave it out, or give the column the role sensitive or insensitive.",
+            message = Sentence(
+                "'published: {published}' is for columns that pass through, and this is a {role}",
+                published=self.published,
+                role=self.role,
             )
+            hint = "Leave it out, or give the column the role sensitive or insensitive."
+            problems.add(InputError("bad-published", message, hint=hint), "published")
 
     def _check_format(self) -> None:
         """A format that no date can have, such as one that names the year twice, is told at once."""
@@ -111,29 +114,14 @@ class Column:
                 Sentence(
                     "'format' must be a format of dates, or a list of different ones, got {given}", given=shown(given)
                 ),
-                column=self.name,
                 hint='For example format: "%d/%m/%Y", or format: ["%d/%m/%Y", "%Y-%m-%d"].',
             )
         object.__setattr__(self, "format", formats[0] if len(formats) == 1 else tuple(formats))
 
     def _set_operation(self) -> None:
         given = "suppress" if self.operation is None and self.role == "identifier" else self.operation
-        if given is None:
-            return
-        try:
-            operation = operation_from(given)
-        except InputError as error:
-            error.column = self.name
-            error.args = (str(error),)
-            raise
-        object.__setattr__(self, "operation", operation)
-        if operation.name == "drop" and self.role not in ("identifier", ""):
-            raise InputError(
-                "bad-operation",
-                Sentence("'operation: drop' is for identifiers, and the role is {role}", role=self.role),
-                column=self.name,
-                hint="Give the column the role identifier, or leave the operation out.",
-            )
+        if given is not None:
+            object.__setattr__(self, "operation", operation_from(given))
 
 
 class Schema(Mapping[str, Column]):
@@ -172,20 +160,26 @@ class Schema(Mapping[str, Column]):
         """
         names = Header.of(header)
         names.check(file)
+        problems = Problems()
         for name in self._columns:
             if name not in header:
-                raise unknown_column(name, header, tuple(self._columns), file)
+                error = unknown_column(name, header, tuple(self._columns), file)
+                problems.add(error, "columns", name)
+                if error.code != "unknown-column":
+                    # The table has no names: that is told once.
+                    break
         if rest not in (None, *REST):
-            raise InputError("bad-rest", Sentence("'rest' must be drop or insensitive, got {given}", given=repr(rest)))
+            message = Sentence("'rest' must be drop or insensitive, got {given}", given=repr(rest))
+            problems.add(InputError("bad-rest", message), "rest")
         silent = [name for name in header if name not in self._columns]
         if silent and rest is None:
-            raise InputError(
-                "column-without-role",
-                Sentence("no role is given for: {columns}", columns=names.shown(silent)),
-                file=file,
-                hint="Give each column a role (identifier, quasi-identifier, sensitive, insensitive), "
-                "or write 'rest: drop' or 'rest: insensitive'.",
+            message = Sentence("no role is given for: {columns}", columns=names.shown(silent))
+            hint = (
+                "Give each column a role (identifier, quasi-identifier, sensitive, insensitive), "
+                "or write 'rest: drop' or 'rest: insensitive'."
             )
+            problems.add(InputError("column-without-role", message, file=file, hint=hint), "columns")
+        problems.done()
         columns = []
         for name in header:
             if name in self._columns:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from velado.errors import InputError
 from velado.progress import Progress
+from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.tables.counts import Counts, Groups
 from velado.tables.files import digest_of
@@ -205,8 +206,8 @@ class Part:
     within_records: int
 
 
-@dataclass(frozen=True)
-class PartCount:
+@dataclass(frozen=True, repr=False)
+class PartCount(Discreet):
     """The distinct rows of a part: places, codes of one coded column, and how many records."""
 
     places: np.ndarray
@@ -214,8 +215,8 @@ class PartCount:
     counts: np.ndarray
 
 
-@dataclass(frozen=True)
-class PartMarginal:
+@dataclass(frozen=True, repr=False)
+class PartMarginal(Discreet):
     """How the records of a part lie on one column: places, which coded column, its codes, how many records."""
 
     places: np.ndarray
@@ -262,8 +263,8 @@ class Split(Resource):
         """All parts are written."""
 
 
-@dataclass
-class Slot:
+@dataclass(repr=False)
+class Slot(Discreet):
     """The place of a sink in a stage: a file under a temporary name, or a table in memory."""
 
     sink: Sink
@@ -276,8 +277,8 @@ class Slot:
         return None if self.path is None else digest_of(self.path, progress)
 
 
-@dataclass(frozen=True)
-class Evidence:
+@dataclass(frozen=True, repr=False)
+class Evidence(Discreet):
     """What is published beside a table: the manifests and the recoding, as texts."""
 
     manifest: str
@@ -291,8 +292,8 @@ class Evidence:
         return {**found, **({} if self.recoding is None else {"recoding": self.recoding})}
 
 
-@dataclass(frozen=True)
-class Published:
+@dataclass(frozen=True, repr=False)
+class Published(Discreet):
     """A table that is there now: its files, or the table in memory."""
 
     path: Path | None = None

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from velado.results import Discreet
 from velado.values import Text
 
 if TYPE_CHECKING:
     import numpy as np
 
 
-@dataclass(frozen=True)
-class Counts:
+@dataclass(frozen=True, repr=False)
+class Counts(Discreet):
     """Combinations of values: per column a dictionary and codes into it, and how often each combination occurs."""
 
+    NAMES: ClassVar[tuple[str, ...]] = ("names",)
     names: tuple[str, ...]
     dictionaries: tuple[tuple[Text, ...], ...]
     codes: tuple[np.ndarray, ...]

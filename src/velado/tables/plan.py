@@ -7,22 +7,24 @@ values are on a list.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from velado.results import Discreet
 from velado.values import Text
 
 if TYPE_CHECKING:
     import numpy as np
 
 
-@dataclass(frozen=True)
-class Translation:
+@dataclass(frozen=True, repr=False)
+class Translation(Discreet):
     """Replace the values of a column: ``labels[codes[i]]`` for ``keys[i]``. Keys may contain None (missing).
 
     With ``by`` the label also depends on another column: on its value ``others[i]``. ``typed``: the labels are
     canonical texts of the column's own type and are written as such.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("column",)
     column: str
     keys: tuple[Text, ...]
     codes: np.ndarray
@@ -32,8 +34,8 @@ class Translation:
     typed: bool = False
 
 
-@dataclass(frozen=True)
-class Noise:
+@dataclass(frozen=True, repr=False)
+class Noise(Discreet):
     """Add a random number to each cell of a column, drawn from a stream that the seed and the number of the row fix.
 
     ``numbers`` gives the number that each text of the column denotes. The sums have ``decimals`` decimals.
@@ -52,8 +54,8 @@ class Noise:
         return self.numbers.column
 
 
-@dataclass(frozen=True)
-class Dealing:
+@dataclass(frozen=True, repr=False)
+class Dealing(Discreet):
     """Rows of one combination are dealt out at random: a kept combination takes the ones numbered ``first … last``.
 
     ``first`` and ``last`` count from 1 and tell combinations apart that are listed more than once. With ``by`` a
@@ -66,8 +68,8 @@ class Dealing:
     codes: np.ndarray | None = None
 
 
-@dataclass(frozen=True)
-class Selection:
+@dataclass(frozen=True, repr=False)
+class Selection(Discreet):
     """The combinations of translated codes whose rows are kept, one column per translation; None keeps all.
 
     Other rows are dropped, or with ``star`` kept with ``*`` in every column. ``shown`` gives the labels of each
@@ -81,8 +83,8 @@ class Selection:
     dealing: Dealing | None = None
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Discreet):
     """What becomes of a table, in words that every engine understands: translations, a selection, columns set to ``*``, columns left out.
 
     ``known`` lists all values of columns that stay as they are: an engine may store such columns compactly.

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from velado.errors import InputError, shown, suggest
+from velado.errors import InputError, Problems, shown, suggest
+from velado.results import Discreet
 from velado.sentences import Sentence, joined
 from velado.tables.files import check_regular, not_found, path_of
 from velado.tables.formats.names import NAMES
@@ -49,8 +50,8 @@ def check_path(path: Path | None) -> None:
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Source:
+@dataclass(frozen=True, repr=False)
+class Source(Discreet):
     """A file and its reading options; what is None is found out from the file.
 
     ``missing`` lists the texts that stand for a missing value (default: only the empty text). The first ``skip`` lines are
@@ -73,29 +74,42 @@ class Source:
     fields: tuple[Field, ...] = field(default=(), compare=False)
     folder: Path | None = field(default=None, compare=False)
 
+    def summary(self) -> dict[str, Any]:
+        """The file and how it is read, or the kind of the table in memory; no path and no row."""
+        if self.path is None:
+            return {} if self.data is None else {"data": type(self.data).__name__}
+        said = {"format": self.format, "sheet": self.sheet, "encoding": self.encoding}
+        return {"file": self.path, **{what: option for what, option in said.items() if option is not None}}
+
     def __post_init__(self) -> None:
-        check_path(self.path)
+        problems = Problems()
+        with problems.at("path"):
+            check_path(self.path)
+        if self.format and self.format not in FORMATS.values():
+            problems.add(self._unknown_format(), "format")
+        if not _is_character(self.delimiter):
+            message = Sentence("the delimiter must be one character, got {given}", given=shown(self.delimiter))
+            problems.add(InputError("bad-delimiter", message, file=self.path), "delimiter")
+        if not _is_character(self.quote):
+            message = Sentence("the quote must be one character, got {given}", given=shown(self.quote))
+            problems.add(InputError("bad-quote", message, file=self.path), "quote")
         if not isinstance(self.header, bool):
-            raise InputError(
-                "bad-option",
-                Sentence("the source option 'header' must be true or false, got {given}", given=shown(self.header)),
+            message = Sentence(
+                "the source option 'header' must be true or false, got {given}", given=shown(self.header)
             )
+            problems.add(InputError("bad-option", message), "header")
         if isinstance(self.skip, bool) or not isinstance(self.skip, int) or self.skip < 0:
-            raise InputError(
-                "bad-option",
-                Sentence(
-                    "the source option 'skip' must be a number of lines, 0 or more, got {given}", given=shown(self.skip)
-                ),
+            message = Sentence(
+                "the source option 'skip' must be a number of lines, 0 or more, got {given}", given=shown(self.skip)
             )
+            problems.add(InputError("bad-option", message), "skip")
         if self.names not in NAMES:
-            raise InputError(
-                "bad-option",
-                Sentence(
-                    "the source option 'names' must be {known}, got {given}",
-                    known=joined(Sentence(" or "), NAMES),
-                    given=shown(self.names),
-                ),
+            known = joined(Sentence(" or "), NAMES)
+            message = Sentence(
+                "the source option 'names' must be {known}, got {given}", known=known, given=shown(self.names)
             )
+            problems.add(InputError("bad-option", message), "names")
+        problems.done()
 
     @classmethod
     def of(cls, thing: Any, folder: Path | None = None) -> Source:
@@ -110,42 +124,38 @@ class Source:
 
     @classmethod
     def _from_options(cls, options: Mapping[str, Any], folder: Path | None) -> Source:
+        problems = Problems()
         for key in options:
             if key in ("database", "table"):
-                raise InputError(
-                    "no-such-engine", "databases are not supported yet", hint="Export the table to CSV or Parquet."
+                problems.add(
+                    InputError(
+                        "no-such-engine", "databases are not supported yet", hint="Export the table to CSV or Parquet."
+                    ),
+                    key,
                 )
-            if key not in OPTIONS:
-                raise InputError(
-                    "unknown-option",
-                    Sentence("a source has no option '{option}'", option=key),
-                    hint=suggest(key, OPTIONS),
-                )
-        if not options.get("path"):
-            raise InputError("no-path", "the source needs a 'path'", hint="source: {path: table.csv}")
-        path = path_of(options["path"], Sentence("the source option 'path'"), folder)
-        given = {k: v for k, v in options.items() if k not in ("path", "missing") and v is not None}
+            elif key not in OPTIONS:
+                message = Sentence("a source has no option '{option}'", option=key)
+                problems.add(InputError("unknown-option", message, hint=suggest(key, OPTIONS)), str(key))
+        given = {k: v for k, v in options.items() if k in OPTIONS and v is not None}
+        if not given.get("path"):
+            problems.add(InputError("no-path", "the source needs a 'path'", hint="source: {path: table.csv}"))
+            given.pop("path", None)
+        with problems.at("path"):
+            if "path" in given:
+                given["path"] = path_of(given.pop("path"), Sentence("the source option 'path'"), folder)
         for key in TEXTS:
             if not isinstance(given.get(key, ""), str):
-                raise InputError(
-                    "bad-option",
-                    Sentence(
-                        "the source option '{option}' must be text, got {given}", option=key, given=repr(given[key])
-                    ),
+                message = Sentence(
+                    "the source option '{option}' must be text, got {given}", option=key, given=repr(given.pop(key))
                 )
-        missing = options.get("missing")
-        if missing is not None:
-            markers = [missing] if isinstance(missing, (str, int, float)) else missing
-            if not isinstance(markers, (list, tuple)) or not all(isinstance(m, (str, int, float)) for m in markers):
-                raise InputError(
-                    "bad-option",
-                    Sentence(
-                        "the source option 'missing' must be a text or a list of texts, got {given}",
-                        given=shown(missing),
-                    ),
-                )
-            missing = tuple(str(m) for m in markers)
-        return cls(path=path, missing=missing, folder=folder, **given)
+                problems.add(InputError("bad-option", message), key)
+        with problems.at("missing"):
+            if "missing" in given:
+                given["missing"] = _markers(given.pop("missing"))
+        with problems.at():
+            source = cls(folder=folder, **given)
+        problems.done()
+        return source
 
     @property
     def options(self) -> dict[str, Any]:
@@ -179,13 +189,14 @@ class Source:
         if self.path is None:
             return "memory"
         if self.format:
-            if self.format not in FORMATS.values():
-                raise InputError(
-                    "unknown-format", Sentence("unknown format '{format}'", format=self.format), file=self.path,
-                    hint=Sentence("Choose one of: {known}", known=list(dict.fromkeys(FORMATS.values()))),
-                )  # fmt: skip
             return self.format
         return format_of(self.path)
+
+    def _unknown_format(self) -> InputError:
+        return InputError(
+            "unknown-format", Sentence("unknown format '{format}'", format=self.format), file=self.path,
+            hint=Sentence("Choose one of: {known}", known=list(dict.fromkeys(FORMATS.values()))),
+        )  # fmt: skip
 
     def check_file(self) -> Path:
         """The path of a file that exists, is a file and is not empty."""
@@ -203,3 +214,20 @@ class Source:
                 hint="You need the right to read it, and to enter all folders above it.",
             ) from None  # fmt: skip
         return self.path
+
+
+def _is_character(given: Any) -> bool:
+    return given is None or (isinstance(given, str) and len(given) == 1)
+
+
+def _markers(missing: Any) -> tuple[str, ...]:
+    """The texts that stand for a missing value."""
+    markers = [missing] if isinstance(missing, (str, int, float)) else missing
+    if not isinstance(markers, (list, tuple)) or not all(isinstance(m, (str, int, float)) for m in markers):
+        raise InputError(
+            "bad-option",
+            Sentence(
+                "the source option 'missing' must be a text or a list of texts, got {given}", given=shown(missing)
+            ),
+        )
+    return tuple(str(m) for m in markers)

@@ -61,8 +61,8 @@ class Cells(Model):
         for (g, j), terms in people.items():
             progress.check()
             high = min(most[g, j], int(problem.sizes[g]), int(problem.capacities[j]))
-            exactly = {n: model.new_bool_var(f"{n} of {g} in {j}") for n in counted if n <= high}
-            larger = model.new_bool_var(f"more of {g} in {j}") if above <= high else 0
+            exactly = {n: model.new_bool_var(f"count {n} {g} {j}") for n in counted if n <= high}
+            larger = model.new_bool_var(f"above {g} {j}") if above <= high else 0
             low = sum(n * chosen for n, chosen in exactly.items())
             model.add(sum(terms) >= low + above * larger)
             model.add(sum(terms) <= low + high * larger)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from velado.progress import Progress
+from velado.results import Discreet
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 PIECES, GROUPS, SLOTS, UNUSED = "pieces", "groups", "slots", "unused"
 
 
-@dataclass(frozen=True)
-class System:
+@dataclass(frozen=True, repr=False)
+class System(Discreet):
     """Whole numbers x with ``matrix`` · x = ``right`` and ``lower`` ≤ x ≤ ``upper``; ``keys`` names the columns."""
 
     keys: list[Hashable]
@@ -34,8 +35,8 @@ class System:
     upper: np.ndarray
 
 
-@dataclass
-class _Equations:
+@dataclass(repr=False)
+class _Equations(Discreet):
     """Columns and rows as they come; a row is there as soon as it is named."""
 
     columns: list[tuple[Hashable, int, int]] = field(default_factory=list)

@@ -5,21 +5,54 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from velado.appointments.planning import described
+from velado.appointments.planning import VectorDocument
 from velado.appointments.vectors import AnonymityVector
 from velado.errors import InputError
 from velado.frequency.table import distinct_rows
 from velado.progress import Progress
+from velado.results import Discreet, Result
 from velado.tables import Counts, Session, open_table, unknown_column
 from velado.values import Text
 
 
-@dataclass(frozen=True)
-class Groups:
+@dataclass(frozen=True, repr=False)
+class GroupSizes(Result):
+    """How large the groups of a table are: its anonymity vector, k, and the rank where it is given."""
+
+    SCHEMA: ClassVar[str] = "velado-group-sizes-1"
+    table: str
+    people: int
+    groups: int
+    k: int
+    vector: dict[int, int]
+    rank: str | None
+
+    def summary(self) -> dict[str, Any]:
+        """How many people and groups there are, and the smallest group."""
+        return {"table": self.table, "people": self.people, "groups": self.groups, "k": self.k}
+
+
+@dataclass(frozen=True, repr=False)
+class AnonymityOfTables(Result):
+    """How large the groups of several tables are, and the mean, smallest and largest k."""
+
+    SCHEMA: ClassVar[str] = "velado-anonymity-1"
+    ALSO: ClassVar[tuple[str, ...]] = ("k",)
+    tables: tuple[GroupSizes, ...]
+
+    @property
+    def k(self) -> dict[str, float]:
+        """Mean, smallest and largest k."""
+        found = [t.k for t in self.tables]
+        return {"mean": sum(found) / len(found), "min": min(found), "max": max(found)}
+
+
+@dataclass(frozen=True, repr=False)
+class Groups(Discreet):
     """People who share all quasi-identifiers, and the columns of the appointment where these are named."""
 
     name: str
@@ -57,10 +90,15 @@ class Groups:
         pairs = list(zip(self.counts.dictionaries, self.counts.codes, strict=True))
         return [(shown[int(number[i])], tuple(d[c[i]] for d, c in pairs), int(counts[i])) for i in order]
 
-    def as_dict(self) -> dict[str, Any]:
-        """One table in the JSON of ``velado appointments k``."""
+    def sizes(self) -> GroupSizes:
+        """How large the groups are, without what they show."""
+        shown = VectorDocument.of(self.vector)
         people = int(self.counts.counts.sum())
-        return {"table": self.name, "people": people, "groups": len(self.counts.counts), **described(self.vector)}
+        return GroupSizes(self.name, people, len(self.counts.counts), shown.k, shown.vector, shown.rank)
+
+    def summary(self) -> dict[str, Any]:
+        """How many people and groups there are, and the smallest group."""
+        return self.sizes().summary()
 
 
 def anonymity_groups(

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from velado.appointments.tables.rows import Rows
 from velado.appointments.tables.slots import Slots
 from velado.errors import InputError
+from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.tables import Session
 
 
-@dataclass(frozen=True)
-class People:
+@dataclass(frozen=True, repr=False)
+class People(Discreet):
     """A table of people in its order, with the conditions of each person.
 
     ``group[i]`` is the quasi-identifier group of person i; ``household[i]`` a number, or −1 for who comes alone;
@@ -25,6 +26,7 @@ class People:
     A fixed appointment counts, whether admissible or not.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("quasi_identifiers",)
     rows: Rows
     quasi_identifiers: tuple[str, ...]
     group: np.ndarray

@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from velado.errors import InputError
 from velado.frequency.table import distinct_rows
 from velado.project import Output
+from velado.results import Discreet
 from velado.tables import Header, Plan, Selection, Session, Slot, Table, open_stage, open_table, unknown_column
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-@dataclass(frozen=True)
-class Rows:
+@dataclass(frozen=True, repr=False)
+class Rows(Discreet):
     """The rows of a table in their order, and what it is called."""
 
+    NAMES: ClassVar[tuple[str, ...]] = ("name",)
     table: pa.Table
     name: str
     header: Header

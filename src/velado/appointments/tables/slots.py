@@ -11,6 +11,7 @@ import numpy as np
 
 from velado.appointments.tables.rows import Rows
 from velado.errors import InputError
+from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.tables import Session
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 MOST_PLACES = 10**12
 
 
-@dataclass(frozen=True)
-class Slots:
+@dataclass(frozen=True, repr=False)
+class Slots(Discreet):
     """A table of slots. All columns but the capacity describe the appointment and are what an observer sees.
 
     ``name`` is the column by which other tables mean a slot; the only descriptive one if there is but one.

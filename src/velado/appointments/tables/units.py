@@ -10,11 +10,12 @@ from velado.appointments.problem import Assignment, Problem
 from velado.appointments.tables.people import People
 from velado.appointments.tables.slots import Slots
 from velado.errors import InputError, NoSolution
+from velado.results import Discreet
 from velado.sentences import Sentence
 
 
-@dataclass(frozen=True)
-class Units:
+@dataclass(frozen=True, repr=False)
+class Units(Discreet):
     """Who gets an appointment together: ``unit[i]`` of person i, and ``kind[u]`` of unit u in the problem."""
 
     unit: np.ndarray

@@ -7,8 +7,10 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from velado.recognition.names import topic_of
+from velado.results import Discreet
 from velado.sentences import Sentence
 
 SAMPLED = 2000
@@ -53,10 +55,11 @@ KINDS = (
 """All kinds of contents, beside ids of countries."""
 
 
-@dataclass(frozen=True)
-class Sample:
+@dataclass(frozen=True, repr=False)
+class Sample(Discreet):
     """Different values of a column; ``distinct`` and ``records`` count all of them."""
 
+    NAMES: ClassVar[tuple[str, ...]] = ("name",)
     name: str
     values: tuple[str, ...]
     distinct: int

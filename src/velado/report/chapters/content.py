@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 from velado.evaluation import ClassFigures
 from velado.i18n import Language
 from velado.report.charts.drawing import Chart
+from velado.results import Discreet
 
 
-@dataclass(frozen=True)
-class Cell:
+@dataclass(frozen=True, repr=False)
+class Cell(Discreet):
     """A cell: the text that is read; for a workbook, the number behind it and its format there."""
 
     text: str
@@ -24,8 +25,8 @@ class Cell:
         return self.text if self.value is None else self.value
 
 
-@dataclass(frozen=True)
-class Table:
+@dataclass(frozen=True, repr=False)
+class Table(Discreet):
     """A table; ``align`` has one letter per column: l, r, or c for codes that are set in a fixed width.
 
     The first row of cells follows the header; a table without header lists facts.
@@ -123,10 +124,11 @@ class ClassList:
     total: int
 
 
-@dataclass(frozen=True)
-class Content:
+@dataclass(frozen=True, repr=False)
+class Content(Discreet):
     """All of a report in one language."""
 
+    NAMES: ClassVar[tuple[str, ...]] = ("name",)
     language: Language
     name: str
     subtitle: str

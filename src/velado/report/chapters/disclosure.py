@@ -19,6 +19,7 @@ from velado.frequency import Sensitive
 from velado.hierarchies import Cover
 from velado.hierarchies.scale import Scale
 from velado.models import Verdict, model_from, smallest_class
+from velado.results import Discreet
 from velado.values import ROOT, Text
 
 SMALL = 10
@@ -49,8 +50,8 @@ def guaranteed(verdicts: Sequence[Verdict]) -> int:
     return smallest_class([model_from(v.name, v.required) for v in verdicts if v.satisfied])
 
 
-@dataclass(frozen=True)
-class Share:
+@dataclass(frozen=True, repr=False)
+class Share(Discreet):
     """Records under a label before and after; ``kind`` is ``label``, ``other`` or ``not-released``."""
 
     label: Text
@@ -179,8 +180,8 @@ def histogram(pair: Pair, j: int, limits: Limits, most: int = MOST_LABELS) -> li
     return shares
 
 
-@dataclass(frozen=True)
-class Placed:
+@dataclass(frozen=True, repr=False)
+class Placed(Discreet):
     """Where the records of a column lie on its scale: original ones by value, released ones by the middle of their label."""
 
     scale: Scale
@@ -270,8 +271,8 @@ def _round_up(least: float) -> float:
     return next(power * x for x in (1, 2, 5, 10) if power * x >= least - 1e-12)
 
 
-@dataclass(frozen=True)
-class Shown:
+@dataclass(frozen=True, repr=False)
+class Shown(Discreet):
     """A number of the original as it may be shown: itself, or the released label above it, or not at all."""
 
     number: float | None = None

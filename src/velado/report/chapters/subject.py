@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,17 +16,19 @@ from velado.i18n import Language
 from velado.models import strengths
 from velado.report.chapters.content import Cell, Table
 from velado.report.chapters.disclosure import Limits
+from velado.results import Discreet
 from velado.schema import Column
 from velado.values import Text
 
 
-@dataclass(frozen=True)
-class About:
+@dataclass(frozen=True, repr=False)
+class About(Discreet):
     """Where the two tables come from. Names are names of files, never paths.
 
     ``columns`` are all columns of the original; ``manifest`` is that of a verified release.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = ("name",)
     name: str
     original: str
     release: str
@@ -46,8 +48,8 @@ class About:
         return found
 
 
-@dataclass(frozen=True)
-class Subject:
+@dataclass(frozen=True, repr=False)
+class Subject(Discreet):
     """Everything that the sections of a report are made from."""
 
     pair: Pair

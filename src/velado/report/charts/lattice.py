@@ -28,6 +28,7 @@ ROOM = 84
 """Between two nodes of a height, at least."""
 LETTER = 6.2
 """Width of a letter of the labels."""
+SIZE = {"field": "size", "type": "quantitative", "scale": None, "legend": None}
 CELLS = (110, 70)
 """A map of very many nodes shows one mark for all that fall into such a cell."""
 MOST_MARKS = 6_000
@@ -38,7 +39,7 @@ def lattice(found: Exploration, words: Language) -> Chart:
     chart = _drawing(found, words) if len(found) <= MOST_NAMED else _map(found, words)
     title = words.text("explore.title", project=found.project)
     columns = words.text("explore.order", columns=", ".join(found.columns))
-    limit = words.plural("explore.limit", found.limit)
+    limit = words.plural("explore.limit", found.limit) if found.limit else words.text("explore.limit-none")
     counted = words.plural("explore.nodes", len(found))
     note = words.text("explore.under" if len(found) <= MOST_NAMED else "explore.map-note")
     lines = [*_wrapped(columns), f"{counted}; {limit}.", *_best(found, words), *_wrapped(note)]
@@ -55,7 +56,7 @@ def _best(found: Exploration, words: Language) -> list[str]:
     return [words.text(key, levels=shown(best.levels), **figures)]
 
 
-def _wrapped(text: str, most: int = 95) -> list[str]:
+def _wrapped(text: str, most: int = 102) -> list[str]:
     from textwrap import wrap
 
     return wrap(text, most, break_long_words=False)
@@ -80,30 +81,28 @@ def _drawing(found: Exploration, words: Language) -> Chart:
     """Every node with its levels, k and suppressed records; a line where one column differs by one level."""
     nodes = list(found.nodes())
     layers: dict[int, list[int]] = {}
-    for number, node in enumerate(nodes):
-        layers.setdefault(node.height, []).append(number)
+    for i, node in enumerate(nodes):
+        layers.setdefault(node.height, []).append(i)
     named = [(shown(n.levels), _figures(n.k, n.suppressed, words)) for n in nodes]
     room = max(ROOM, max(len(text) for pair in named for text in pair) * LETTER + 16)
     x = _placed(layers, found, room)
     rows = [
-        {"x": x[i], "y": -n.height * LAYER, "status": words.text(f"explore.status.{n.status}"), "name": a, "figures": b,
-         "bold": n.status == "optimal"}
+        {"x": x[i], "y": n.height * LAYER, "status": words.text(f"explore.status.{n.status}"), "name": a, "figures": b,
+         "size": 330 if n.status == "optimal" else 190}
         for i, (n, (a, b)) in enumerate(zip(nodes, named, strict=True))
     ]  # fmt: skip
     number = {n.levels: i for i, n in enumerate(nodes)}
     edges = [
-        {"x": x[i], "y": -n.height * LAYER, "x2": x[number[above]], "y2": -(n.height + 1) * LAYER}
+        {"x": x[i], "y": n.height * LAYER, "x2": x[number[above]], "y2": (n.height + 1) * LAYER}
         for i, n in enumerate(nodes)
         for above in found.successors(n.levels)
     ]
     width = max(x) - min(x) + room
     height = (len(layers) - 1) * LAYER + 70
-    # Vega counts upwards.
     axes = {
         "x": _place("x", [min(x) - room / 2, max(x) + room / 2]),
-        "y": {**_place("y", [-(len(layers) - 1) * LAYER - 22, 48]), "sort": None},
+        "y": _place("y", [-48, (len(layers) - 1) * LAYER + 22]),
     }
-    axes["y"]["scale"]["reverse"] = True
     line = {**axes, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
     present = [s for s in STATUSES if any(n.status == s for n in nodes)]
     text = {"type": "text", "align": "center", "baseline": "middle", "color": INK}
@@ -116,8 +115,8 @@ def _drawing(found: Exploration, words: Language) -> Chart:
             for field, dy, size in (("name", 17, 11), ("figures", 31, 10))
         ),
         {
-            "mark": {"type": "point", "size": 190, "strokeWidth": 1.4, "opacity": 1},
-            "encoding": {**axes, **_marks(words, present)},
+            "mark": {"type": "point", "strokeWidth": 1.4, "opacity": 1},
+            "encoding": {**axes, **_marks(words, present), "size": SIZE},
         },
     ]
     least = 560
@@ -211,7 +210,7 @@ def _cloud(words: Language, present: Sequence[str]) -> dict[str, Any]:
         "encoding": {
             **_axes(words),
             **_marks(words, present),
-            "size": {"field": "size", "type": "quantitative", "scale": None, "legend": None},
+            "size": SIZE,
         },
     }
 

@@ -30,7 +30,7 @@ def save_lattice(
     output = Path(output)
     if output.suffix.lower() not in SUFFIXES:
         raise InputError(
-            "unknown-format", Sentence("a chart is written as {suffixes}", suffixes=list(SUFFIXES)), file=output
+            "unknown-format", Sentence("a chart is written as {formats}", formats=list(SUFFIXES)), file=output
         )
     with published([output]) as (place,):
         drawing.at(0.0)

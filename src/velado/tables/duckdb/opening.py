@@ -8,6 +8,7 @@ from typing import Any
 
 from velado.errors import InputError
 from velado.progress import Progress
+from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.tables.duckdb.dialect import file_literal
 from velado.tables.duckdb.errors import LARGEST_LINE
@@ -23,8 +24,8 @@ from velado.tables.sql.dialect import literal
 from velado.tables.sql.table import inner_names
 
 
-@dataclass(frozen=True)
-class Opened:
+@dataclass(frozen=True, repr=False)
+class Opened(Discreet):
     """A relation in SQL with columns c0, c1, …, or an Arrow table to be registered, and its header.
 
     ``written`` are the names as the first line of a file says them, if it says any; ``text`` is the file that DuckDB reads

@@ -9,8 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import ClassVar
 
 from velado.errors import InputError
+from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.tables.formats.names import HEADERLESS, names_below, names_of, numbers, title_lines, too_few_lines, trimmed
 
@@ -24,14 +26,19 @@ PACKED = {
 """First bytes of files that hold a table, but not as text."""
 
 
-@dataclass(frozen=True)
-class Dialect:
+@dataclass(frozen=True, repr=False)
+class Dialect(Discreet):
     """How to read a text table; ``encoding`` is Python's name of it.
 
     ``header`` are the names of the columns, ``written`` what the file says in their place: nothing if it has no header.
     The table begins on ``first_line``, below titles and blank lines.
     """
 
+    NAMES: ClassVar[tuple[str, ...]] = (
+        "delimiter",
+        "quote",
+        "encoding",
+    )
     delimiter: str
     quote: str
     encoding: str
@@ -57,16 +64,6 @@ def sniff(
                 "unreadable-file", Sentence("this is a {name} file, not a text table", name=name), file=path,
                 hint="Unpack it, or give the file the suffix of its format.",
             )  # fmt: skip
-    if quote is not None and len(quote) != 1:
-        raise InputError(
-            "bad-quote", Sentence("the quote must be one character, got {given}", given=repr(quote)), file=path
-        )
-    if delimiter is not None and len(delimiter) != 1:
-        raise InputError(
-            "bad-delimiter",
-            Sentence("the delimiter must be one character, got {given}", given=repr(delimiter)),
-            file=path,
-        )
     whole = len(data) < SAMPLE
     encoding = _encoding(path, data, whole, encoding)
     try:

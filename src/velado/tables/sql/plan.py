@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from velado.results import Discreet
 from velado.tables.formats.formulas import GUARDED, GUARDED_AMONG, NUMBER, guarded
 from velado.tables.plan import Plan, Translation
 from velado.tables.sql.dialect import SqlDialect
@@ -21,8 +22,8 @@ ROW, NTH, BY, DICE = "velado_row", "velado_nth", "velado_by", "velado_dice"
 """Columns beside those of the table: the place of a row, its number among rows that are alike, its code, a random number."""
 
 
-@dataclass(frozen=True)
-class PlanQuery:
+@dataclass(frozen=True, repr=False)
+class PlanQuery(Discreet):
     """The query of a plan. ``guard``: texts that look like formulas get an apostrophe; ``texts``: columns that are written as
     texts although they have another type, because the format does not hold all their values."""
 

@@ -1,0 +1,248 @@
+"""The JSON Schema of project files accepts what can be loaded and refuses what is broken, with the place of the fault.
+
+Every project file of docs, tests and samples is validated; every bad-input case whose fault stands in the file itself is
+refused at the place that `Project.check` names, too. What only the data, the disk or arithmetic can show is listed.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator as Validator
+from jsonschema import ValidationError
+
+import test_bad_input
+from conftest import PROJECT, Command
+from harness import cases
+from harness.projects import random_case
+from test_docs import PAGES, blocks
+from velado import InputError, Project
+from velado.errors import way_to
+from velado.models import MODELS
+from velado.project.schema import project_schema
+from velado.project.yaml_file import read_yaml
+from velado.samples.demo import write_demo
+
+SCHEMA = project_schema()
+VALIDATOR = Validator(SCHEMA)
+
+
+def places(error: ValidationError) -> Iterator[str]:
+    """Where an error points to: for a key that must not be there, at the key; else at the innermost fault."""
+    path = list(error.absolute_path)
+    if error.validator == "additionalProperties" and error.schema.get("additionalProperties") is False:
+        known = error.schema.get("properties", {})
+        yield from (way_to(*path, str(key)) for key in error.instance if key not in known)
+    elif error.context:
+        deepest = max(len(e.absolute_path) for e in error.context)
+        inner = [e for e in error.context if len(e.absolute_path) == deepest]
+        yield from (place for e in inner for place in places(e))
+        yield way_to(*path)
+    else:
+        yield way_to(*path)
+
+
+def refused(project: Any) -> set[str]:
+    return {place for error in VALIDATOR.iter_errors(project) for place in places(error)}
+
+
+def as_read(project: Any, folder: Path) -> Any:
+    """A project as the loader sees it: names and values of columns are texts."""
+    path = folder / "project.yaml"
+    path.write_text(yaml.safe_dump(project, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    return read_yaml(path)
+
+
+# What is good
+
+
+def literals() -> Iterator[tuple[str, Any]]:
+    """Every project that is written down in a test."""
+    for file in sorted(Path(__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Dict) and {"columns", "source"} <= {getattr(k, "value", None) for k in node.keys}:
+                try:
+                    yield f"{file.name}:{node.lineno}", ast.literal_eval(node)
+                except ValueError:
+                    continue
+
+
+def documented() -> list[Any]:
+    return [
+        pytest.param(block.body, id=f"{page.stem}-{number}")
+        for page in PAGES
+        for number, block in enumerate(blocks(page))
+        if block.language == "yaml"
+    ]
+
+
+@pytest.mark.parametrize("text", documented())
+def test_project_files_of_the_docs_are_valid(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "project.yaml"
+    path.write_text(text, encoding="utf-8")
+    assert refused(read_yaml(path)) == set()
+
+
+def test_project_files_of_the_tests_are_valid(tmp_path: Path) -> None:
+    drawn = [random_case(seed).project for seed in range(20)]
+    good = [PROJECT, *cases.PROJECTS, cases.SEVERAL, *drawn]
+    for number, project in enumerate(good):
+        assert refused(as_read(project, tmp_path)) == set(), number
+    written = list(literals())
+    assert len(written) > 10
+    for where, project in written:
+        try:
+            Project.from_dict(project, tmp_path)
+        except InputError:
+            continue
+        assert refused(as_read(project, tmp_path)) == set(), where
+
+
+def test_files_that_velado_writes_are_valid(tmp_path: Path, main: Command) -> None:
+    project = write_demo(tmp_path)
+    assert refused(read_yaml(project)) == set()
+    loaded = Project.load(project)
+    loaded.save(tmp_path / "saved.yaml")
+    assert refused(read_yaml(tmp_path / "saved.yaml")) == set()
+    assert main("init", "patients.csv").code == 0
+    assert refused(read_yaml(tmp_path / "patients.yaml")) == set()
+
+
+def test_what_can_be_loaded_is_valid(tmp_path: Path) -> None:
+    """Projects with random changes: the loader and the schema know the same keys, forms and ranges."""
+    loaded = 0
+    for seed in range(250):
+        project = cases.mutated(random.Random(f"schema {seed}"))
+        try:
+            read = as_read(project, tmp_path)
+            Project.from_dict(read, tmp_path)
+        except (InputError, yaml.YAMLError):
+            continue
+        assert refused(read) == set(), (seed, project)
+        loaded += 1
+    assert loaded > 20
+
+
+# What is broken
+
+
+def parameters(test: Any) -> list[tuple[Any, ...]]:
+    (mark,) = [m for m in test.pytestmark if m.name == "parametrize"]
+    return list(mark.args[1])
+
+
+def changed(columns: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
+    """The project of the bad-input tests with changes, as their ``write_project`` makes them."""
+    project = {**PROJECT, "columns": {**PROJECT["columns"], **(columns or {})}, **changes}
+    return {key: value for key, value in project.items() if value is not None}
+
+
+def of_parameters() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every parameter of every model and method with every bad value."""
+    for name, kind in test_bad_input.KINDS.items():
+        good = {p: test_bad_input.good_value(declared) for p, declared in kind.parameters.items()}
+        for parameter, declared in kind.parameters.items():
+            for bad in test_bad_input.bad_values(declared):
+                spec = {name: {**good, parameter: bad}}
+                yield (
+                    f"{name} {parameter} {bad!r}",
+                    changed(**({"models": [spec]} if name in MODELS else {"method": spec})),
+                )
+
+
+QI = "quasi-identifier"
+BROKEN: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    "content": [(str(c), changed(**c)) for c, *_ in parameters(test_bad_input.test_bad_project_content)],
+    "source": [
+        (str(options), changed(source={"path": "patients.csv", **options}))
+        for options, *_ in parameters(test_bad_input.test_bad_reading_option)
+    ],
+    "output": [(str(o), changed(output=o)) for o, *_ in parameters(test_bad_input.test_output_that_cannot_be)],
+    "hierarchy": [
+        (str(spec), changed(columns={"sex": {"role": QI, "hierarchy": spec}}))
+        for _, spec, *_ in parameters(test_bad_input.test_bad_hierarchy)
+    ],
+    "k": [
+        (k[:5], changed(models=[{"k-anonymity": {"k": yaml.safe_load(k)}}]))
+        for k in parameters(test_bad_input.test_bad_k_in_a_project_file)
+    ],
+    "named": [(str(c), changed(**c)) for c, *_ in parameters(test_bad_input.test_what_cannot_be_is_named)],
+    "role": [("no role", changed(columns={"city": {}}))],
+    "parameters": list(of_parameters()),
+}
+DISK = "paths are compared with each other, on the disk"
+NOT_IN_THE_FILE = {
+    "{'encoding': 'utf-8'}": "the file is Latin-1: only its bytes show that",
+    "{'encoding': 'utf-99'}": "which encodings there are, Python knows",
+    "{'encoding': 'base64'}": "which encodings there are, Python knows",
+    "{'path': 'nowhere/out.csv'}": "whether a folder exists, the disk knows",
+    "{'path': 'patients.csv'}": DISK,
+    "{'path': 'folder/../patients.csv'}": DISK,
+    "{'path': 'link.csv'}": DISK,
+    "{'path': 'sex.csv'}": DISK,
+    "{'path': 'out.csv', 'recoding': 'patients.csv'}": DISK,
+    "{'path': 'out.csv', 'recoding': 'project.yaml'}": DISK,
+    "{'path': 'out.csv', 'recoding': 'out.csv'}": DISK,
+    "{'path': 'out.csv', 'recoding': 'out.csv.manifest.json'}": DISK,
+    "None": "a project may be run in Python without an output",
+    "{'intervals': [5]}": "the description is good: a value of the data is no number",
+    "{'dates': ['year']}": "the description is good: a value of the data is no date of this format",
+    "{'intervals': [5, 7]}": "no JSON Schema can say that numbers are multiples of one another",
+    "{'intervals': [10, 5]}": "no JSON Schema can say that numbers are multiples of one another",
+    "{'intervals': {'cuts': [[0, 10, 20], [0, 15]]}}": "no JSON Schema can say that a list is part of another",
+    "{'groups': {'g': ['a'], 'h': ['a', 'b']}}": "no JSON Schema can compare the members of two lists",
+    "{'groups': [{'g': ['a'], 'h': ['b']}, {'i': ['g']}]}": "no JSON Schema can compare the members of two lists",
+    "{'tree': {'x': {'g': ['a']}, 'y': {'g': ['b']}}}": "no JSON Schema can compare names across a tree",
+    str({"source": "n" * 300 + ".csv"}): "how long a name may be, the disk knows",
+    str({"output": {"path": "n" * 300 + ".csv"}}): "how long a name may be, the disk knows",
+    str({"columns": {"birth_date": {"role": QI, "format": "%Y%Y"}}}): "which formats of dates there are, Python knows",
+    str({"columns": {"birth_date": {"role": QI, "format": "%Q"}}}): "which formats of dates there are, Python knows",
+    str({"columns": {"sex": {"role": QI, "hierarchy": {"file": "/dev/zero"}}}}): "what a file is, the disk knows",
+    "{'dates': ['year', 'month']}": "no JSON Schema knows which calendar unit is part of which",
+}  # fmt: skip
+"""Cases of the bad-input tests that the schema cannot refuse, and why."""
+
+
+def is_json(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("group", BROKEN)
+def test_broken_projects_are_refused_at_the_place_of_the_fault(group: str, tmp_path: Path) -> None:
+    for case, given in BROKEN[group]:
+        project = as_read(given, tmp_path)
+        found = refused(project)
+        if case in NOT_IN_THE_FILE:
+            assert found == set(), (case, "the schema sees it after all: take it from the list")
+            continue
+        problems = problems_of(project, tmp_path)
+        assert problems, (case, "the loader takes it")
+        assert found or not is_json(project), case
+        for problem in problems if found else []:
+            # The schema may point to a single value where the loader names the parameter.
+            below = (problem.path + ".", problem.path + "[")
+            assert any(p == problem.path or p.startswith(below) for p in found), (case, problem.path, found)
+
+
+def test_what_the_schema_cannot_see_is_a_case() -> None:
+    listed = {case for group in BROKEN.values() for case, _ in group}
+    assert set(NOT_IN_THE_FILE) <= listed
+
+
+def problems_of(project: Any, folder: Path) -> list[Any]:
+    try:
+        Project.from_dict(project, folder)
+    except InputError as error:
+        return [error, *error.others]
+    return []
