@@ -98,7 +98,7 @@ def test_figures_of_check_have_directions() -> None:
         "l_distinct": True, "c": False, "t_ordered": False, "alpha": False,
     }  # fmt: skip
     assert figure_title("c", 3) == "recursive (c,ℓ)-diversity with ℓ = 3: c"
-    assert figure_none("c", 3).into("es") == "ninguno (una clase tiene menos de 3 valores)"
+    assert figure_none("c", 3).into("es") == "ninguna (una clase tiene menos de 3 valores)"
 
 
 def test_measures_are_where_the_catalog_says() -> None:

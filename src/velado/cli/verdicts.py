@@ -9,6 +9,7 @@ from rich.table import Table
 
 from velado.cli.terminal import figure, out, parameters, plain, say, told
 from velado.models import Verdict, strength_of, title_of
+from velado.sentences import Sentence
 
 
 def show_verdicts(title: str, verdicts: Iterable[Verdict]) -> None:
@@ -21,7 +22,7 @@ def show_verdicts(title: str, verdicts: Iterable[Verdict]) -> None:
         mark = told("[green]holds[/]") if v.satisfied else told("[red]fails[/]")
         shown.add_row(told(title_of(v.name)), plain(required(v)), plain(got), mark)
     say()
-    say(f"[bold]{told(title)}[/]")
+    say("[bold]{title}[/]", title=Sentence(title))
     out.print(shown)
 
 
