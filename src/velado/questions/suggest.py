@@ -76,7 +76,7 @@ class Trial(Discreet):
         """The name of the method, and of what it does not do by default."""
         ((name, options),) = self.method.items()
         width = options.get("width")
-        return f"{name} by {width}" if width else name
+        return Sentence("{method} by {width}", method=name, width=width) if width else name
 
 
 class Without(NamedTuple):

@@ -13,7 +13,7 @@ from velado.models import Verdict as Judged
 from velado.models import model_from
 from velado.report import charts
 from velado.report.chapters.content import Beside, Block, Cell, Picture, Pictures, Section, Table
-from velado.report.chapters.subject import Subject, clean
+from velado.report.chapters.subject import Subject, clean, limit_in_words
 from velado.report.chapters.summary import required
 from velado.schema import Column
 
@@ -327,7 +327,7 @@ def method(subject: Subject) -> Section | None:
 def _parameter(subject: Subject, key: str, value: Any) -> str:
     words = subject.words
     if key == "suppression":
-        return words.percent(value)
+        return limit_in_words(value, words)
     if key == "objective":
         return words.label("objective", str(value))
     if isinstance(value, Mapping):
