@@ -16,8 +16,8 @@ import oracle
 from conftest import Command
 from harness.watching import times
 from tables import Small, small_tables
-from velado import ATTACKS, Attack, Hierarchy, InputError, KAnonymity, Lattice, Output, anonymize, attack
-from velado.attacks import MEASURES, releases
+from velado import Hierarchy, InputError, KAnonymity, Lattice, Output, anonymize, attack
+from velado.attacks import ATTACKS, MEASURES, Attack, releases
 from velado.attacks.relation import narrower, related
 from velado.cli import attack as command
 from velado.models import MODELS, model_from

@@ -22,28 +22,14 @@ import velado
 from conftest import Command
 from harness.watching import times
 from tables import Small, model_strategy, small_tables, velado_model
-from velado import (
-    Column,
-    Datafly,
-    Exploration,
-    Fixed,
-    Incognito,
-    InputError,
-    KAnonymity,
-    Lattice,
-    Mondrian,
-    NoSolution,
-    Project,
-    Samarati,
-    explore,
-    run,
-)
+from velado import Column, InputError, KAnonymity, Lattice, Mondrian, NoSolution, Project, explore, run
 from velado.i18n import language
-from velado.methods import OBJECTIVES
+from velado.methods import OBJECTIVES, Datafly, Fixed, Incognito, Samarati
 from velado.methods import lattice as lattice_method
 from velado.methods import survey as survey_method
 from velado.models import judge_classes, model_from
 from velado.progress import Progress
+from velado.questions import Exploration
 from velado.questions.exploration import STATUSES, path_between
 from velado.report.charts.lattice import MOST_NAMED, lattice
 from velado.report.formats.lattice import save_lattice, save_nodes, write_json
@@ -390,7 +376,7 @@ def test_all_full_domain_methods(method: Any) -> None:
     assert found.at(chosen).status in ("optimal", "minimal", "satisfying")
 
 
-@pytest.mark.parametrize("method", [Mondrian(), velado.Fuzzy()], ids=lambda m: m.name)
+@pytest.mark.parametrize("method", [Mondrian(), velado.methods.Fuzzy()], ids=lambda m: m.name)
 def test_local_methods_have_no_lattice(method: Any) -> None:
     with pytest.raises(InputError) as error:
         explore(people(method=method))
@@ -407,7 +393,7 @@ def test_large_lattices_need_a_word() -> None:
 
 
 def test_two_models_of_one_name_are_told_apart() -> None:
-    models = (velado.TCloseness(0.5, "ill"), velado.TCloseness(0.9, "ill"), velado.AlphaK(0.9, 2, "ill"))
+    models = (velado.TCloseness(0.5, "ill"), velado.TCloseness(0.9, "ill"), velado.models.AlphaK(0.9, 2, "ill"))
     found = explore(people(models=models))
     assert [m.tells for m in found.models] == [
         ("t-closeness ill",),

@@ -17,22 +17,10 @@ from hypothesis import strategies as st
 import oracle
 from harness.watching import times
 from tables import Small, model_strategy, random_hierarchy, small_tables, velado_model
-from velado import (
-    Column,
-    Datafly,
-    Fixed,
-    Incognito,
-    InputError,
-    KAnonymity,
-    Lattice,
-    Mondrian,
-    NoSolution,
-    Samarati,
-    anonymize,
-)
+from velado import Column, InputError, KAnonymity, Lattice, Mondrian, NoSolution, anonymize
 from velado.evaluation import Pair, utility
 from velado.frequency import Classes, Sensitive
-from velado.methods import OBJECTIVES, lattice
+from velado.methods import OBJECTIVES, Datafly, Fixed, Incognito, Samarati, lattice
 from velado.methods.lattice import Space
 from velado.models import judge_classes
 from velado.models.base import OnSensitive, Rule

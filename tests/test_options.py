@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from conftest import Command
-from velado import Fuzzy, KAnonymity, QAnonymity
+from velado import KAnonymity
 from velado.appointments.planners.registry import PLANNERS
 from velado.appointments.tables.generate import PeopleLike, SlotsLike
 from velado.cli import commands
 from velado.cli.options import Help
-from velado.models import MODELS
+from velado.methods import Fuzzy
+from velado.models import MODELS, QAnonymity
 from velado.parameters import Number
 from velado.questions.compare import grid_parameters
 from velado.sentences import Sentence

@@ -246,10 +246,10 @@ def project(folder: Path, method: Any, models: Any = K4, **more: Any) -> Project
 METHODS = {
     "lattice": velado.Lattice(suppression=0.1, minimal=True),
     "mondrian": velado.Mondrian(),
-    "datafly": velado.Datafly(suppression=0.2),
-    "samarati": velado.Samarati(suppression=0.2),
-    "incognito": velado.Incognito(suppression=0.2),
-    "fixed": velado.Fixed({"city": 1, "income": 2, "born": 2}, suppression=0.2),
+    "datafly": velado.methods.Datafly(suppression=0.2),
+    "samarati": velado.methods.Samarati(suppression=0.2),
+    "incognito": velado.methods.Incognito(suppression=0.2),
+    "fixed": velado.methods.Fixed({"city": 1, "income": 2, "born": 2}, suppression=0.2),
 }
 
 
@@ -260,17 +260,17 @@ def made() -> dict[str, Any]:
 
     folder = Path(tempfile.mkdtemp())
     found: dict[str, Any] = {name: velado.run(project(folder, method)) for name, method in METHODS.items()}
-    diverse = (velado.KAnonymity(4), velado.TCloseness(0.6, "ill"), velado.RecursiveDiversity(3, 2, "ill"))
-    fixed = velado.Fixed({"city": 0, "income": 1, "born": 2}, suppression=0.5)
+    diverse = (velado.KAnonymity(4), velado.TCloseness(0.6, "ill"), velado.models.RecursiveDiversity(3, 2, "ill"))
+    fixed = velado.methods.Fixed({"city": 0, "income": 1, "born": 2}, suppression=0.5)
     strict = project(folder, fixed, diverse, output=Output(suppressed="star"))
     found["models"] = velado.run(strict)
     numeric = (Column("income", "quasi-identifier"), Column("ill", "sensitive"))
-    method = velado.Fuzzy(sets=3)
-    found["fuzzy"] = velado.run(Project(zebras(), numeric, (velado.QAnonymity(4),), method, rest="drop"))
+    method = velado.methods.Fuzzy(sets=3)
+    found["fuzzy"] = velado.run(Project(zebras(), numeric, (velado.models.QAnonymity(4),), method, rest="drop"))
     found["fuzzification"] = velado.fuzzify(zebras(), ["income"], ["ill"], method=method)
-    recode = velado.Fuzzy(partition="global-recode", sets=3)
+    recode = velado.methods.Fuzzy(partition="global-recode", sets=3)
     found["recode"] = velado.fuzzify(zebras(), ["income"], ["ill"], method=recode)
-    velado.create_key(folder / "secret")
+    velado.operations.create_key(folder / "secret")
     key = f"file:{folder / 'secret'}"
     treated = (
         Column("name", "identifier", operation={"encrypt": {"key": key}}),
@@ -306,8 +306,8 @@ def made() -> dict[str, Any]:
     found["attack"] = found["attacks"][0]
     found["estimate"] = velado.estimate(grid)
     slots = pa.table({"hour": ["ZEBRA-9", "ZEBRA-10"], "capacity": [70, 50]})
-    found["planning"] = velado.assign_appointments(zebras(), slots, ["city"])
-    found["planners"] = velado.compare_planners(zebras(), slots, ["city"], ["random", "best-fit"], k=20)
+    found["planning"] = velado.appointments.assign_appointments(zebras(), slots, ["city"])
+    found["planners"] = velado.appointments.compare_planners(zebras(), slots, ["city"], ["random", "best-fit"], k=20)
     groups = anonymity_groups(zebras(), ["city", "born"])
     found["anonymity"] = AnonymityOfTables((groups.sizes(),))
     found["groups"] = groups
@@ -327,19 +327,19 @@ KINDS: dict[str, type[Result]] = {
     "evaluation": Evaluation,
     "check": Check,
     "classes": Check,
-    "exploration": velado.Exploration,
+    "exploration": velado.questions.Exploration,
     "inspection": Inspection,
     "suggestion": Suggestion,
     "comparison": Comparison,
     "balance": Balance,
     "attacks": Attacks,
     "attack": Attack,
-    "estimate": velado.Estimate,
-    "planning": velado.Planning,
-    "planners": velado.Planning,
-    "fuzzification": velado.Fuzzification,
-    "recode": velado.Fuzzification,
-    "decrypted": velado.Decrypted,
+    "estimate": velado.questions.Estimate,
+    "planning": velado.appointments.Planning,
+    "planners": velado.appointments.Planning,
+    "fuzzification": velado.questions.Fuzzification,
+    "recode": velado.questions.Fuzzification,
+    "decrypted": velado.questions.Decrypted,
     "anonymity": AnonymityOfTables,
 }
 
@@ -384,7 +384,7 @@ def test_what_everybody_may_know_of_a_release(results: dict[str, Any]) -> None:
 
 
 def test_memberships_are_not_in_the_json(results: dict[str, Any]) -> None:
-    back = velado.Fuzzification.from_dict(results["recode"].as_dict())
+    back = velado.questions.Fuzzification.from_dict(results["recode"].as_dict())
     assert back.breaks == results["recode"].breaks
     with pytest.raises(InputError) as caught:
         _ = back.found
@@ -531,19 +531,22 @@ def test_the_json_of_every_command_fits_its_schema(main: Command, write_project:
         (Release, "run project.yaml"),
         (LightRelease, "run light.yaml"),
         (Release, "demo --folder demo"),
-        (velado.Decrypted, "decrypt light.csv --column national_id --key file:secret --output back.csv"),
+        (velado.questions.Decrypted, "decrypt light.csv --column national_id --key file:secret --output back.csv"),
         (Check, "check patients.csv --qi sex,city --sensitive diagnosis"),
         (Check, "check patients.csv --qi sex,city --sensitive diagnosis --classes"),
-        (velado.Exploration, "explore project.yaml"),
+        (velado.questions.Exploration, "explore project.yaml"),
         (Inspection, "inspect patients.csv"),
-        (velado.Estimate, "estimate project.yaml"),
+        (velado.questions.Estimate, "estimate project.yaml"),
         (Evaluation, "evaluate --project project.yaml"),
         (Comparison, "compare project.yaml --k 2,5"),
         (Balance, "balance project.yaml --k 2,5 --loss 0.9"),
         (Attacks, "attack --project project.yaml"),
-        (velado.Fuzzification, "fuzzy patients.csv --qi cost --sensitive diagnosis"),
-        (velado.Planning, "appointments assign patients.csv slots.csv --qi sex --output given.csv"),
-        (velado.Planning, "appointments compare patients.csv slots.csv --qi sex --methods random,best-fit"),
+        (velado.questions.Fuzzification, "fuzzy patients.csv --qi cost --sensitive diagnosis"),
+        (velado.appointments.Planning, "appointments assign patients.csv slots.csv --qi sex --output given.csv"),
+        (
+            velado.appointments.Planning,
+            "appointments compare patients.csv slots.csv --qi sex --methods random,best-fit",
+        ),
         (AnonymityOfTables, "appointments k patients.csv --qi sex,city"),
     ]
     for kind, line in commands:

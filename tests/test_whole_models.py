@@ -17,10 +17,10 @@ import oracle
 import velado
 from harness.watching import times
 from tables import Small, model_strategy, small_tables, velado_model
-from velado import Column, Datafly, Fixed, Incognito, InputError, KAnonymity, Lattice, Mondrian, NoSolution, Samarati
+from velado import Column, InputError, KAnonymity, Lattice, Mondrian, NoSolution
 from velado.evaluation import Pair, utility
 from velado.frequency import Classes, FrequencyTable, Population
-from velado.methods import OBJECTIVES
+from velado.methods import OBJECTIVES, Datafly, Fixed, Incognito, Samarati
 from velado.methods.objectives import value_of
 from velado.models import AverageRisk, KMap, judge_classes
 from velado.release.count import count_table
@@ -220,7 +220,7 @@ def test_people_with_several_rows_count_once() -> None:
 
 
 @pytest.mark.parametrize("model", [AverageRisk(0.5), KMap(5, "nobody.csv")], ids=lambda m: m.name)
-@pytest.mark.parametrize("method", [Mondrian(), velado.Fuzzy()], ids=lambda m: m.name)
+@pytest.mark.parametrize("method", [Mondrian(), velado.methods.Fuzzy()], ids=lambda m: m.name)
 def test_methods_of_single_classes_refuse(model: object, method: object) -> None:
     with pytest.raises(InputError) as refused:
         velado.anonymize(PEOPLE, COLUMNS, [model], method)  # type: ignore[list-item,arg-type]

@@ -10,7 +10,9 @@ import yaml
 
 import velado
 from conftest import Command
-from velado import Fuzzy, KAnonymity, QAnonymity, fuzzify
+from velado import KAnonymity, fuzzify
+from velado.methods import Fuzzy
+from velado.models import QAnonymity
 
 
 @pytest.fixture

@@ -8,19 +8,17 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from velado import (
+from velado import InputError, Source
+from velado.appointments import (
     AnonymityVector,
     Groups,
-    InputError,
     Planning,
-    Source,
     anonymity_groups,
     assign_appointments,
     compare_planners,
     generate_people,
     generate_slots,
     save_table,
-    save_vectors,
 )
 from velado.appointments.planners.registry import PLANNERS, planner_title
 from velado.appointments.planning import MOST_RANKED
@@ -42,6 +40,7 @@ from velado.cli.terminal import (
     table,
 )
 from velado.i18n import Language
+from velado.report import save_vectors
 from velado.sentences import Sentence
 
 app = App(help="Give out appointments that keep people anonymous.", no_args_is_help=True)

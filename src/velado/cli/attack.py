@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from velado import ATTACKS, Attack, InputError, attack
+from velado import InputError, attack
+from velado.attacks import ATTACKS, Attack
 from velado.cli.language import current
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (

@@ -10,7 +10,7 @@ import typer
 import yaml
 from rich.table import Table
 
-from velado import Check, InputError, check
+from velado import InputError, check
 from velado.cli import warming
 from velado.cli.classes import ALL, CSV, FIRST, TOP, show, write
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
@@ -29,6 +29,7 @@ from velado.cli.terminal import (
     told,
 )
 from velado.cli.verdicts import show_verdicts
+from velado.evaluation import Check
 from velado.models import figure_none, figure_title
 from velado.sentences import Sentence
 

@@ -7,11 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from velado import Comparison, compare, save_comparison
+from velado import compare
 from velado.cli import warming
 from velado.cli.grid import ALL, tries
 from velado.cli.language import current, spoken
 from velado.cli.terminal import FORCE, JSON, percent, print_json, progress, say, table
+from velado.evaluation import Comparison
+from velado.report import save_comparison
 from velado.sentences import Sentence
 
 

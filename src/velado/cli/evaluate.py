@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from velado import MEASURES, Evaluation, evaluate
+from velado import Evaluation, evaluate
 from velado.cli import fuzzy_summary
 from velado.cli.language import spoken
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
@@ -25,6 +25,7 @@ from velado.cli.terminal import (
     table,
 )
 from velado.cli.verdicts import show_verdicts
+from velado.evaluation import MEASURES
 from velado.models import figure_title
 from velado.sentences import Sentence
 

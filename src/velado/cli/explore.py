@@ -8,11 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from velado import Exploration, InputError, explore
+from velado import InputError, explore
 from velado.cli import classes, warming
 from velado.cli.language import current
 from velado.cli.terminal import JSON, figure, names, print_json, progress, say, silence, table, told
 from velado.models import MODELS
+from velado.questions import Exploration
 from velado.questions.exploration import Node, NodeClasses, shown
 from velado.questions.exploration import Path as Way
 from velado.report.formats.lattice import save_lattice, save_nodes, write_json

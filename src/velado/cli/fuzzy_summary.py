@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from velado import Evaluation, Fuzzification
+from velado import Evaluation
 from velado.cli.terminal import figure, plain, say, table
 from velado.cli.verdicts import show_verdicts
+from velado.questions import Fuzzification
 from velado.sentences import Sentence, joined
 
 

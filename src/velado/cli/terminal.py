@@ -25,7 +25,8 @@ from velado.progress import Progress, Step
 from velado.sentences import Sentence, into, localized
 
 if TYPE_CHECKING:
-    from velado import LightRelease, Release
+    from velado import Release
+    from velado.release import LightRelease
 
 TWINS = Annotated[
     str, typer.Option(help="fold: spellings of one sensitive value, such as HIV and hiv, count as one; or distinct.")
