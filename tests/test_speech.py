@@ -28,7 +28,7 @@ PORTUGUESE = {"classes"}
 KEYS = {("schema",): {"columns"}}
 """Keys of project files that a help names."""
 CODE = re.compile(
-    r"[a-z-]+ \(\w+\)|--?[a-z][\w-]*|<[^>]*>|\w+:\w+|\{[^}]*\}|'[^']*'|\b[\w/.-]+\.(?:csv|yaml|json|html)\S*"
+    r"\d records|[a-z-]+ \(\w+\)|--?[a-z][\w-]*|<[^>]*>|\w+:\w+|\{[^}]*\}|'[^']*'|\b[\w/.-]+\.(?:csv|yaml|json|html)\S*"
 )
 """What is code and not speech: words with their meaning after them, options, keys, files."""
 
