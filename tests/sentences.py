@@ -26,7 +26,7 @@ SECOND = {"InputError", "NoSolution", "VerificationError", "InternalError", "Vel
 """Calls whose second argument is a sentence."""
 CELLS = {"add_row", "add_column", "Table", "print"}
 """Calls of the command line whose texts go to people as they are: words must have been put into a language before."""
-WORDS = {"hint", "help", "meaning", "message", "title", "reached", "none", "unit"}
+WORDS = {"hint", "help", "meaning", "message", "title", "reached", "none"}
 """Keywords that are sentences, in any call."""
 REMARKS = {"unknown", "left_out", "adapted", "to_do"}
 """Methods of importers whose first argument is a sentence."""
