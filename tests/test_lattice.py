@@ -374,7 +374,7 @@ def test_kernels_return_when_asked():
     with open_table(table) as opened:
         frequency = count_table(opened, Schema(columns))
     space = Space(frequency, [KAnonymity(5)], suppression=0.0)
-    space._stop(space.state)
+    lattice._stop(space.state)
     kernel, known = space.kernel, (space.tables, space.rules, space.objective, space.state, space.scratch)
     assert not kernel.sweep_nodes(*known, 0, space.nodes)
     assert np.isnan(space.state.value).all()

@@ -111,7 +111,7 @@ def _of_model(model: Any, language: str) -> Entry:
 
 def _of_method(method: Any, language: str) -> Entry:
     return {
-        "recoding": "local" if method.local else "full-domain",
+        "recoding": "full-domain" if method.full_domain else "local",
         "proves": method.proves,
         "judges": sorted(method.takes),
         "monotone_only": method.monotone_only,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -202,7 +201,7 @@ def _gist(a: Attack) -> str:
 
 
 def _remedy(a: Attack) -> str:
-    return plain(_prevention(a.prevented_by[0])) if a.succeeded and a.prevented_by else ""
+    return plain(a.prevented_by[0].text(current().code)) if a.succeeded and a.prevented_by else ""
 
 
 def _show(a: Attack) -> None:
@@ -234,20 +233,11 @@ def _show(a: Attack) -> None:
             lines.append(line + [e.value] * values + ([None if e.prior is None else percent(e.prior, 1)] * before))
         table("Most exposed", lines, header)
     for i, p in enumerate(a.prevented_by):
-        how = _prevention(p)
+        how = p.text(current().code)
         if not i:
             say("Prevented by {how}", how=how)
         else:
             say("          or {how}", how=how)
-
-
-def _prevention(prevention: Any) -> str:
-    """The model as a project file has it, and the measure in words."""
-    if current().code == "en":
-        return str(prevention)
-    model = str(replace(prevention, measure=None)) if prevention.model else ""
-    measure = current().label("prevention", prevention.measure) if prevention.measure else ""
-    return ", ".join(text for text in (model, measure) if text)
 
 
 def _words(name: str) -> str:

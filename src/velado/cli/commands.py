@@ -44,7 +44,7 @@ COMMANDS = {
     "inspect": ("inspect", "Show types, missing values, who is singled out, and suggested roles."),
     "init": ("init", "Write a commented project file from what the table looks like."),
     "schema": ("schema", "Print the JSON Schema of project files, for editors and other programs."),
-    "hierarchy": ("hierarchy", "Export the hierarchy of a column as a file: leaf;level 1;…;*."),
+    "hierarchy": ("hierarchy", "Export the hierarchy of a column as a file (leaf;level 1;…;*), or look at it."),
     "key": ("key", "Make a random key for encrypt, pseudonymize and shift."),
     "decrypt": ("decrypt", "Restore encrypted columns, with the key."),
     "demo": ("demo", "Anonymize a built-in sample: 5,000 synthetic hospital patients."),

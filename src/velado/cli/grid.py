@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
@@ -36,7 +37,7 @@ def _help(name: str) -> Help:
     if name == "method":
         return Help("Methods to try, separated by commas: {methods}.", methods=", ".join(METHODS))
     if name == "suppression":
-        return Help("Suppression limits (shares of the records).")
+        return Help("Suppression limits: shares of the records, or 0..3 records.")
     having: list[type[Parametrized]] = [kind for kind in MODELS.values() if name in kind.parameters]
     return Help(
         "Values of {name} to try, such as {example}: {meaning} ({kinds}).",
@@ -54,7 +55,25 @@ def _grid(options: Mapping[str, str | None]) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     for name, text in options.items():
         if text is not None:
-            found[name] = _words(text) if name == "method" else values(name, text)
+            found[name] = (
+                _words(text) if name == "method" else limits(text) if name == "suppression" else values(name, text)
+            )
+    return found
+
+
+def limits(text: str) -> list[Any]:
+    """Suppression limits: shares, or numbers of records, each a value or a range.
+
+    >>> limits("0,0.05,1..2 records")
+    [0, 0.05, '1 record', '2 records']
+    """
+    found: list[Any] = []
+    for part in _words(text):
+        numbers = re.sub(r"\s+records?$", "", part)
+        counted = values("suppression", numbers)
+        found += counted if numbers == part else [f"{n} record{'s' * (n != 1)}" for n in counted]
+    if not found:
+        raise _bad("suppression", text)
     return found
 
 

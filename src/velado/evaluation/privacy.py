@@ -11,7 +11,13 @@ import numpy as np
 from velado.evaluation.classes import ClassFigures, class_figures, class_models
 from velado.evaluation.risk import Risk, risk
 from velado.frequency import Classes, FrequencyTable, Sensitive
-from velado.models import KAnonymity, PrivacyModel, Verdict, checked_figures, judge_classes
+from velado.models import (
+    KAnonymity,
+    PrivacyModel,
+    Verdict,
+    checked_figures,
+    judge_classes,
+)
 from velado.results import IF_SET, Result
 
 

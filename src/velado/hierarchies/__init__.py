@@ -1,7 +1,9 @@
 """Generalization hierarchies: the object, its builders and its checks."""
 
-from velado.hierarchies.build import BUILDERS, build
+from velado.hierarchies.build import BUILDERS, build, build_preview
 from velado.hierarchies.cover import Cover
 from velado.hierarchies.hierarchy import Hierarchy
+from velado.hierarchies.preview import HierarchyPreview
+from velado.hierarchies.tree import Branch, branches
 
-__all__ = ["BUILDERS", "Cover", "Hierarchy", "build"]
+__all__ = ["BUILDERS", "Branch", "Cover", "Hierarchy", "HierarchyPreview", "branches", "build", "build_preview"]

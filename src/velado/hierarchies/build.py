@@ -18,6 +18,7 @@ from velado.hierarchies import calendar, categories, known, numbers, rare, texts
 from velado.hierarchies.files import from_file
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
+from velado.hierarchies.preview import HierarchyPreview, preview
 from velado.sentences import Sentence
 from velado.tables.files import path_of
 from velado.values import ROOT, Text
@@ -56,6 +57,44 @@ def build(
     >>> h.rows()
     [['34', '30-39', '*'], ['37', '30-39', '*'], ['52', '50-59', '*']]
     """
+    hierarchy, file = _unchecked(column, spec, values, format, missing, folder)
+    hierarchy.encode(list(values), file)
+    return hierarchy
+
+
+def build_preview(
+    column: str,
+    spec: Any,
+    values: Sequence[Text] | Mapping[Text, int] | Mapping[str, int],
+    *,
+    format: Formats = None,
+    missing: str = "own-category",
+    folder: Path | None = None,
+) -> HierarchyPreview:
+    """What `build` would make of a column, at a glance; values that the hierarchy does not cover are told, not refused.
+
+    >>> print(build_preview("ill", {"tree": {"heart": ["angina"], "lung": ["asthma"]}}, {"asthma": 7, "flu": 1}))
+    ill: 2 values, 3 levels
+    level  groups  values per group  records per group  for example
+        0       2                 1                  7  asthma, angina
+        1       2                 1                  7  lung, heart
+        2       1                 2                  7  *
+    1 value(s) of the hierarchy are not in the data.
+    1 value(s) of the data are not in the hierarchy, for example: flu
+    """
+    hierarchy, _ = _unchecked(column, spec, values, format, missing, folder)
+    return preview(hierarchy, values)
+
+
+def _unchecked(
+    column: str,
+    spec: Any,
+    values: Sequence[Text] | Mapping[Text, int] | Mapping[str, int],
+    format: Formats,
+    missing: str,
+    folder: Path | None,
+) -> tuple[Hierarchy, Path | None]:
+    """The hierarchy, and the file that it came from."""
     records = {v: n for v, n in values.items() if v is not None} if isinstance(values, Mapping) else None
     values = list(values)
     present = [v for v in values if v is not None]
@@ -72,10 +111,7 @@ def build(
         hierarchy, top, file = _from_mapping(column, spec, Leaves(present, format, records), folder)
     if has_missing:
         hierarchy = hierarchy.with_missing()
-    if top:
-        hierarchy = hierarchy.with_root()
-    hierarchy.encode(values, file)
-    return hierarchy
+    return (hierarchy.with_root() if top else hierarchy), file
 
 
 def missing_values(column: str) -> InputError:
@@ -101,10 +137,10 @@ def check_description(column: str, spec: Any, format: Formats = None) -> None:
     if kind == "file":
         _path(column, spec, None)
     else:
-        _built(column, kind, spec, Leaves([], format, {}))
+        _by_builder(column, kind, spec, Leaves([], format, {}))
 
 
-def _built(column: str, kind: str, spec: Mapping[str, Any], leaves: Leaves) -> Hierarchy:
+def _by_builder(column: str, kind: str, spec: Mapping[str, Any], leaves: Leaves) -> Hierarchy:
     problems = Problems(column)
     with problems.at(kind):
         hierarchy = BUILDERS[kind](column, spec[kind], leaves)
@@ -157,7 +193,7 @@ def _from_mapping(column: str, spec: Any, leaves: Leaves, folder: Path | None) -
         return from_file(column, path, **options), False, path
     if not leaves.values and kind not in OWN_LEAVES:
         return _of_data(Hierarchy.from_rows(column, [[None, ROOT]])), options["top"], None
-    built = _built(column, kind, spec, leaves)
+    built = _by_builder(column, kind, spec, leaves)
     return built if kind in OWN_LEAVES else _of_data(built), options["top"], None
 
 

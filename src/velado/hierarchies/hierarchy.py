@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from velado.hierarchies.scale import Scale
 from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.values import ROOT, Text
+
+if TYPE_CHECKING:
+    from velado.hierarchies.preview import HierarchyPreview
 
 
 @dataclass(frozen=True, repr=False)
@@ -192,6 +195,37 @@ class Hierarchy(Discreet):
         """The hierarchy as rows ``leaf, level 1, …``; a missing value is an empty text."""
         columns = [[self.labels[level][g] or "" for g in self.maps[level]] for level in range(self.levels)]
         return [list(row) for row in zip(*columns, strict=True)]
+
+    def as_tree(self) -> dict[str, Any] | list[str]:
+        """The hierarchy as a nested mapping, from the groups of the highest level down to lists of leaves.
+
+        A missing value is an empty text. `from_tree` reads it back; order and distances of the leaves are not in it.
+
+        >>> Hierarchy.from_rows("ill", [["flu", "lung", "*"], ["angina", "heart", "*"]]).as_tree()
+        {'*': {'lung': ['flu'], 'heart': ['angina']}}
+        """
+        from velado.hierarchies.tree import as_tree
+
+        return as_tree(self)
+
+    @classmethod
+    def from_tree(cls, column: str, tree: Any) -> Hierarchy:
+        """A hierarchy from a nested mapping as `as_tree` gives it: all leaves at the same depth, in lists.
+
+        >>> Hierarchy.from_tree("ill", {"*": {"lung": ["flu"], "heart": ["angina"]}}).rows()
+        [['flu', 'lung', '*'], ['angina', 'heart', '*']]
+        """
+        from velado.hierarchies.tree import from_tree
+
+        return from_tree(column, tree)
+
+    def preview(
+        self, values: Sequence[Text] | Mapping[Text, int] | Mapping[str, int] | None = None
+    ) -> HierarchyPreview:
+        """Levels, groups and their sizes at a glance, and which of the values given are not covered."""
+        from velado.hierarchies.preview import preview
+
+        return preview(self, values)
 
     def write(self, out: TextIO, delimiter: str = ";") -> None:
         """Write the rows as delimited text."""

@@ -30,12 +30,12 @@ FIRST_NODES = 16
 """Nodes that a search evaluates at least, if its kernels are not compiled."""
 
 
-def kernels_ready(rows: int) -> bool:
-    """Whether so many rows can be searched without waiting for the compiler."""
+def kernels_ready(rows: int, *kernels: str) -> bool:
+    """Whether so many rows can be searched, with these kernels or in any way, without waiting for the compiler."""
     from velado.kernels.compiler import LARGEST
     from velado.kernels.folder import compiled_before
 
-    return rows * FIRST_NODES <= LARGEST or compiled_before("climb_nodes", "partition")
+    return rows * FIRST_NODES <= LARGEST or compiled_before(*(kernels or ("climb_nodes", "partition")))
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,8 @@ class Found(Discreet):
 class Method(ABC):
     """A way to find a recoding in a frequency table.
 
-    ``takes``: which kinds of models it can satisfy (`velado.models.base`). ``local``: a value may become different labels in
-    different records; full-domain otherwise. ``proves``: what it finds is proven to be the best by its own goal.
+    ``takes``: which kinds of models it can satisfy (`velado.models.base`). ``full_domain``: it
+    chooses a node of the generalization lattice, every column at one level. ``proves``: what it finds is proven to be the best by its own goal.
     ``monotone_only``: models must be monotone, and hereditary where records may be suppressed.
     """
 
@@ -108,7 +108,7 @@ class Method(ABC):
     declaration: ClassVar[Declaration]
     parameters: ClassVar[Mapping[str, Parameter]]
     takes: ClassVar[frozenset[str]] = frozenset({CLASS, WHOLE})
-    local: ClassVar[bool] = False
+    full_domain: ClassVar[bool] = True
     proves: ClassVar[bool] = False
     monotone_only: ClassVar[bool] = False
 

@@ -66,7 +66,7 @@ class Fuzzy(Method):
         example={"partition": "c-means", "sets": 5},
     )
     takes: ClassVar[frozenset[str]] = frozenset({CLASS, FUZZY})
-    local: ClassVar[bool] = True
+    full_domain: ClassVar[bool] = False
     parameters: ClassVar = {
         "partition": Choice("how the sets are found", ("c-means", "gustafson-kessel", "k-means", "global-recode")),
         "joint": Choice("partition all columns together instead of crossing their sets", FLAG),

@@ -61,7 +61,7 @@ class Mondrian(Method):
         example={"split": "median"},
     )
     takes: ClassVar[frozenset[str]] = frozenset({CLASS})
-    local: ClassVar[bool] = True
+    full_domain: ClassVar[bool] = False
     parameters: ClassVar = {
         "split": Choice("where a column is cut", ("balanced", "median", "distribution"), expert=True),
         "represent": ChoiceByColumn("what stands for the values of a class", tuple(REPRESENTATIVES)),

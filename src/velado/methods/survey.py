@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from velado.frequency.classes import LevelTables
 from velado.methods.base import lattice_size
 from velado.methods.lattice import THREADS, in_ranges, kernel_tables, too_large, work_arrays
 from velado.methods.objectives import compile_objective, value_of
-from velado.models import PrivacyModel, Verdict, WholeModel, compile_rules, judge_classes, single_models, whole_models
+from velado.models import PrivacyModel, compile_rules, judge_classes, whole_models
 from velado.models.base import rules_of
 from velado.progress import Progress
 
@@ -73,8 +73,10 @@ def survey(
     nodes = lattice_size(shape)
     if nodes > most:
         raise too_large(nodes, most, "Raise the limit (--most-nodes, most_nodes=), or take fewer quasi-identifiers.")
+    if whole_models(models):
+        return _node_by_node(frequency, models, objective, shape, progress)
     tables = LevelTables.of(frequency)
-    rules = compile_rules(single_models(models), frequency.judged)
+    rules = compile_rules(models, frequency.judged)
     people = frequency.people
     histograms = people is not None or bool((rules.kind != SIZE).any())
     # No class is too small to be looked at, and nothing is left out for what it suppresses.
@@ -106,63 +108,73 @@ def survey(
     none = found.classes == 0
     found.achieved[:, none] = np.nan
     value = found.loss if objective == "loss" else found.value
-    single = single_models(models)
-    owners = [owner for owner, _ in rules_of(single, frequency.judged)]
-    achieved, reached = (_told(single, owners, table) for table in (found.achieved, found.reached))
-    surveyed = Surveyed(
+    owners = [owner for owner, _ in rules_of(models, frequency.judged)]
+    achieved, reached = (_told(models, owners, table) for table in (found.achieved, found.reached))
+    progress.at(1.0)
+    return Surveyed(
         shape, frequency.records, value, found.loss, found.kept, found.classes, found.smallest, found.largest,
         found.least, found.exposure, found.people, achieved, reached,
     )  # fmt: skip
-    if whole_models(models):
-        surveyed = _judged_whole(surveyed, frequency, models, objective, progress)
-    progress.at(1.0)
-    return surveyed
 
 
-def _judged_whole(
-    surveyed: Surveyed, frequency: FrequencyTable, models: Sequence[PrivacyModel], objective: str, progress: Progress
+def _node_by_node(
+    frequency: FrequencyTable,
+    models: Sequence[PrivacyModel],
+    objective: str,
+    shape: tuple[int, ...],
+    progress: Progress,
 ) -> Surveyed:
-    """Every node judged as a whole: what is released of it, and what each model has with and without suppression.
-
-    Node by node, much slower than the survey of single classes, whose figures are overwritten.
-    """
-    nodes = len(surveyed.kept)
-    single = iter(surveyed.achieved)
-    parts = [{"": 0} if isinstance(m, WholeModel) else dict.fromkeys(next(single)) for m in models]
-    achieved, reached = ([{name: np.full(nodes, np.nan) for name in p} for p in parts] for _ in range(2))
+    """The same where a model judges the whole release: no kernel knows those, so it takes much longer."""
+    nodes = lattice_size(shape)
+    # loss, objective, kept, classes, smallest, largest, least, exposure, people
+    lines = np.full((nodes, 9), np.nan)
+    lines[:, 2:7] = lines[:, 8] = 0
+    achieved: list[list[Any]] = []
+    reached: list[list[Any]] = []
     for node in range(nodes):
-        progress.check()
-        levels = np.unravel_index(node, surveyed.shape) if surveyed.shape else ()
-        classes = Classes.at_levels(frequency, [int(x) for x in levels])
+        progress.at(node, nodes)
+        levels = [int(x) for x in np.unravel_index(node, shape)] if shape else []
+        classes = Classes.at_levels(frequency, levels)
         kept, verdicts = judge_classes(models, frequency.judged, classes)
-        released = classes.only(kept)
-        _tell(reached, node, verdicts)
-        if released.count:
-            _tell(achieved, node, judge_classes(models, frequency.judged, released)[1])
-        sizes, people = released.sizes, released.people
-        surveyed.kept[node], surveyed.classes[node] = sizes.sum(), released.count
-        surveyed.smallest[node], surveyed.largest[node] = (sizes.min(), sizes.max()) if released.count else (0, 0)
-        surveyed.exposure[node], surveyed.people[node] = people.min() if released.count else np.nan, people.sum()
-        surveyed.loss[node] = value_of("loss", classes, kept)
-        if objective != "loss":
-            surveyed.objective[node] = value_of(objective, classes, kept) if released.count else np.nan
-    return replace(surveyed, achieved=_whole_numbers(achieved), reached=_whole_numbers(reached))
-
-
-def _tell(figures: list[dict[str, np.ndarray]], node: int, verdicts: Sequence[Verdict]) -> None:
-    for told, verdict in zip(figures, verdicts, strict=True):
-        for name, values in told.items():
-            figure = verdict.achieved[name] if name else verdict.achieved
-            values[node] = np.nan if figure is None or not np.isfinite(figure) else figure
-
-
-def _whole_numbers(figures: Sequence[dict[str, np.ndarray]]) -> tuple[dict[str, Figure], ...]:
-    """The figures, and whether they are whole numbers."""
-    known = ({name: x[~np.isnan(x)] for name, x in told.items()} for told in figures)
-    return tuple(
-        {name: Figure(x, bool((there[name] == np.round(there[name])).all())) for name, x in told.items()}
-        for told, there in zip(figures, known, strict=True)
+        reached.append([v.achieved for v in verdicts])
+        people = _people(classes)
+        lines[node, 6] = people.min()
+        if not kept.any():
+            achieved.append([None] * len(models))
+            continue
+        sizes = classes.sizes[kept]
+        achieved.append([v.achieved for v in judge_classes(models, frequency.judged, classes.only(kept))[1]])
+        lines[node, :2] = value_of("loss", classes, kept), value_of(objective, classes, kept)
+        lines[node, 2:6] = sizes.sum(), len(sizes), sizes.min(), sizes.max()
+        lines[node, 7:] = people[kept].min(), people[kept].sum()
+    progress.at(1.0)
+    loss, value, _, _, _, _, least, exposure, people_released = lines.T.copy()
+    kept_records, released, smallest, largest = lines[:, 2:6].T.astype(np.int64)
+    return Surveyed(
+        shape=shape,
+        records=frequency.records,
+        objective=value,
+        loss=loss,
+        kept=kept_records,
+        classes=released,
+        smallest=smallest,
+        largest=largest,
+        least=least,
+        exposure=exposure,
+        people=people_released,
+        achieved=tuple(_columns([line[i] for line in achieved]) for i in range(len(models))),
+        reached=tuple(_columns([line[i] for line in reached]) for i in range(len(models))),
     )
+
+
+def _people(classes: Classes) -> np.ndarray:
+    """How many people each class has: records, or shares where a person may have several."""
+    counted = classes.frequency.people
+    if counted is None:
+        return classes.sizes.astype(float)
+    own = classes.values == counted.first
+    of = np.repeat(np.arange(classes.count), np.diff(classes.start))[own]
+    return np.bincount(of, weights=classes.value_counts[own], minlength=classes.count) / counted.unit
 
 
 def _told(models: Sequence[PrivacyModel], owners: Sequence[int], table: np.ndarray) -> tuple[dict[str, Figure], ...]:
@@ -173,8 +185,8 @@ def _told(models: Sequence[PrivacyModel], owners: Sequence[int], table: np.ndarr
 
 
 def _read(model: PrivacyModel, figures: np.ndarray) -> dict[str, Figure]:
-    """A model's figures as it tells them, from those of its rules; infinite ones are none."""
-    known = ~np.isnan(figures).any(axis=0)
+    """A model's figures as it tells them, from those of its rules."""
+    known = np.isfinite(figures).all(axis=0)
     # Nodes share few different figures: each is read once.
     if len(figures) == 1:
         different, place = np.unique(figures[0, known], return_inverse=True)
@@ -182,16 +194,23 @@ def _read(model: PrivacyModel, figures: np.ndarray) -> dict[str, Figure]:
     else:
         found, place = np.unique(figures[:, known], axis=1, return_inverse=True)
         lines = found.T
-    told = [model.achieved([float(x) for x in line]) if np.isfinite(line).all() else None for line in lines]
-    example = model.achieved([1.0] * len(figures))
-    names = tuple(example) if isinstance(example, Mapping) else ("",)
-    read = {}
-    for name in names:
-        cells = [t if t is None or not name else t[name] for t in told]
-        values = np.full(figures.shape[1], np.nan)
-        values[known] = np.array([np.nan if c is None else c for c in cells], dtype=float)[place.reshape(-1)]
-        read[name] = Figure(values, isinstance(example[name] if name else example, int))
-    return read
+    told = [model.achieved([float(x) for x in line]) for line in lines]
+    read = _columns([*told, None], model.achieved([1.0] * len(figures)))
+    at = np.full(figures.shape[1], len(told))
+    at[known] = place.reshape(-1)
+    return {name: Figure(figure.values[at], figure.whole) for name, figure in read.items()}
+
+
+def _columns(told: Sequence[Any], example: Any = None) -> dict[str, Figure]:
+    """What a model tells, one after the other, by the names of its figures; infinite figures are none."""
+    example = next((t for t in told if t is not None), 0.0) if example is None else example
+    parts = {"": example} if not isinstance(example, Mapping) else example
+    columns = {}
+    for name, one in parts.items():
+        cells = [t[name] if name and t is not None else t for t in told]
+        values = np.array([np.nan if x is None or np.isinf(x) else x for x in cells], dtype=float)
+        columns[name] = Figure(values, isinstance(one, int))
+    return columns
 
 
 def satisfying(surveyed: Surveyed, limit: int) -> np.ndarray:

@@ -159,9 +159,7 @@ def _variants(project: Project, grid: Mapping[str, Sequence[Any]]) -> list[Varia
     for name, values in grid.items():
         if name not in known:
             raise InputError(
-                "unknown-parameter",
-                Sentence("a comparison cannot vary '{name}'", name=name),
-                hint=suggest(name, known),
+                "unknown-parameter", Sentence("a comparison cannot vary '{name}'", name=name), hint=suggest(name, known)
             )
         if not len(values):
             raise InputError("empty-grid", Sentence("there is no value to try for '{name}'", name=name))

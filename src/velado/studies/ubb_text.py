@@ -129,7 +129,7 @@ def _frequency(rows: Sequence[Sequence[str]], names: Sequence[str]) -> Frequency
 
 def _vectors(frequency: FrequencyTable, k: int, most: int = 0) -> str:
     """The k-minimal generalizations that suppress at most so many records."""
-    method = Lattice(suppression=most / frequency.records, minimal=True)
+    method = Lattice(suppression=f"{most} records", minimal=True)
     found = method.search(frequency, [KAnonymity(k)])
     return " ".join("[" + ",".join(map(str, v)) + "]" for v in sorted(found.minimal))
 

@@ -10,10 +10,11 @@ import numpy as np
 from velado.evaluation import Comparison, Evaluation, Setting
 from velado.evaluation.kolmogorov import KEPT
 from velado.i18n import Language
+from velado.parameters import records_of
 from velado.report import charts
 from velado.report.chapters.content import Beside, Block, Cell, Picture, Pictures, Section, Table
 from velado.report.chapters.disclosure import Share, distribution, open_ends, original_number, sensitive_distribution
-from velado.report.chapters.subject import Subject, clean, parameter_label, symbol
+from velado.report.chapters.subject import Subject, clean, limit_in_words, parameter_label, symbol
 
 OVERALL = {
     "loss": 4,
@@ -233,7 +234,7 @@ def _numeric(settings: list[Setting], parameter: str) -> bool:
 
 def _named(words: Language, name: str, value: Any) -> str:
     if name == "suppression":
-        return words.text("setting.suppression", share=words.percent(value))
+        return words.text("setting.suppression", share=limit_in_words(value, words))
     shown = words.number(value) if isinstance(value, (int, float)) else str(value)
     return shown if name == "method" else f"{symbol(name)} = {shown}"
 
@@ -268,5 +269,6 @@ def _settings(subject: Subject) -> Table:
 
 def _parameter_cell(subject: Subject, name: str, value: Any) -> Cell:
     if name == "suppression":
-        return subject.percent(value)
+        counted = records_of(value) is not None
+        return Cell(limit_in_words(value, subject.words)) if counted else subject.percent(value)
     return subject.figure(value) if isinstance(value, (int, float)) else Cell(str(value))

@@ -15,7 +15,7 @@ from velado.models import FUZZY, MODELS, figure_title, larger_is_safer, model_fr
 from velado.models import Verdict as Judged
 from velado.report import charts
 from velado.report.chapters.content import Beside, Block, Cell, Picture, Pictures, Section, Table
-from velado.report.chapters.subject import Subject, clean
+from velado.report.chapters.subject import Subject, clean, limit_in_words
 from velado.report.chapters.summary import required
 from velado.schema import Column
 from velado.sentences import Sentence
@@ -308,7 +308,7 @@ def method(subject: Subject) -> Section | None:
 def _parameter(subject: Subject, key: str, value: Any) -> str:
     words = subject.words
     if key == "suppression":
-        return words.percent(value)
+        return limit_in_words(value, words)
     if key == "objective":
         return Sentence(OBJECTIVES[str(value)].title).into(words.code)
     if isinstance(value, Mapping):

@@ -14,6 +14,7 @@ from velado.evaluation import Comparison, Evaluation, Pair
 from velado.hierarchies import Cover
 from velado.i18n import Language
 from velado.models import strengths
+from velado.parameters import records_of
 from velado.report.chapters.content import Cell, Table
 from velado.report.chapters.disclosure import Limits
 from velado.results import Discreet
@@ -107,6 +108,14 @@ class Subject(Discreet):
 def clean(text: str) -> str:
     """A text in one line, without characters that a page or a sheet cannot hold."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def limit_in_words(limit: float | str, words: Language) -> str:
+    """A suppression limit: a share, or a number of records."""
+    records = records_of(limit)
+    if records is None:
+        return words.percent(float(limit))
+    return words.text("suppression.records", records=words.integer(records))
 
 
 def symbol(parameter: str) -> str:
