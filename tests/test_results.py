@@ -292,10 +292,12 @@ def made() -> dict[str, Any]:
         queries=20,
     )  # fmt: skip
     found["check"] = velado.check(zebras(), ["city", "born"], ["ill"], trees={"ill": TREE})
+    found["classes"] = velado.check(zebras(), ["city", "born"], ["ill"], classes=True)
     found["inspection"] = velado.inspect_table(zebras())
     found["suggestion"] = suggest(zebras())
     grid = project(folder, velado.Lattice(suppression=0.05), output=Output())
     found["comparison"] = velado.compare(grid, {"k": [2, 100, 121]})
+    found["exploration"] = velado.explore(grid)
     found["balance"] = velado.balance(grid, {"loss": 0.9}, {"k": [2, 3, 121]})
     found["attacks"] = velado.attack(
         folder / "mondrian.csv", original=zebras(), other=folder / "lattice.csv", external=zebras(),
@@ -324,6 +326,8 @@ KINDS: dict[str, type[Result]] = {
     "several": Releases,
     "evaluation": Evaluation,
     "check": Check,
+    "classes": Check,
+    "exploration": velado.Exploration,
     "inspection": Inspection,
     "suggestion": Suggestion,
     "comparison": Comparison,
@@ -473,7 +477,7 @@ def test_every_dataclass_with_values_is_discreet() -> None:
                 continue
             if issubclass(kind, Discreet):
                 assert kind.__repr__ is Discreet.__repr__, kind
-            elif not {c.__name__ for c in kind.__mro__} & set(PARAMETERS):
+            elif kind.__dataclass_params__.repr and not {c.__name__ for c in kind.__mro__} & set(PARAMETERS):
                 types = [str(f.type) for f in fields(kind) if f.repr]
                 if any(VALUES.search(t) for t in types):
                     open_ones[kind.__name__] = types
@@ -529,6 +533,8 @@ def test_the_json_of_every_command_fits_its_schema(main: Command, write_project:
         (Release, "demo --folder demo"),
         (velado.Decrypted, "decrypt light.csv --column national_id --key file:secret --output back.csv"),
         (Check, "check patients.csv --qi sex,city --sensitive diagnosis"),
+        (Check, "check patients.csv --qi sex,city --sensitive diagnosis --classes"),
+        (velado.Exploration, "explore project.yaml"),
         (Inspection, "inspect patients.csv"),
         (velado.Estimate, "estimate project.yaml"),
         (Evaluation, "evaluate --project project.yaml"),

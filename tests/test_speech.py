@@ -20,11 +20,13 @@ WORDS = """
 the of and is are that with by this which not given what how its it be may only many from where whose each
 file files table tables column columns people records values usage options arguments commands option command
 default required show write print found number share before after lost loss highest written verified released
-suppressed succeeds fails holds classes singled out average missing because suggested role level levels
+or such suppressed succeeds fails holds classes singled out average missing because suggested role level levels
 """
 ENGLISH = set(WORDS.split())
 """Words that no Spanish or Portuguese sentence has."""
 PORTUGUESE = {"classes"}
+KEYS = {("schema",): {"columns"}}
+"""Keys of project files that a help names."""
 CODE = re.compile(
     r"[a-z-]+ \(\w+\)|--?[a-z][\w-]*|<[^>]*>|\w+:\w+|\{[^}]*\}|'[^']*'|\b[\w/.-]+\.(?:csv|yaml|json|html)\S*"
 )
@@ -65,7 +67,7 @@ def test_no_sentence_of_the_command_line_is_put_together_from_pieces() -> None:
 def test_help_has_no_english(command: tuple[str, ...], code: str, main: Command) -> None:
     ended = main(*command, "--help", "--language", code, columns=80)
     assert (ended.code, ended.err) == (0, "")
-    assert english(ended.out, code) == set()
+    assert english(ended.out, code) <= KEYS.get(command, set())
     assert " Uso: velado" in ended.out
     assert max(map(cell_len, ended.out.splitlines())) <= 80
 
@@ -92,8 +94,8 @@ def test_values_in_the_help_are_those_of_the_code(main: Command) -> None:
 @pytest.mark.parametrize(
     ("args", "english", "spanish", "portuguese"),
     [
-        ("chek", "No such command 'chek'. Did you mean 'check'?", "No existe la orden 'chek'. ¿Quería decir 'check'?",
-         "Não existe o comando 'chek'. Quis dizer 'check'?"),
+        ("atack", "No such command 'atack'. Did you mean 'attack'?", "No existe la orden 'atack'. ¿Quería decir 'attack'?",
+         "Não existe o comando 'atack'. Quis dizer 'attack'?"),
         ("check", "Missing argument 'table'.", "Falta el argumento 'tabla'.", "Falta o argumento 'tabela'."),
         ("check a.csv", "Missing option '--qi'.", "Falta la opción '--qi'.", "Falta a opção '--qi'."),
         ("check a.csv --qi", "Option '--qi' requires an argument.", "La opción '--qi' necesita un valor.",

@@ -16,22 +16,23 @@ from velado.methods.objectives import compile_objective, value_of
 from velado.models import PrivacyModel, compile_rules, judge_classes, whole_models
 from velado.models.base import rules_of
 from velado.progress import Progress
+from velado.results import Discreet
 
 MOST_NODES = 1_000_000
 """About 100 MB of figures."""
 TIE = 1e-12
 
 
-@dataclass(frozen=True)
-class Figure:
+@dataclass(frozen=True, repr=False)
+class Figure(Discreet):
     """What a model tells of every node; NaN where it tells nothing. ``whole``: they are whole numbers."""
 
     values: np.ndarray
     whole: bool
 
 
-@dataclass(frozen=True)
-class Surveyed:
+@dataclass(frozen=True, repr=False)
+class Surveyed(Discreet):
     """Figures of all nodes, numbered in mixed radix, the first column most significant; see `velado.kernels.survey`.
 
     ``achieved`` and ``reached`` have the figures of each model by name; the name is empty where a model has one figure.

@@ -276,7 +276,7 @@ class Project(Discreet):
 
         >>> found = Project.check({"source": "patients.csv", "columns": {"age": "quasi"}, "models": []})
         >>> [(error.path, error.code) for error in found]
-        [('', 'missing-key'), ('columns.age.role', 'bad-role')]
+        [('models', 'missing-key'), ('columns.age.role', 'bad-role')]
         """
         from velado.project.check import problems_of
 
