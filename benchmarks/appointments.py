@@ -120,11 +120,13 @@ def million() -> None:
         for suffix in ("parquet", "csv"):
             people, slots, output = (Path(folder) / f"{n}.{suffix}" for n in ("people", "slots", "output"))
             like = {"people": 1_000_000, "ages": "spain-2015", "postal_codes": 200}
-            velado.save_table(velado.generate_people(**like), people)
-            velado.save_table(velado.generate_slots(slots=5_000, people=1_000_000, lowest=150, highest=250), slots)
+            velado.appointments.save_table(velado.appointments.generate_people(**like), people)
+            velado.appointments.save_table(
+                velado.appointments.generate_slots(slots=5_000, people=1_000_000, lowest=150, highest=250), slots
+            )
             began = time.perf_counter()
             qi = ["age", "sex", "postal_code"]
-            velado.assign_appointments(people, slots, qi, slot="slot", output=output)
+            velado.appointments.assign_appointments(people, slots, qi, slot="slot", output=output)
             print(f"{suffix}: read, planned, written, verified in {time.perf_counter() - began:.1f} s")
 
 

@@ -18,7 +18,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from velado import Column, Exploration, KAnonymity, Lattice, Project, RecursiveDiversity, TCloseness, explore
+from velado import Column, KAnonymity, Lattice, Project, TCloseness, explore
+from velado.models import RecursiveDiversity
+from velado.questions import Exploration
 from velado.report.formats.lattice import save_nodes
 from velado.studies import data_folder, ubb
 

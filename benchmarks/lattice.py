@@ -17,7 +17,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from velado import Column, KAnonymity, Lattice, RecursiveDiversity, TCloseness
+from velado import Column, KAnonymity, Lattice, TCloseness
+from velado.models import RecursiveDiversity
 from velado.studies import data_folder, ubb
 
 

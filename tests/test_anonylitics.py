@@ -17,8 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Command
-from velado import InputError, Project, create_key, import_anonylitics, run
+from velado import InputError, Project, run
 from velado.cli.import_ import project_text
+from velado.operations import create_key
+from velado.project import import_anonylitics
 from velado.project.importers.anonylitics.project import Imported
 from velado.samples import caoba
 from velado.studies import anonylitics, anonylitics_memory, data_folder

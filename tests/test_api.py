@@ -128,3 +128,38 @@ def test_a_project_may_be_a_mapping():
     described = {"source": PEOPLE, "columns": BY_NAME, "models": {"k-anonymity": {"k": 2}}}
     assert velado.run(described).levels == {"age": 1}
     assert len(velado.compare(described, {"k": [2, 3]}).settings) == 2
+
+
+def test_a_suggestion_is_what_init_would_write_and_runs(tmp_path):
+    ages = [20 + i % 40 for i in range(120)]
+    given = pd.DataFrame(
+        {
+            "name": [f"Ana Pérez {i}" for i in range(120)],
+            "age": ages,
+            "sex": ["F" if i % 2 else "M" for i in range(120)],
+            "diagnosis": [("flu", "asthma", "angina")[i % 3] for i in range(120)],
+        }
+    )
+    found = velado.suggest(given)
+    assert found.kept["age"]["role"] == "quasi-identifier"
+    assert found.kept.get("name", {"role": "identifier"})["role"] == "identifier"
+    release = velado.run(found.project)
+    assert isinstance(release.table, pd.DataFrame)
+    assert "name" not in release.table
+    again = velado.anonymize(given, found.kept, found.models, found.method, rest="drop")
+    assert again.evaluation.utility.loss == release.evaluation.utility.loss
+    with pytest.raises(InputError, match="read back"):
+        type(found).from_dict(found.as_dict()).project  # noqa: B018
+
+
+def test_about_thirty_names_and_the_rest_in_submodules():
+    assert 25 <= len(velado.__all__) <= 36
+    for home, name in (
+        ("models", "AlphaK"),
+        ("methods", "Samarati"),
+        ("appointments", "assign_appointments"),
+        ("questions", "Estimate"),
+        ("report", "save_comparison"),
+    ):
+        assert not hasattr(velado, name)
+        assert getattr(getattr(velado, home), name)

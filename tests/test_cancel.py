@@ -16,7 +16,8 @@ import pytest
 
 import velado
 from test_mondrian import in_parts
-from velado import Cancelled, Column, KAnonymity, Lattice, Mondrian, Output, Progress, Project, Step
+from velado import Cancelled, Column, KAnonymity, Lattice, Mondrian, Output, Progress, Project
+from velado.progress import Step
 from velado.samples import hospital
 
 GENEROUS = 5.0
@@ -104,7 +105,7 @@ def evaluate_again(folder: Path, progress: Progress) -> Any:
 def decrypt(folder: Path, progress: Progress) -> Any:
     key = folder.parent / "key"
     if not key.exists():
-        velado.create_key(key)
+        velado.operations.create_key(key)
     roles = (Column("age", operation={"encrypt": {"key": f"file:{key}"}}), Column("ill", "insensitive"))
     tokens = velado.run(Project(AGES, roles, anonymization="light")).table
     return velado.decrypt(tokens, ["age"], f"file:{key}", output=folder / "plain.csv", progress=progress)
@@ -126,7 +127,7 @@ CALLS: dict[str, tuple[Call, list[str]]] = {
     "check": (lambda f, p: velado.check(PEOPLE, QI, ["diagnosis"], progress=p), ["open", "count", "measure"]),
     "inspect": (lambda f, p: velado.inspect_table(PEOPLE, p), ["open", "inspect", "combine"]),
     "estimate": (lambda f, p: velado.estimate(project(f), p), ["open", "count"]),
-    "hierarchy": (lambda f, p: velado.project_hierarchy(project(f), "sex", p), ["open", "count"]),
+    "hierarchy": (lambda f, p: velado.questions.project_hierarchy(project(f), "sex", p), ["open", "count"]),
     "compare": (lambda f, p: velado.compare(project(f), {"k": [2, 3, 4]}, progress=p), ["open", "count", "compare"]),
     "balance": (lambda f, p: velado.balance(project(f), {"loss": 0.9}, {"k": [2, 3]}, progress=p),
                 ["open", "count", "compare"]),

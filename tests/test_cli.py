@@ -18,21 +18,24 @@ from velado.cli.commands import COMMANDS, load
 from velado.samples import DIAGNOSES
 
 FIELDS = [
+    "schema",
     "project",
+    "levels",
     "rows",
     "released",
     "suppressed",
-    "levels",
+    "starred",
     "classes",
     "class_size",
     "utility",
     "risk",
     "models",
+    "columns",
     "published",
-    "search",
     "output",
     "manifest",
     "notes",
+    "search",
 ]
 RISK = [
     "highest",
@@ -155,7 +158,7 @@ def test_check_json(write_project, shell: Command) -> None:
     ended = shell("check", "patients.csv", "--qi", "sex,city", "--sensitive", "diagnosis,cost", "--json")
     assert (ended.code, ended.err) == (0, "")
     shown = ended.json
-    assert list(shown) == ["rows", "classes", "class_size", "k", "risk", "l", "sensitive", "twins"]
+    assert list(shown) == ["schema", "rows", "classes", "class_size", "k", "risk", "l", "sensitive", "twins"]
     assert shown["rows"] == 400
     assert shown["k"] == shown["class_size"]["min"]
     assert list(shown["risk"]) == RISK
@@ -345,14 +348,14 @@ HIERARCHIES = {
 def test_exported_hierarchy_is_the_same_when_read_again(column: str, write_project, main: Command, tmp_path: Path):
     role = {"role": "quasi-identifier"}
     project = write_project(columns={column: {**role, "hierarchy": HIERARCHIES[column]}})
-    wanted = velado.project_hierarchy(project, column)
+    wanted = velado.questions.project_hierarchy(project, column)
     ended = main("hierarchy", "project.yaml", column, "--output", "exported.csv")
     assert (ended.code, ended.err) == (0, "")
     assert "exported.csv" in ended.out
     (tmp_path / "printed.csv").write_text(main("hierarchy", "project.yaml", column).out, encoding="utf-8")
     for file in ("exported.csv", "printed.csv"):
         write_project(columns={column: {**role, "hierarchy": {"file": file}}})
-        again = velado.project_hierarchy(project, column)
+        again = velado.questions.project_hierarchy(project, column)
         assert again.rows() == wanted.rows()
         assert again.labels == wanted.labels
         assert [m.tolist() for m in again.maps] == [m.tolist() for m in wanted.maps]
@@ -362,11 +365,11 @@ def test_exported_hierarchy_keeps_missing_values_apart(write_project, main: Comm
     """A missing value is a category of its own, not an empty text."""
     groups = {"groups": {"alone": ["single", "divorced", "widowed"], "together": ["married"]}}
     project = write_project(columns={"marital_status": {"role": "quasi-identifier", "hierarchy": groups}})
-    wanted = velado.project_hierarchy(project, "marital_status")
+    wanted = velado.questions.project_hierarchy(project, "marital_status")
     assert None in wanted.labels[1]
     main("hierarchy", "project.yaml", "marital_status", "--output", "exported.csv")
     write_project(columns={"marital_status": {"role": "quasi-identifier", "hierarchy": {"file": "exported.csv"}}})
-    assert velado.project_hierarchy(project, "marital_status").labels == wanted.labels
+    assert velado.questions.project_hierarchy(project, "marital_status").labels == wanted.labels
 
 
 # help and usage

@@ -25,10 +25,10 @@ from velado import (
     anonymize,
     balance,
     compare,
-    save_comparison,
 )
 from velado.cli.grid import values
 from velado.evaluation import Comparison, Setting
+from velado.report import save_comparison
 
 AGES = pa.table({"age": [str(a) for a in (21, 22, 25, 31, 31, 38, 52, 52, 57, 58)], "ill": list("ababcabcab")})
 COLUMNS = (

@@ -16,7 +16,8 @@ import pytest
 
 import velado
 from test_mondrian import in_parts
-from velado import Cancelled, Column, Fixed, InputError, KAnonymity, Mondrian, Output, Progress, Project, Source
+from velado import Cancelled, Column, InputError, KAnonymity, Mondrian, Output, Progress, Project, Source
+from velado.methods import Fixed
 from velado.tables import Plan, Selection, Session, open_table
 from velado.tables.duckdb.table import DuckDBTable
 
@@ -79,7 +80,7 @@ def test_whoever_cancels_does_not_wait_for_the_watcher() -> None:
     """A watcher that hands over to another thread, which cancels."""
     ended = threading.Event()
 
-    def watch(step: velado.Step) -> None:
+    def watch(step: velado.progress.Step) -> None:
         threading.Thread(target=lambda: (progress.cancel(), ended.set())).start()
         assert ended.wait(10)
 

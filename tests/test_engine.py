@@ -21,7 +21,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.watching import times
-from velado import Column, DistinctDiversity, Fixed, InputError, KAnonymity, Output, Source, anonymize, build_hierarchy
+from velado import Column, DistinctDiversity, InputError, KAnonymity, Output, Source, anonymize, build_hierarchy
+from velado.methods import Fixed
 from velado.tables import Plan, Selection, Sink, Slot, open_table
 
 AS_IT_IS = Plan((), Selection())

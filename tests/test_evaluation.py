@@ -26,11 +26,12 @@ from conftest import Command
 from harness.watching import times
 from oracle_evaluation import Cell, Label, Released, anything, value_label
 from tables import Small, model_strategy, small_tables, velado_model
-from velado import Column, Evaluation, Fixed, InputError, KAnonymity, Lattice, NoSolution, Output, Project
+from velado import Column, Evaluation, InputError, KAnonymity, Lattice, NoSolution, Output, Project
 from velado.evaluation import Pair
 from velado.evaluation import queries as query_module
 from velado.hierarchies import Cover, build
 from velado.hierarchies.labels import interval_of
+from velado.methods import Fixed
 
 evaluation_module = importlib.import_module("velado.questions.evaluate")  # the package has a function of that name
 Rows = Sequence[Sequence[Cell]]

@@ -12,22 +12,12 @@ from babel import Locale
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from velado import (
-    Column,
-    Fixed,
-    Hierarchy,
-    InputError,
-    KAnonymity,
-    Lattice,
-    Mondrian,
-    anonymize,
-    build_hierarchy,
-    evaluate,
-)
+from velado import Column, Hierarchy, InputError, KAnonymity, Lattice, Mondrian, anonymize, build_hierarchy, evaluate
 from velado.hierarchies import Cover
 from velado.hierarchies.known import brazilian_states, countries, folded, us_states
 from velado.hierarchies.labels import interval_of
 from velado.hierarchies.territories import REGIONS
+from velado.methods import Fixed
 
 quick = settings(max_examples=100, deadline=None)
 

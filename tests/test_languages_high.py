@@ -58,7 +58,7 @@ def told(error: VeladoError) -> dict[str, str]:
 
 CASES: dict[str, tuple[Callable[[], Any], str, str, str]] = {
     "appointments": (
-        lambda: velado.assign_appointments(
+        lambda: velado.appointments.assign_appointments(
             pa.table({"age": [1, 2, 3]}), pa.table({"hour": ["9"], "capacity": [2]}), ["age"]
         ),
         "1 of 3 people get no appointment: too few places",

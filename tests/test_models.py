@@ -12,22 +12,10 @@ from hypothesis import strategies as st
 
 from harness.watching import times
 from tables import Small, model_strategy, small_tables, velado_model
-from velado import (
-    Column,
-    DistinctDiversity,
-    EntropyDiversity,
-    InputError,
-    KAnonymity,
-    NoSolution,
-    RecursiveDiversity,
-    Samarati,
-    TCloseness,
-    anonymize,
-    check,
-)
+from velado import Column, DistinctDiversity, InputError, KAnonymity, NoSolution, TCloseness, anonymize, check
 from velado.frequency import Classes
-from velado.methods import METHODS
-from velado.models import MODELS, judge_classes
+from velado.methods import METHODS, Samarati
+from velado.models import MODELS, EntropyDiversity, RecursiveDiversity, judge_classes
 
 
 def one_class(values: list[str], **options: object) -> dict:

@@ -31,15 +31,15 @@ from velado import (
     Output,
     Progress,
     Project,
-    Step,
     TCloseness,
-    VerificationError,
     anonymize,
     estimate,
     run,
 )
+from velado.errors import VerificationError
 from velado.evaluation import Pair, Wanted, evaluate
 from velado.frequency import FrequencyTable
+from velado.progress import Step
 from velado.release import count_table
 from velado.schema import Schema
 from velado.tables import open_table
@@ -462,7 +462,7 @@ def test_what_relaxed_cannot_do(
 
 
 def test_the_recoding_is_saved_and_applied(tmp_path: Path) -> None:
-    from velado import Recoding
+    from velado.recoding import Recoding
 
     release = anonymize(PEOPLE, COLUMNS, [KAnonymity(3)], Mondrian())
     release.recoding.save(tmp_path / "recoding.json")

@@ -25,7 +25,9 @@ from hypothesis import strategies as st
 
 import velado
 from harness.watching import times
-from velado import Column, DistinctDiversity, Fixed, InputError, KAnonymity, Output, Project, VerificationError
+from velado import Column, DistinctDiversity, InputError, KAnonymity, Output, Project
+from velado.errors import VerificationError
+from velado.methods import Fixed
 from velado.operations import OPERATIONS, Given, decrypted, operation_from
 from velado.operations.keys import key_id
 from velado.tables import Plan, Selection, open_table
@@ -209,8 +211,8 @@ def test_a_new_key_is_random_private_and_replaces_nothing(tmp_path, main):
     ended = main("key", "secret.key")
     assert (ended.code, path.read_text()) == (2, before)
     assert "exists already" in ended.err
-    assert velado.create_key(tmp_path / "other.key").read_text() != before
-    refused("unwritable-output", velado.create_key, tmp_path / "nowhere" / "secret.key")
+    assert velado.operations.create_key(tmp_path / "other.key").read_text() != before
+    refused("unwritable-output", velado.operations.create_key, tmp_path / "nowhere" / "secret.key")
 
 
 # --- Bad keys ---
@@ -620,7 +622,12 @@ def test_a_light_project_from_file_to_file(tmp_path, main, suffix):
         "decrypt", f"out{suffix}", "--column", "name", "--key", "env:VELADO_KEY", "-o", f"again{suffix}", "--json"
     )
     assert restored.code == 0, restored.err
-    assert restored.json == {"rows": 6, "columns": {"name": 4}, "output": f"again{suffix}"}
+    assert restored.json == {
+        "schema": "velado-decrypted-1",
+        "rows": 6,
+        "columns": {"name": 4},
+        "output": f"again{suffix}",
+    }
     again = read_table(tmp_path / f"again{suffix}").to_pydict()
     assert again == {**released, "name": PEOPLE.column("name").to_pylist()}
 

@@ -61,6 +61,7 @@ PARAMETERS: list[Parameter] = [
     Substitutes(""),
     KeyPlace(""),
     Size(""),
+    Limit(""),
 ]
 KINDS = [*MODELS.values(), *METHODS.values(), *OPERATIONS.values(), *PLANNERS.values()]
 
@@ -74,7 +75,7 @@ numbers = st.one_of(
 )
 words = st.one_of(
     st.sampled_from(["", "auto", "e", "mode", "mean", "env:A", "file:", "env:\0", "file:a\nb\n", "env:a:b", "ENV:A", "a"]),
-    st.sampled_from(["1GB", "0", "0.0k", "0.5", "1.5 MB\n", " 2 T ", "1GB\nx", "١GB", "1e9", "12345678901234567", "MB", "5KB"]),
+    st.sampled_from(["1GB", "0", "0.0k", "0.5", "1.5 MB\n", " 2 T ", "1GB\nx", "١GB", "1e9", "12345678901234567", "MB", "5KB", "3 records", "0 records\n", "1 record"]),
     st.text(max_size=3),
 )  # fmt: skip
 scalars = st.one_of(st.none(), st.booleans(), numbers, words)

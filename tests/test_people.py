@@ -137,7 +137,7 @@ def test_what_cannot_be_counted_is_refused() -> None:
     assert asked(person="who", household="zip").code == "bad-project"
     assert asked(household="rows").code == "bad-project"
     assert asked(person="who", method=Mondrian(relaxed=True)).code == "not-dividable"
-    assert asked(person="who", models=[velado.AlphaK(0.9, 2, "ill", strict=True)]).code == "not-on-people"
+    assert asked(person="who", models=[velado.models.AlphaK(0.9, 2, "ill", strict=True)]).code == "not-on-people"
     holes = pa.table({**{n: visits(3).column(n) for n in ("age", "zip", "ill")}, "who": ["a", None] * 30})
     assert asked(data=holes, person="who").code == "missing-values"
 

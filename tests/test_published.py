@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from velado import Column, DistinctDiversity, Fixed, InputError, KAnonymity, Project, anonymize, run
+from velado import Column, DistinctDiversity, InputError, KAnonymity, Project, anonymize, run
 from velado.evaluation.exposure import Exposure, association
+from velado.methods import Fixed
 
 QUASI = {"age": {"role": "quasi-identifier", "hierarchy": {"intervals": [10, 20]}}, "sex": "quasi-identifier"}
 

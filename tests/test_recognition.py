@@ -25,7 +25,8 @@ from hypothesis import strategies as st
 
 import strangers
 from strangers import EXPECTED, STRANGERS
-from velado import Inspection, inspect_table
+from velado import inspect_table
+from velado.questions import Inspection
 from velado.recognition.contents import content_of
 from velado.recognition.contents.sample import SAMPLED, Sample
 from velado.recognition.names import IDENTIFYING, KNOWN, PRECEDENCE, PRIVATE, topic_of, words_of

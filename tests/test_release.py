@@ -19,22 +19,21 @@ import oracle
 import velado
 from harness.watching import times
 from velado import (
-    AlphaK,
     Column,
     DistinctDiversity,
-    Fixed,
     InputError,
     KAnonymity,
     Lattice,
     NoSolution,
     Output,
     Project,
-    Recoding,
-    VerificationError,
     anonymize,
     build_hierarchy,
 )
-from velado.models import model_from
+from velado.errors import VerificationError
+from velado.methods import Fixed
+from velado.models import AlphaK, model_from
+from velado.recoding import Recoding
 from velado.release.manifest import made_from
 from velado.tables import Plan, Selection, open_table
 from velado.tables.duckdb.table import DuckDBTable

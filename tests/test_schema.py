@@ -25,8 +25,10 @@ from harness.projects import random_case
 from test_docs import PAGES, blocks
 from velado import InputError, Project
 from velado.errors import way_to
+from velado.hierarchies.build import BUILDERS
 from velado.models import MODELS
-from velado.project.schema import project_schema
+from velado.project.document import KEYS, TABLE_KEYS
+from velado.project.schema import PARTS, project_schema
 from velado.project.yaml_file import read_yaml
 from velado.samples.demo import write_demo
 
@@ -56,7 +58,7 @@ def refused(project: Any) -> set[str]:
 def as_read(project: Any, folder: Path) -> Any:
     """A project as the loader sees it: names and values of columns are texts."""
     path = folder / "project.yaml"
-    path.write_text(yaml.safe_dump(project, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    path.write_text(yaml.dump(project, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True), encoding="utf-8")
     return read_yaml(path)
 
 
@@ -66,7 +68,8 @@ def as_read(project: Any, folder: Path) -> Any:
 def literals() -> Iterator[tuple[str, Any]]:
     """Every project that is written down in a test."""
     for file in sorted(Path(__file__).parent.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        text = file.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if '"columns"' in text and '"source"' in text else ():
             if isinstance(node, ast.Dict) and {"columns", "source"} <= {getattr(k, "value", None) for k in node.keys}:
                 try:
                     yield f"{file.name}:{node.lineno}", ast.literal_eval(node)
@@ -106,13 +109,14 @@ def test_project_files_of_the_tests_are_valid(tmp_path: Path) -> None:
 
 
 def test_files_that_velado_writes_are_valid(tmp_path: Path, main: Command) -> None:
-    project = write_demo(tmp_path)
+    project = write_demo(tmp_path, rows=300)
     assert refused(read_yaml(project)) == set()
     loaded = Project.load(project)
     loaded.save(tmp_path / "saved.yaml")
     assert refused(read_yaml(tmp_path / "saved.yaml")) == set()
-    assert main("init", "patients.csv").code == 0
-    assert refused(read_yaml(tmp_path / "patients.yaml")) == set()
+    (tmp_path / "small.csv").write_text("age,ill\n" + "31,flu\n45,cold\n" * 20)
+    assert main("init", "small.csv").code == 0
+    assert refused(read_yaml(tmp_path / "small.yaml")) == set()
 
 
 def test_what_can_be_loaded_is_valid(tmp_path: Path) -> None:
@@ -158,6 +162,7 @@ def of_parameters() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 QI = "quasi-identifier"
+BAD_FILES = test_bad_input.BAD_PROJECTS
 BROKEN: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "content": [(str(c), changed(**c)) for c, *_ in parameters(test_bad_input.test_bad_project_content)],
     "source": [
@@ -221,7 +226,8 @@ def is_json(value: Any) -> bool:
 @pytest.mark.parametrize("group", BROKEN)
 def test_broken_projects_are_refused_at_the_place_of_the_fault(group: str, tmp_path: Path) -> None:
     for case, given in BROKEN[group]:
-        project = as_read(given, tmp_path)
+        # Parameters are the same in YAML and in Python.
+        project = given if group == "parameters" else as_read(given, tmp_path)
         found = refused(project)
         if case in NOT_IN_THE_FILE:
             assert found == set(), (case, "the schema sees it after all: take it from the list")
@@ -246,3 +252,155 @@ def problems_of(project: Any, folder: Path) -> list[Any]:
     except InputError as error:
         return [error, *error.others]
     return []
+
+
+# All problems at once
+
+
+FAULTS: dict[str, Any] = {
+    "modles": [],
+    "source": {"path": "patients.csv", "delimeter": ";", "skip": -1},
+    "columns": {
+        "birth_date": {"role": QI, "type": "day", "hierarchy": {"dates": ["year", "yeer"]}},
+        "post code": {"role": QI, "hierarchy": {"intervals": [5, 7]}},
+        "sex": "quasi",
+        "cost": {"role": "insensitive", "operation": {"round": -1}, "missing": "reject"},
+        "name": {"role": "identifier", "operation": {"mask": {"kep": 1}}},
+    },
+    "models": [{"alpha-k": {"alpha": 3, "k": 1}}, {"k-anonimity": {"k": 5}}],
+    "method": {"lattice": {"objective": "los", "budgt": 1}},
+    "output": {"path": "out.foo", "order": "random"},
+    "person": "id",
+    "household": "rows",
+}
+FOUND = {
+    "modles": "unknown-key",
+    "household": "bad-project",
+    "source.delimeter": "unknown-option",
+    "source.skip": "bad-option",
+    "columns.birth_date.type": "bad-type",
+    "columns.birth_date.hierarchy.dates[1]": "bad-hierarchy",
+    "columns['post code'].hierarchy.intervals[1]": "not-nested",
+    "columns.sex.role": "bad-role",
+    "columns.cost.operation.round": "bad-parameter",
+    "columns.name.operation.mask.kep": "unknown-parameter",
+    "models[0].alpha-k": "missing-parameter",
+    "models[0].alpha-k.alpha": "bad-parameter",
+    "models[0].alpha-k.k": "bad-parameter",
+    "models[1].k-anonimity": "unknown-model",
+    "method.lattice.objective": "bad-parameter",
+    "method.lattice.budgt": "unknown-parameter",
+    "output.path": "unknown-format",
+    "output.order": "bad-output",
+}
+
+
+def test_all_faults_of_a_document_are_told_each_at_its_place(tmp_path: Path) -> None:
+    found = Project.check(FAULTS)
+    assert {e.path: e.code for e in found} == FOUND
+    assert {e.column for e in found if e.path.startswith("columns")} == {
+        "birth_date",
+        "post code",
+        "sex",
+        "cost",
+        "name",
+    }
+    with pytest.raises(InputError) as caught:
+        Project.from_dict(FAULTS, tmp_path)
+    assert (caught.value.path, caught.value.code) == (found[0].path, found[0].code)
+    assert caught.value.fields["path"] == "modles"
+    several = {"tables": {"one": FAULTS | {"source": "a.csv"}, "two": 5}, "models": [{"k-anonymity": {"k": 0}}]}
+    paths = {e.path for e in Project.check(several)}
+    assert {"tables.one.columns.sex.role", "tables.one.modles", "tables.two"} <= paths
+
+
+def test_faults_that_only_the_table_shows(write_project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_KEY", raising=False)
+    path = write_project(
+        columns={
+            "citi": {"role": "insensitive"},
+            "city": None,
+            "name": {"role": "identifier", "operation": {"pseudonymize": {"key": "env:NO_KEY"}}},
+            "birth_date": {"role": QI, "type": "date", "format": "%d/%m/%Y"},
+            "postal_code": {"role": QI, "hierarchy": {"groups": {"north": ["01001"]}}},
+            "marital_status": {"role": QI, "missing": "reject"},
+            "sex": {"role": QI, "operation": {"mask": {"keep": 1}}},
+        },
+        models=[{"k-anonymity": {"k": 5}}, {"distinct-diversity": {"l": 2, "column": "cost"}}],
+        output={"path": "patients.csv"},
+    )
+    before = sorted(p.name for p in path.parent.iterdir())
+    found = {e.path: e.code for e in Project.check(path)}
+    assert found == {
+        "output.path": "output-is-input",
+        "columns.name.operation": "no-key",
+        "columns.citi": "unknown-column",
+        "columns": "column-without-role",
+        "columns.birth_date.type": "not-a-date",
+        "columns.postal_code.hierarchy": "value-not-in-hierarchy",
+        "columns.marital_status.missing": "missing-values",
+        "models[1].distinct-diversity.column": "not-sensitive",
+        "columns.sex.operation": "bad-operation",
+    }
+    assert sorted(p.name for p in path.parent.iterdir()) == before
+    assert Project.load(path).check()[0].code == "output-is-input"
+
+
+def test_a_good_project_has_no_problems(write_project, main: Command) -> None:
+    assert Project.check(write_project()) == []
+    ended = main("validate", "project.yaml")
+    assert (ended.code, ended.out) == (0, "project.yaml: no problems found\n")
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_a_file_that_cannot_be_read_is_one_problem(case: str, tmp_path: Path) -> None:
+    text, code, _ = BAD_FILES[case]
+    path = tmp_path / "project.yaml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    (problem,) = Project.check(path)
+    assert code in (None, problem.code)
+
+
+def test_validate_tells_all_problems_in_a_language(write_project, main: Command) -> None:
+    write_project(modles=[], models=[{"k-anonymity": {"k": 1}}])
+    ended = main("validate", "project.yaml", "--json", "--language", "es")
+    assert ended.code == 2
+    problems = ended.json["problems"]
+    assert [(p["path"], p["code"]) for p in problems] == [
+        ("modles", "unknown-key"),
+        ("models[0].k-anonymity.k", "bad-parameter"),
+    ]
+    assert "debe ser un número entero de 2 o más" in problems[1]["message"]
+    ended = main("validate", "project.yaml")
+    assert ended.code == 2
+    assert ended.out.splitlines()[0] == "modles"
+    assert "2 problem(s)" in ended.out
+    assert main("validate", "nothing.yaml").code == 2
+
+
+# The schema itself
+
+
+@pytest.mark.parametrize("language", ["en", "es", "pt"])
+def test_the_schema_is_a_schema(language: str, main: Command) -> None:
+    found = project_schema(language)
+    Validator.check_schema(found)
+    assert found["$id"] == "velado-project-1"
+    assert "://" not in found["$id"]
+    for part, (_, kinds) in PARTS.items():
+        for one in (part, *(f"{part}.{name}" for name in kinds)):
+            Validator.check_schema(project_schema(language, one))
+    assert main("schema", "--language", language).json == found
+    assert main("schema", "--part", "models.k-anonymity", "--language", language).json["required"] == ["k"]
+
+
+def test_parts_that_do_not_exist(main: Command) -> None:
+    assert "Did you mean 'models'" in main("schema", "--part", "modles").err
+    assert "Did you mean 'k-anonymity'" in main("schema", "--part", "models.k-anonimity").err
+
+
+def test_the_schema_has_every_key_and_every_builder() -> None:
+    found = project_schema()
+    assert set(found["properties"]) == set(KEYS)
+    assert set(found["$defs"]["hierarchy"]["properties"]) >= {*BUILDERS, "file"}
+    assert set(found["properties"]["tables"]["additionalProperties"]["properties"]) == set(TABLE_KEYS)

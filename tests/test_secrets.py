@@ -12,7 +12,9 @@ import pytest
 import yaml
 
 import velado
-from velado import Column, Fixed, InputError, KAnonymity, Mondrian, Output, Project, VerificationError
+from velado import Column, InputError, KAnonymity, Mondrian, Output, Project
+from velado.errors import VerificationError
+from velado.methods import Fixed
 from velado.operations import operation_from, read_key
 from velado.tables import open_table
 from velado.tables.duckdb.table import DuckDBTable
@@ -241,13 +243,13 @@ def test_a_key_of_zeros_is_refused(tmp_path, monkeypatch):
 
 def test_a_random_key_is_never_called_weak(tmp_path):
     for i in range(300):
-        read_key(f"file:{velado.create_key(tmp_path / f'{i}.key')}")
+        read_key(f"file:{velado.operations.create_key(tmp_path / f'{i}.key')}")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of files")
 @pytest.mark.parametrize("mode", [0o604, 0o644, 0o602, 0o620, 0o666, 0o601])
 def test_a_key_file_that_others_can_read_or_change_is_refused(tmp_path, main, mode):
-    path = velado.create_key(tmp_path / "secret.key")
+    path = velado.operations.create_key(tmp_path / "secret.key")
     path.chmod(mode)
     write_csv(tmp_path / "t.csv", ["name"], [["e00"]])
     ended = main("decrypt", "t.csv", "--column", "name", "--key", "file:secret.key", "-o", "out.csv", "--json")
@@ -390,7 +392,7 @@ def named(*cells):
 
 
 def test_nothing_of_a_first_line_that_is_data_is_printed(tmp_path, main, headerless):
-    velado.create_key(tmp_path / "k.key")
+    velado.operations.create_key(tmp_path / "k.key")
     write_csv(tmp_path / "slots.csv", ["hour", "capacity"], [["9", "30"]])
     write_csv(tmp_path / "good.csv", ["age"], [["34"], ["34"]])
     described = {"name": "identifier", "age": {"role": "quasi-identifier"}, "city": {"role": "quasi-identifier"}}

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import velado
-from velado import InputError, Lattice, Project, VerificationError
+from velado import InputError, Lattice, Project
+from velado.errors import VerificationError
 from velado.operations import OPERATIONS
 from velado.tables.duckdb.table import DuckDBTable
 

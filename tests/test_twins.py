@@ -21,7 +21,6 @@ from test_mondrian import in_parts
 from velado import (
     Column,
     DistinctDiversity,
-    Fixed,
     InputError,
     KAnonymity,
     Lattice,
@@ -36,6 +35,7 @@ from velado import (
     evaluate,
     inspect_table,
 )
+from velado.methods import Fixed
 from velado.twins import Twins, folded
 
 TWINS = {

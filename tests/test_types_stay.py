@@ -14,7 +14,8 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from velado import Column, Fixed, KAnonymity, Lattice, Mondrian, Output, Project, anonymize, evaluate
+from velado import Column, KAnonymity, Lattice, Mondrian, Output, Project, anonymize, evaluate
+from velado.methods import Fixed
 
 N = 12
 LOW = {

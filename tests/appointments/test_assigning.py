@@ -14,11 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import velado
-from velado import InputError, NoSolution, VerificationError
+from velado import InputError, NoSolution
 from velado.appointments.tables import publish as publishing
 from velado.appointments.tables.people import People
 from velado.appointments.tables.slots import Slots
 from velado.appointments.tables.units import Units
+from velado.errors import VerificationError
 
 THESIS = {
     "zip": [
@@ -97,7 +98,7 @@ def cells(table: pa.Table, columns: list[str]) -> Counter:
 
 @pytest.mark.parametrize("method", ["best-fit", "exact"])
 def test_the_example_of_the_thesis(method: str) -> None:
-    planning = velado.assign_appointments(pa.table(THESIS), pa.table(CENTERS), QI, method)
+    planning = velado.appointments.assign_appointments(pa.table(THESIS), pa.table(CENTERS), QI, method)
     assert planning.base.counts == (0, 1, 0, 2, 1)
     assert planning["heuristic"].vector.counts == (2, 3, 1, 1)
     assert planning[method].vector.counts == (0, 2, 1, 2)
@@ -110,7 +111,7 @@ def test_the_example_of_the_thesis(method: str) -> None:
 
 
 def test_what_a_planning_says() -> None:
-    shown = velado.assign_appointments(pa.table(THESIS), pa.table(CENTERS), QI, "exact").as_dict()
+    shown = velado.appointments.assign_appointments(pa.table(THESIS), pa.table(CENTERS), QI, "exact").as_dict()
     assert (shown["people"], shown["groups"], shown["slots"], shown["places"]) == (15, 4, 5, 15)
     assert shown["base"] == {"k": 2, "vector": {"2": 1, "4": 2, "5": 1}, "rank": "154"}
     assert [m["method"] for m in shown["methods"]] == ["random", "heuristic", "exact"]
@@ -121,17 +122,21 @@ def test_what_a_planning_says() -> None:
 
 
 def test_compare_gives_nothing_out_and_leaves_out_what_does_not_apply() -> None:
-    planning = velado.compare_planners(pa.table(THESIS), pa.table(CENTERS), QI, options={"seconds": 5, "trials": 3})
+    planning = velado.appointments.compare_planners(
+        pa.table(THESIS), pa.table(CENTERS), QI, options={"seconds": 5, "trials": 3}
+    )
     assert [p.method for p in planning.methods] == ["random", "heuristic", "best-fit", "exact"]
     assert (planning.chosen, planning.table, planning.output) == (None, None, None)
-    limited = velado.compare_planners(small(zone=["a"] * 6), slots([3, 3], zone_of=["a", "a"]), ["age"], slot="slot", match={"zone": "zone_of"})  # fmt: skip
+    limited = velado.appointments.compare_planners(small(zone=["a"] * 6), slots([3, 3], zone_of=["a", "a"]), ["age"], slot="slot", match={"zone": "zone_of"})  # fmt: skip
     assert "heuristic" in [p.method for p in limited.methods]  # every slot matches: nothing restricts anybody
-    limited = velado.compare_planners(small(), slots([3, 3]), ["age"], ["best-fit"], household="id", fixed=None)
+    limited = velado.appointments.compare_planners(
+        small(), slots([3, 3]), ["age"], ["best-fit"], household="id", fixed=None
+    )
     assert [p.method for p in limited.methods] == ["random", "best-fit"]
 
 
 def test_a_method_that_finds_nothing_says_why() -> None:
-    planning = velado.compare_planners(
+    planning = velado.appointments.compare_planners(
         pa.table({"age": [1] * 10 + [2] * 10}), slots([7, 13]), ["age"], ["heuristic", "best-fit", "exact"], k=4
     )
     assert planning["heuristic"].vector is not None
@@ -145,7 +150,7 @@ def test_a_method_that_finds_nothing_says_why() -> None:
 
 @pytest.mark.parametrize("make", [pa.table, pd.DataFrame, pl.DataFrame], ids=["arrow", "pandas", "polars"])
 def test_tables_in_memory(make: Any) -> None:
-    planning = velado.assign_appointments(make(THESIS), make(CENTERS), QI)
+    planning = velado.appointments.assign_appointments(make(THESIS), make(CENTERS), QI)
     assert planning["best-fit"].vector.counts == (0, 2, 1, 2)
     assert planning.table["hour"].to_pylist().count(9) == 8
 
@@ -153,11 +158,11 @@ def test_tables_in_memory(make: Any) -> None:
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "xlsx", "arrow"])
 def test_files_of_every_format(suffix: str, tmp_path: Path) -> None:
     people, places, out = (tmp_path / f"{n}.{suffix}" for n in ("people", "slots", "out"))
-    velado.save_table(pa.table({**THESIS, "=note": ["=1+1", None, "x;y"] * 5}), people)
-    velado.save_table(pa.table(CENTERS), places)
-    planning = velado.assign_appointments(people, places, QI, output=out)
+    velado.appointments.save_table(pa.table({**THESIS, "=note": ["=1+1", None, "x;y"] * 5}), people)
+    velado.appointments.save_table(pa.table(CENTERS), places)
+    planning = velado.appointments.assign_appointments(people, places, QI, output=out)
     assert (planning.table, planning.output) == (None, out)
-    groups = velado.anonymity_groups(out, QI, ["center", "hour"])
+    groups = velado.appointments.anonymity_groups(out, QI, ["center", "hour"])
     assert groups.vector == planning["best-fit"].vector
     assert groups.base == planning.base
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(p.name for p in (people, places, out))
@@ -165,13 +170,15 @@ def test_files_of_every_format(suffix: str, tmp_path: Path) -> None:
 
 def test_the_delimiter_of_the_people_is_kept(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("age;zip\n30;1\n30;1\n")
-    velado.assign_appointments(tmp_path / "people.csv", slots([2]), ["age"], output=tmp_path / "out.csv")
+    velado.appointments.assign_appointments(tmp_path / "people.csv", slots([2]), ["age"], output=tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == "age;zip;slot\n30;1;s0\n30;1;s0\n"
 
 
 def test_the_seed_decides_who_of_a_group_gets_which_slot() -> None:
     people, places = pa.table({"age": [1] * 40}), slots([20, 20])
-    first, again, other = (velado.assign_appointments(people, places, ["age"], seed=s).table for s in (1, 1, 2))
+    first, again, other = (
+        velado.appointments.assign_appointments(people, places, ["age"], seed=s).table for s in (1, 1, 2)
+    )
     assert first.equals(again)
     assert first["slot"].to_pylist() != other["slot"].to_pylist()
     # Neither the first nor the last half of the table goes to one slot.
@@ -179,7 +186,7 @@ def test_the_seed_decides_who_of_a_group_gets_which_slot() -> None:
 
 
 def test_people_without_a_value_are_a_group_of_their_own() -> None:
-    planning = velado.assign_appointments(pa.table({"age": [1, None, None, 1, 1]}), slots([2, 3]), ["age"])
+    planning = velado.appointments.assign_appointments(pa.table({"age": [1, None, None, 1, 1]}), slots([2, 3]), ["age"])
     assert planning.base.counts == (0, 1, 1) == planning["best-fit"].vector.counts
 
 
@@ -188,14 +195,14 @@ def test_people_without_a_value_are_a_group_of_their_own() -> None:
 
 def test_fixed_appointments_are_kept_and_their_column_replaced() -> None:
     people = small(slot=["s1", None, None, None, "s0", None])
-    given = velado.assign_appointments(people, slots([3, 3]), ["age"], fixed="slot").table
+    given = velado.appointments.assign_appointments(people, slots([3, 3]), ["age"], fixed="slot").table
     assert given.column_names == ["id", "age", "slot"]
     assert given["slot"].to_pylist() == ["s1"] * 3 + ["s0"] * 3
 
 
 def test_households_stay_together() -> None:
     people = small(home=["a", "b", None, "a", "b", None])
-    planning = velado.assign_appointments(people, slots([2, 4]), ["age"], household="home")
+    planning = velado.appointments.assign_appointments(people, slots([2, 4]), ["age"], household="home")
     at = planning.table["slot"].to_pylist()
     assert (at[0], at[1]) == (at[3], at[4])
     assert planning["best-fit"].vector.k >= 1
@@ -204,7 +211,7 @@ def test_households_stay_together() -> None:
 def test_columns_that_must_agree() -> None:
     places = slots([3, 2, 2], zone=["north", "south", "south"])
     people = small(area=["north", "south", "north", "south", "south", "north"])
-    given = velado.assign_appointments(people, places, ["age"], slot="slot", match={"area": "zone"}).table
+    given = velado.appointments.assign_appointments(people, places, ["age"], slot="slot", match={"area": "zone"}).table
     assert given["area"].to_pylist() == given["zone"].to_pylist()
 
 
@@ -212,7 +219,9 @@ def test_admissible_slots_from_a_table() -> None:
     listed = pa.table(
         {"id": ["p0", "p0", "p1", "p2", "p3", "p4", "p5"], "slot": ["s0", "s1", "s1", "s1", "s0", "s0", "s0"]}
     )
-    planning = velado.assign_appointments(small(), slots([3, 3]), ["age"], identifier="id", admissible=listed)
+    planning = velado.appointments.assign_appointments(
+        small(), slots([3, 3]), ["age"], identifier="id", admissible=listed
+    )
     assert planning.table["slot"].to_pylist() == ["s1"] * 3 + ["s0"] * 3
     assert [p.method for p in planning.methods] == ["random", "best-fit"]
 
@@ -221,7 +230,7 @@ def test_a_fixed_appointment_counts_even_where_it_is_not_admissible() -> None:
     places = slots([4, 3], zone=["north", "south"])
     people = small(area=["south"] * 3 + ["north"] * 3, keeps=["s0", None, None, None, None, None])
     conditions = {"slot": "slot", "match": {"area": "zone"}, "fixed": "keeps"}
-    given = velado.assign_appointments(people, places, ["age"], **conditions).table
+    given = velado.appointments.assign_appointments(people, places, ["age"], **conditions).table
     assert given["slot"].to_pylist() == ["s0", "s1", "s1", "s0", "s0", "s0"]
 
 
@@ -266,15 +275,15 @@ def test_everything_holds_in_random_tables(seed: int) -> None:
     places, reasons = slots(capacities, zone=zones), reasons_against(people, zones, capacities)
     if reasons:
         with pytest.raises((InputError, NoSolution)) as caught:
-            velado.assign_appointments(people, places, ["age"], method, **conditions)
+            velado.appointments.assign_appointments(people, places, ["age"], method, **conditions)
         assert caught.value.code in reasons
         return
     try:
-        planning = velado.assign_appointments(people, places, ["age"], method, **conditions)
+        planning = velado.appointments.assign_appointments(people, places, ["age"], method, **conditions)
     except NoSolution as error:
         if "exact" not in error.hint:  # else it says that it may be the heuristic that fails
             with pytest.raises(NoSolution):
-                velado.assign_appointments(people, places, ["age"], "exact", **conditions)
+                velado.appointments.assign_appointments(people, places, ["age"], "exact", **conditions)
         return
     given = planning.table.to_pylist()
     assert [p["id"] for p in given] == people["id"].to_pylist()
@@ -289,7 +298,7 @@ def test_everything_holds_in_random_tables(seed: int) -> None:
     homes = {(p["home"], p["slot"]) for p in given if p["home"] is not None}
     assert len(homes) == len({h for h, _ in homes})
     sizes = Counter((p["age"], p["slot"]) for p in given)
-    assert velado.AnonymityVector.of_sizes(list(sizes.values())) == planning[method].vector
+    assert velado.appointments.AnonymityVector.of_sizes(list(sizes.values())) == planning[method].vector
 
 
 def test_people_who_are_alike_are_one_kind() -> None:
@@ -352,7 +361,7 @@ def test_bad_input_writes_nothing(case: str, tmp_path: Path) -> None:
     people, places, given, code = BAD[case]
     options = {"quasi_identifiers": ["age"], "output": tmp_path / "out.csv", **given}
     with pytest.raises((InputError, NoSolution)) as caught:
-        velado.assign_appointments(people, places, **options)
+        velado.appointments.assign_appointments(people, places, **options)
     assert caught.value.code == code
     assert not list(tmp_path.iterdir())
     # Messages may show slots and capacities, never who somebody is.
@@ -360,9 +369,9 @@ def test_bad_input_writes_nothing(case: str, tmp_path: Path) -> None:
 
 
 def test_how_many_are_missing(tmp_path: Path) -> None:
-    velado.save_table(slots([2, 3]), tmp_path / "slots.csv")
+    velado.appointments.save_table(slots([2, 3]), tmp_path / "slots.csv")
     with pytest.raises(InputError, match="1 of 6 people get no appointment") as caught:
-        velado.assign_appointments(small(), tmp_path / "slots.csv", ["age"])
+        velado.appointments.assign_appointments(small(), tmp_path / "slots.csv", ["age"])
     assert caught.value.file is not None
     assert caught.value.file.endswith("slots.csv")
 
@@ -384,25 +393,25 @@ def test_full_slots_are_named(method: str) -> None:
     """Three keep the first slot, and a fourth comes along with one of them."""
     people = small(home=["a", None, None, "a", None, None], keeps=["s0"] * 3 + [None] * 3)
     conditions = {"household": "home", "fixed": "keeps"}
-    assert velado.assign_appointments(people, slots([4, 9]), ["age"], method, **conditions).people == 6
+    assert velado.appointments.assign_appointments(people, slots([4, 9]), ["age"], method, **conditions).people == 6
     with pytest.raises(NoSolution) as caught:
-        velado.assign_appointments(people, slots([3, 9]), ["age"], method, **conditions)
+        velado.appointments.assign_appointments(people, slots([3, 9]), ["age"], method, **conditions)
     assert caught.value.values == ["s0"]
 
 
 @pytest.mark.parametrize("method", ["random", "best-fit", "exact"])
 def test_a_household_that_is_larger_than_every_slot(method: str) -> None:
     with pytest.raises(NoSolution) as caught:
-        velado.assign_appointments(small(home=["a"] * 6), slots([5, 5]), ["age"], method, household="home")
+        velado.appointments.assign_appointments(small(home=["a"] * 6), slots([5, 5]), ["age"], method, household="home")
     assert "fit into none of their admissible slots" in str(caught.value)
 
 
 def test_the_output_may_not_be_the_input(tmp_path: Path) -> None:
     for name in ("people.csv", "slots.csv"):
-        velado.save_table(small() if name == "people.csv" else slots([9]), tmp_path / name)
+        velado.appointments.save_table(small() if name == "people.csv" else slots([9]), tmp_path / name)
     before = (tmp_path / "slots.csv").read_bytes()
     with pytest.raises(InputError) as caught:
-        velado.assign_appointments(
+        velado.appointments.assign_appointments(
             tmp_path / "people.csv", tmp_path / "slots.csv", ["age"], output=tmp_path / "slots.csv"
         )
     assert caught.value.code == "output-is-input"
@@ -429,7 +438,7 @@ def test_damage_is_found(damage: str, tmp_path: Path, monkeypatch: pytest.Monkey
     write = publishing.write_rows
     monkeypatch.setattr(publishing, "write_rows", lambda t, path, delimiter: write(DAMAGE[damage](t), path, delimiter))
     with pytest.raises(VerificationError):
-        velado.assign_appointments(small(), slots([3, 3]), ["age"], output=tmp_path / "out.csv")
+        velado.appointments.assign_appointments(small(), slots([3, 3]), ["age"], output=tmp_path / "out.csv")
     assert not list(tmp_path.iterdir())
 
 
@@ -447,7 +456,7 @@ def test_every_condition_is_verified(change: dict[str, np.ndarray], reason: str)
     places = Slots.read(slots([3, 3]))
     people = People.read(small(), places, ["age"])
     units = Units.of(people, places)
-    assignment = velado.BestFit().assign(units.problem)
+    assignment = velado.appointments.BestFit().assign(units.problem)
     assert units.slots_of_people(assignment, 0).tolist() == [0, 0, 0, 1, 1, 1]
     if "capacities" in change:
         places = replace(places, **change)
@@ -459,9 +468,11 @@ def test_every_condition_is_verified(change: dict[str, np.ndarray], reason: str)
 
 def test_values_of_a_column_that_is_not_about_slots_are_not_shown() -> None:
     with pytest.raises(InputError) as caught:
-        velado.assign_appointments(small(keeps=["Ada", *[None] * 5]), slots([9]), ["age"], fixed="keeps", slot="slot")
+        velado.appointments.assign_appointments(
+            small(keeps=["Ada", *[None] * 5]), slots([9]), ["age"], fixed="keeps", slot="slot"
+        )
     assert "Ada" not in str(caught.value)
     with pytest.raises(InputError, match="'s7'"):
-        velado.assign_appointments(
+        velado.appointments.assign_appointments(
             small(keeps=["s7", "s0", *[None] * 4]), slots([9]), ["age"], fixed="keeps", slot="slot"
         )

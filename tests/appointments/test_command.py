@@ -69,7 +69,9 @@ def test_assign_json(tables, shell: Command) -> None:
     )
     assert (ended.code, ended.err) == (0, "")
     shown = ended.json
-    assert list(shown) == ["people", "groups", "slots", "places", "required", "base", "methods", "chosen", "output"]
+    assert list(shown) == [
+        "schema", "people", "groups", "slots", "places", "required", "base", "methods", "chosen", "output",
+    ]  # fmt: skip
     assert (shown["chosen"], shown["output"]) == ("exact", "out.csv")
     fields = ["method", "k", "vector", "rank", "improvement", "seconds", "proven", "optimal", "bound"]
     assert [list(m) for m in shown["methods"]] == [fields] * 3
@@ -122,7 +124,7 @@ def test_conditions_from_options(main: Command, tmp_path: Path) -> None:
 def test_k_of_several_tables(main: Command, tmp_path: Path) -> None:
     for number, sizes in enumerate([(2, 3), (5,), (1, 4)]):
         ages = [age for age, n in enumerate(sizes) for _ in range(n)]
-        velado.save_table(pa.table({"age": ages}), tmp_path / f"t{number}.csv")
+        velado.appointments.save_table(pa.table({"age": ages}), tmp_path / f"t{number}.csv")
     ended = main("appointments", "k", "t0.csv", "t1.csv", "t2.csv", "--qi", "age", "--json")
     assert [t["k"] for t in ended.json["tables"]] == [2, 5, 1]
     assert ended.json["k"] == {"mean": 8 / 3, "min": 1, "max": 5}
@@ -142,7 +144,7 @@ def test_generate(main: Command, tmp_path: Path) -> None:
     assert ended.json["files"] == ["people0.parquet", "slots0.parquet", "people1.parquet", "slots1.parquet"]
     for number in (0, 1):
         names = (tmp_path / f"{n}{number}.parquet" for n in ("people", "slots"))
-        assert velado.assign_appointments(*names, ["age", "sex"], slot="slot").people == 60
+        assert velado.appointments.assign_appointments(*names, ["age", "sex"], slot="slot").people == 60
     refused = main("appointments", "generate", ".", "--tables", 2, "--format", "parquet")
     assert (refused.code, "--force" in refused.err) == (2, True)
     assert main("appointments", "generate", ".", "--tables", 2, "--format", "parquet", "--force").code == 0
@@ -170,10 +172,10 @@ def test_errors_write_nothing(options: tuple, code: str, exit_code: int, tables,
 
 
 def test_long_vectors_are_shortened() -> None:
-    assert shortened(velado.AnonymityVector((0, 2, 1, 2))) == "(0, 2, 1, 2)"
-    long = velado.AnonymityVector((*(0,) * 20, 1234, *range(1, 50)))
+    assert shortened(velado.appointments.AnonymityVector((0, 2, 1, 2))) == "(0, 2, 1, 2)"
+    long = velado.appointments.AnonymityVector((*(0,) * 20, 1234, *range(1, 50)))
     assert shortened(long) == "(0 × 20, 1234, 1, 2, 3, 4, 5, 6, …)"
-    assert shortened(velado.AnonymityVector(range(1, 20))) == "(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …)"
+    assert shortened(velado.appointments.AnonymityVector(range(1, 20))) == "(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …)"
 
 
 def test_a_chart_of_another_format_is_refused(tables, main: Command) -> None:
@@ -189,7 +191,7 @@ def test_the_chart_is_valid_and_complete() -> None:
 
     people = pa.table({"age": [a for a in range(60) for _ in range(a % 30 + 1)]})
     slots = pa.table({"hour": list(range(20)), "capacity": [60] * 20})
-    planning = velado.compare_planners(people, slots, ["age"], ["heuristic", "best-fit"])
+    planning = velado.appointments.compare_planners(people, slots, ["age"], ["heuristic", "best-fit"])
     spec = vectors(planning, language("en")).spec
     altair.VConcatChart.from_dict(spec)
     for panel, vector in zip(spec["vconcat"], [planning.base, *(p.vector for p in planning.methods)], strict=True):

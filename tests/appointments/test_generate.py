@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from velado import InputError, generate_people, generate_slots
+from velado import InputError
+from velado.appointments import generate_people, generate_slots
 from velado.appointments.tables.generate import SPAIN_2015, SPAIN_2015_BY_SEX
 
 

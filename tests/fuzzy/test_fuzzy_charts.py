@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 
 import velado
 from harness.watching import times
-from velado import Fuzzy, InputError, fuzzify, save_fuzzy_charts
+from velado import InputError, fuzzify
 from velado.evaluation import Wanted, evaluate, judge
 from velado.i18n import LANGUAGES, Language
+from velado.methods import Fuzzy
 from velado.project import Project
 from velado.report import report as reports
+from velado.report import save_fuzzy_charts
 from velado.report.chapters.subject import Subject
 from velado.report.charts import fuzzy as charts
 from velado.report.charts.drawing import Chart
@@ -44,11 +46,11 @@ def people(rows: int = 300) -> pa.Table:
     )
 
 
-def seen(**parameters: Any) -> velado.Fuzzification:
+def seen(**parameters: Any) -> velado.questions.Fuzzification:
     return fuzzify(people(), ["age", "cost"], ["ill"], method=Fuzzy(**{"sets": 3, **parameters}))
 
 
-def drawn(result: velado.Fuzzification, words: Language) -> dict[str, Chart]:
+def drawn(result: velado.questions.Fuzzification, words: Language) -> dict[str, Chart]:
     fuzzy, scales = result.found.fuzzy, result.scales
     plane = Plane.of(fuzzy, scales, 12)
     found = {

@@ -10,7 +10,9 @@ import yaml
 
 import velado
 from conftest import Command
-from velado import Fuzzy, KAnonymity, QAnonymity, fuzzify
+from velado import KAnonymity, fuzzify
+from velado.methods import Fuzzy
+from velado.models import QAnonymity
 
 
 @pytest.fixture
@@ -89,7 +91,7 @@ def test_charts(table: Path, main: Command) -> None:
     [
         (("--sets", "many"), "bad-parameter", ["'auto' or a whole number", "'many'"]),
         (("--sets", "²"), "bad-parameter", ["'²'"]),
-        (("--sets", "1"), "bad-parameter", ["from 2 to 1000"]),
+        (("--sets", "1"), "bad-parameter", ["from 2 to 1,000"]),
         (("--partition", "kmeans"), "bad-parameter", ["Did you mean 'k-means'"]),
         (("--breakpoints", "age"), "bad-option", ["COLUMN=VALUE"]),
         (("--breakpoints", "age=young,old"), "bad-option", ["numbers", "young"]),
@@ -100,7 +102,7 @@ def test_charts(table: Path, main: Command) -> None:
         (("--degrees", "0"), "bad-parameter", ["degrees"]),
         (("--k", "1"), "bad-parameter", ["k-anonymity"]),
         (("--q", "3", "--aggregation", "sum"), "bad-parameter", ["mean"]),
-        (("--language", "fr"), "bad-parameter", ["en, es, pt"]),
+        (("--language", "fr"), "unknown-language", ["en, es, pt"]),
         (("--output", "out.csv"), "no-models", ["no privacy model"]),
         (("--k", "3", "--output", "people.csv"), "output-is-input", ["people.csv"]),
         (("--chart", "sets.gif"), "unknown-format", [".png"]),

@@ -14,25 +14,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import velado
-from velado import (
-    Column,
-    DistinctDiversity,
-    Fuzzy,
-    FuzzyCloseness,
-    FuzzyDiversity,
-    InputError,
-    KAnonymity,
-    NoSolution,
-    Output,
-    Project,
-    QAnonymity,
-    VerificationError,
-    anonymize,
-    fuzzify,
-)
+from velado import Column, DistinctDiversity, InputError, KAnonymity, NoSolution, Output, Project, anonymize, fuzzify
+from velado.errors import VerificationError
 from velado.fuzzy import CMeans, set_labels
+from velado.methods import Fuzzy
 from velado.methods.fuzzy import MOST_SETS
 from velado.methods.fuzzy_labels import labels_of
+from velado.models import FuzzyCloseness, FuzzyDiversity, QAnonymity
 from velado.tables import open_table
 from velado.tables.duckdb.table import DuckDBTable
 

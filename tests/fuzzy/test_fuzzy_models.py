@@ -15,19 +15,10 @@ from hypothesis import strategies as st
 import velado
 from conftest import Command
 from fuzzy import plain
-from velado import (
-    Column,
-    Fuzzy,
-    FuzzyCloseness,
-    FuzzyDiversity,
-    InputError,
-    NoSolution,
-    QAnonymity,
-    fuzzify,
-)
+from velado import Column, InputError, NoSolution, fuzzify
 from velado.fuzzy import record_histograms, surest_belief
-from velado.methods import METHODS, Fixed, Mondrian
-from velado.models import MODELS, FuzzyModel
+from velado.methods import METHODS, Fixed, Fuzzy, Mondrian
+from velado.models import MODELS, FuzzyCloseness, FuzzyDiversity, FuzzyModel, QAnonymity
 
 FUZZY_MODELS = {
     "q-anonymity": {"q": 2},

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from conftest import Command
-from velado import InputError, NoSolution, VerificationError
+from velado import InputError, NoSolution
 from velado.cli import run as command
-from velado.errors import InternalError, shown
+from velado.errors import InternalError, VerificationError, shown
 
 SECRET = "Maria Sklodowska, HIV"
 

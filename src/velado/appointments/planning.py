@@ -39,10 +39,13 @@ class VectorDocument:
 
 
 @dataclass(frozen=True)
-class AchievedDocument(VectorDocument):
+class AchievedDocument:
     """What a method achieves, in JSON."""
 
     method: str
+    k: int
+    vector: dict[int, int]
+    rank: str | None
     improvement: float | None
     seconds: float
     proven: int
@@ -92,7 +95,7 @@ class Planned(Result):
         shown = VectorDocument.of(self.vector)
         bound = None if self.bound is None else self.bound.components
         return AchievedDocument(
-            shown.k, shown.vector, shown.rank, self.method, self.improvement, self.seconds, self.proven, self.optimal, bound
+            self.method, shown.k, shown.vector, shown.rank, self.improvement, self.seconds, self.proven, self.optimal, bound
         )  # fmt: skip
 
     @classmethod

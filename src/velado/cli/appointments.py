@@ -8,21 +8,19 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from velado import (
+from velado import InputError, Source
+from velado.appointments import (
     AnonymityVector,
     Groups,
-    InputError,
     Planning,
-    Source,
     anonymity_groups,
     assign_appointments,
     compare_planners,
     generate_people,
     generate_slots,
     save_table,
-    save_vectors,
 )
-from velado.appointments.planners.registry import PLANNERS
+from velado.appointments.planners.registry import PLANNERS, planner_title
 from velado.appointments.planning import MOST_RANKED
 from velado.appointments.tables.generate import PeopleLike, SlotsLike
 from velado.appointments.tables.groups import AnonymityOfTables
@@ -42,6 +40,7 @@ from velado.cli.terminal import (
     table,
 )
 from velado.i18n import Language
+from velado.report import save_vectors
 from velado.sentences import Sentence
 
 app = App(help="Give out appointments that keep people anonymous.", no_args_is_help=True)
@@ -278,7 +277,7 @@ def _show(planning: Planning, words: Language) -> None:
         words.text("appointments.base"), words.integer(base.k), shortened(base), _rank(base, words), "", "", ""
     )
     for planned in planning.methods:
-        name = words.label("planner", planned.method)
+        name = planner_title(planned.method).into(words.code)
         vector, found = planned.vector, planned.assignment
         if vector is None:
             shown.add_row(name, "–", plain(spoken(planned.reason)))

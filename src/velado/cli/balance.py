@@ -7,12 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from velado import CONDITIONS, balance, save_comparison
+from velado import balance
 from velado.cli import warming
 from velado.cli.compare import show
 from velado.cli.grid import ALL, tries
 from velado.cli.language import current, spoken
 from velado.cli.terminal import FORCE, JSON, print_json, progress, say
+from velado.evaluation import CONDITIONS
+from velado.report import save_comparison
 from velado.sentences import Sentence, joined
 
 

@@ -7,11 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from velado import Comparison, compare, save_comparison
+from velado import compare
 from velado.cli import warming
 from velado.cli.grid import ALL, tries
 from velado.cli.language import current, spoken
 from velado.cli.terminal import FORCE, JSON, percent, print_json, progress, say, table
+from velado.evaluation import Comparison
+from velado.report import save_comparison
 from velado.sentences import Sentence
 
 
@@ -49,7 +51,7 @@ def show(result: Comparison, marked: str | None = None) -> None:
         e = s.evaluation
         mark = "→" if s.name == marked else "*" if s.efficient else ""
         if e is None:
-            lines.append((s.name, mark, Sentence(s.reason or "")))
+            lines.append((s.name, mark, None))
             continue
         levels = " ".join(map(str, (s.levels or {}).values()))
         share = spoken("{n:,} ({share:.1%})", n=e.suppressed, share=e.suppressed / e.rows)
@@ -68,3 +70,8 @@ def show(result: Comparison, marked: str | None = None) -> None:
         Sentence("levels"),
     )
     table("Settings (* = no other setting has both less risk and less loss)", lines, header)
+    without = [s for s in result.settings if s.evaluation is None]
+    if without:
+        say()
+    for s in without:
+        say("[bold]{name}[/]: {why}", name=s.name, why=Sentence(s.reason or ""))

@@ -8,18 +8,7 @@ from typing import Annotated
 
 import typer
 
-from velado import (
-    Column,
-    Fuzzification,
-    Fuzzy,
-    KAnonymity,
-    QAnonymity,
-    Release,
-    Source,
-    anonymize,
-    fuzzify,
-    save_fuzzy_charts,
-)
+from velado import Column, KAnonymity, Release, Source, anonymize, fuzzify
 from velado.cli import fuzzy_summary
 from velado.cli.language import current
 from velado.cli.options import Given, takes
@@ -31,8 +20,11 @@ from velado.cli.terminal import (
     progress,
     say,
 )
-from velado.models import PrivacyModel
+from velado.methods import Fuzzy
+from velado.models import PrivacyModel, QAnonymity
 from velado.progress import Progress
+from velado.questions import Fuzzification
+from velado.report import save_fuzzy_charts
 
 PARTITIONS = ("k-means", "global-recode", "c-means", "gustafson-kessel")
 

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from velado import Evaluation, Fuzzification
-from velado.cli.terminal import figure, label, parameters, plain, say, table, verdict
+from velado import Evaluation
+from velado.cli.terminal import figure, plain, say, table
+from velado.cli.verdicts import show_verdicts
+from velado.questions import Fuzzification
 from velado.sentences import Sentence, joined
 
 
@@ -47,8 +49,7 @@ def show(result: Fuzzification, name: str) -> None:
     shown = [(k, p) for (k, p), (_, following) in pairwise(curve) if figure(p) != figure(following)]
     table("Possibility that classes have at least so many records", shown, ("records", "possibility"))
     if e.models:
-        lines = [(label("model", v.name), parameters(v.required), v.achieved, verdict(v.satisfied)) for v in e.models]
-        table("Models", lines, ("model", "required", "achieved", ""))
+        show_verdicts("Models", e.models)
 
 
 def cautions(evaluation: Evaluation) -> None:

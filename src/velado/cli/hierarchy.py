@@ -10,10 +10,11 @@ import typer
 from rich.table import Table
 from rich.tree import Tree
 
-from velado import InputError, project_hierarchy
+from velado import InputError
 from velado.cli.language import current
 from velado.cli.terminal import JSON, out, plain, print_json, progress, say
 from velado.hierarchies import Branch, HierarchyPreview, branches
+from velado.questions import project_hierarchy
 from velado.questions.hierarchy import project_preview
 from velado.report.charts.tree import branch_text
 from velado.report.formats.hierarchy import save_hierarchy_chart

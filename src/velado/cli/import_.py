@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 import yaml
 
-from velado import InputError, import_anonylitics
+from velado import InputError
 from velado.cli.help import App
 from velado.cli.language import current, spoken
 from velado.cli.terminal import JSON, out, plain, print_json, say, told
+from velado.project import import_anonylitics
 from velado.project.importers.anonylitics.project import Imported
 from velado.sentences import Sentence, into
 from velado.tables.publication.publish import published

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from velado import create_key
 from velado.cli.terminal import say
+from velado.operations import create_key
 
 
 def command(file: Annotated[Path, typer.Argument(help="File for the key; it must not exist.")]) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import Any
 
-from velado import LightRelease, Releases
 from velado.cli import summary
 from velado.cli.terminal import say, show_files, show_notes, table
+from velado.release import LightRelease, Releases
 from velado.sentences import Sentence, joined
 
 UNCHECKED = Sentence(

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from velado import project_schema
 from velado.cli.language import current
 from velado.cli.terminal import print_json
+from velado.project import project_schema
 
 
 def command(

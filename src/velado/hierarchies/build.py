@@ -137,10 +137,10 @@ def check_description(column: str, spec: Any, format: Formats = None) -> None:
     if kind == "file":
         _path(column, spec, None)
     else:
-        _built(column, kind, spec, Leaves([], format, {}))
+        _by_builder(column, kind, spec, Leaves([], format, {}))
 
 
-def _built(column: str, kind: str, spec: Mapping[str, Any], leaves: Leaves) -> Hierarchy:
+def _by_builder(column: str, kind: str, spec: Mapping[str, Any], leaves: Leaves) -> Hierarchy:
     problems = Problems(column)
     with problems.at(kind):
         hierarchy = BUILDERS[kind](column, spec[kind], leaves)
@@ -193,7 +193,7 @@ def _from_mapping(column: str, spec: Any, leaves: Leaves, folder: Path | None) -
         return from_file(column, path, **options), False, path
     if not leaves.values and kind not in OWN_LEAVES:
         return _of_data(Hierarchy.from_rows(column, [[None, ROOT]])), options["top"], None
-    built = _built(column, kind, spec, leaves)
+    built = _by_builder(column, kind, spec, leaves)
     return built if kind in OWN_LEAVES else _of_data(built), options["top"], None
 
 

@@ -3,5 +3,6 @@
 from velado.project.document import AnyProject, Project
 from velado.project.importers.anonylitics.project import import_anonylitics
 from velado.project.output import Output
+from velado.project.schema import project_schema
 
-__all__ = ["AnyProject", "Output", "Project", "import_anonylitics"]
+__all__ = ["AnyProject", "Output", "Project", "import_anonylitics", "project_schema"]

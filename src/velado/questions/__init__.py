@@ -1,1 +1,27 @@
-"""What is asked about tables: one file per question."""
+"""What is asked about tables: one file per question. Here are the results that the functions of `velado` return."""
+
+from typing import TYPE_CHECKING
+
+from velado import lazily
+
+if TYPE_CHECKING:
+    from velado.questions.decrypt import Decrypted
+    from velado.questions.estimate import Estimate
+    from velado.questions.exploration import Exploration
+    from velado.questions.fuzzify import Fuzzification
+    from velado.questions.hierarchy import project_hierarchy
+    from velado.questions.inspect import Inspection
+    from velado.questions.suggest import Suggestion
+
+__all__ = ["Decrypted", "Estimate", "Exploration", "Fuzzification", "Inspection", "Suggestion", "project_hierarchy"]
+
+_HOMES = {
+    "velado.questions.decrypt": "Decrypted",
+    "velado.questions.estimate": "Estimate",
+    "velado.questions.exploration": "Exploration",
+    "velado.questions.fuzzify": "Fuzzification",
+    "velado.questions.hierarchy": "project_hierarchy",
+    "velado.questions.inspect": "Inspection",
+    "velado.questions.suggest": "Suggestion",
+}
+__getattr__, __dir__ = lazily.names(__name__, _HOMES)

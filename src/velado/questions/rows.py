@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from velado.project import Project
 from velado.results import Discreet
@@ -15,6 +16,7 @@ from velado.values import Text
 class FirstRows(Discreet):
     """Some rows as texts, and the columns that are not shown."""
 
+    NAMES: ClassVar[tuple[str, ...]] = ("columns",)
     columns: tuple[str, ...]
     rows: tuple[tuple[Text, ...], ...]
     hidden: tuple[str, ...] = ()

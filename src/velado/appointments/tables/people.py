@@ -51,7 +51,7 @@ class People(Discreet):
         match: Mapping[str, str] | None = None,
         session: Session | None = None,
     ) -> People:
-        """Read people and their conditions; see `velado.assign_appointments`."""
+        """Read people and their conditions; see `velado.appointments.assign_appointments`."""
         if not quasi_identifiers:
             raise InputError("no-quasi-identifier", "name at least one quasi-identifier", hint="--qi age,sex")
         rows = Rows.read(source, session)
