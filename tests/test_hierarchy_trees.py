@@ -131,7 +131,7 @@ def test_uncovered_values_are_told_before_they_are_refused() -> None:
     assert "1 valor(es) de los datos no están en la jerarquía, por ejemplo: Roma" in seen.text("es")
     assert "(ausente)" in seen.text("pt")
     # A bare object at a prompt shows no value.
-    assert repr(seen) == "<HierarchyPreview city: 4 → 3 → 1 groups, 1 values uncovered>"
+    assert repr(seen) == "<HierarchyPreview column: city, groups: 4 3 1, uncovered: 1>"
     page = seen._repr_html_()
     assert "&lt;b&gt;north" in page
     assert "<b>" not in page

@@ -35,7 +35,7 @@ class LevelPreview(Discreet):
 
 
 @dataclass(frozen=True, repr=False)
-class HierarchyPreview:
+class HierarchyPreview(Discreet):
     """What a hierarchy does with a column. ``repr`` shows numbers only; ``text`` and notebooks show labels, too.
 
     ``values`` are its leaves and ``unused`` those that the data do not hold (None without data). ``uncovered`` values of
@@ -54,10 +54,9 @@ class HierarchyPreview:
         """JSON-ready."""
         return asdict(self)
 
-    def __repr__(self) -> str:
-        groups = " → ".join(f"{x.groups:,}" for x in self.levels)
-        lost = f", {self.uncovered:,} values uncovered" if self.uncovered else ""
-        return f"<HierarchyPreview {self.column}: {groups} groups{lost}>"
+    def summary(self) -> Mapping[str, Any]:
+        """The column, the groups of each level, and how many values are not covered."""
+        return {"column": self.column, "groups": [x.groups for x in self.levels], "uncovered": self.uncovered}
 
     def __str__(self) -> str:
         return self.text()
