@@ -433,9 +433,30 @@ def evaluate(rows: Rows, qi: Names, hierarchies: Trees, levels: Levels, models: 
     kept classes, smallest first.
     """
     found = classes(rows, qi, hierarchies, levels)
-    kept = {key for key, cls in found.items() if all(satisfies(model, cls, rows, trees) for model in models)}
+    single = [model for model in models if model["name"] in JUDGES]
+    kept = {key for key, cls in found.items() if all(satisfies(model, cls, rows, trees) for model in single)}
+    for model in models:
+        if model["name"] == "k-map":
+            people = Counter(recode(person, qi, hierarchies, levels) for person in model["people"])
+            kept = {key for key in kept if people[key] >= model["k"]}
+    for model in models:
+        if model["name"] == "average-risk":
+            kept = within_average_risk({key: found[key] for key in kept}, qi, hierarchies, model["risk"])
     sizes = kept_sizes(rows, qi, hierarchies, levels, kept)
     return {"kept": kept, "suppressed": len(rows) - sum(sizes), "sizes": sizes}
+
+
+def within_average_risk(found: dict[Key, Rows], qi: Names, hierarchies: Trees, risk: float) -> Keys:
+    """Classes left when the smallest, of equal ones the last, goes until classes / records is at most the risk."""
+    places = {c: {row[0]: i for i, row in enumerate(hierarchies[c])} for c in qi}
+
+    def first(key: Key) -> tuple[int, ...]:
+        return min(tuple(places[c][record[c]] for c in qi) for record in found[key])
+
+    left = sorted(found, key=lambda key: (-len(found[key]), first(key)))
+    while left and Fraction(len(left), sum(len(found[key]) for key in left)) > exact(risk):
+        left.pop()
+    return set(left)
 
 
 def feasible_nodes(

@@ -26,7 +26,7 @@ SECOND = {"InputError", "NoSolution", "VerificationError", "InternalError", "Vel
 """Calls whose second argument is a sentence."""
 CELLS = {"add_row", "add_column", "Table", "print"}
 """Calls of the command line whose texts go to people as they are: words must have been put into a language before."""
-WORDS = {"hint", "help", "meaning", "message", "title"}
+WORDS = {"hint", "help", "meaning", "message", "title", "reached", "none", "unit"}
 """Keywords that are sentences, in any call."""
 REMARKS = {"unknown", "left_out", "adapted", "to_do"}
 """Methods of importers whose first argument is a sentence."""
@@ -36,6 +36,8 @@ ENGLISH = re.compile(r"\b(the|is|are|not|of|and|must|has|have|with|than|be|to|no
 """Words that show that a text with places is meant for people."""
 NOT_SAID = {"week of ", "velado 1 ", "module "}
 """Beginnings of texts that are no sentences: labels of hierarchies, purposes of keys, names that a module lacks."""
+FIGURES = {"of", "k with", "values of", "loss of", "released of"}
+"""What names figures in the short form of a result, which is for programmers."""
 QUOTING = {"studies"}
 """Rooms whose texts are also names of published figures and remarks on them, in the words of the documents."""
 MARKUP = re.compile(r"\[/?[a-z ]*\]")
@@ -117,7 +119,7 @@ def _english(node: ast.JoinedStr) -> bool:
     """Whether an f-string says something to people: SQL is written in capitals, and patterns have backslashes."""
     text = " ".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))
     words = ENGLISH.search(text) is not None and not re.search(r"\b(SELECT|SET|FROM|CASE|WHEN)\b|\\", text)
-    return words and not text.startswith(tuple(NOT_SAID))
+    return words and not text.startswith(tuple(NOT_SAID)) and text.strip() not in FIGURES
 
 
 def _parts(node: ast.expr) -> Iterator[ast.expr]:

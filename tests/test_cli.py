@@ -18,21 +18,24 @@ from velado.cli.commands import COMMANDS, load
 from velado.samples import DIAGNOSES
 
 FIELDS = [
+    "schema",
     "project",
+    "levels",
     "rows",
     "released",
     "suppressed",
-    "levels",
+    "starred",
     "classes",
     "class_size",
     "utility",
     "risk",
     "models",
+    "columns",
     "published",
-    "search",
     "output",
     "manifest",
     "notes",
+    "search",
 ]
 RISK = [
     "highest",
@@ -155,7 +158,7 @@ def test_check_json(write_project, shell: Command) -> None:
     ended = shell("check", "patients.csv", "--qi", "sex,city", "--sensitive", "diagnosis,cost", "--json")
     assert (ended.code, ended.err) == (0, "")
     shown = ended.json
-    assert list(shown) == ["rows", "classes", "class_size", "k", "risk", "l", "sensitive", "twins"]
+    assert list(shown) == ["schema", "rows", "classes", "class_size", "k", "risk", "l", "sensitive", "twins"]
     assert shown["rows"] == 400
     assert shown["k"] == shown["class_size"]["min"]
     assert list(shown["risk"]) == RISK

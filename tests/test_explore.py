@@ -41,7 +41,8 @@ from velado import (
 from velado.i18n import language
 from velado.methods import OBJECTIVES
 from velado.methods import lattice as lattice_method
-from velado.models import judge_classes
+from velado.methods import survey as survey_method
+from velado.models import judge_classes, model_from
 from velado.progress import Progress
 from velado.questions.exploration import STATUSES, path_between
 from velado.report.charts.lattice import MOST_NAMED, lattice
@@ -67,7 +68,7 @@ def near(found: Any, expected: Any) -> None:
 
 @settings(max_examples=times(40, 500), deadline=None)
 @given(
-    table=small_tables(most_rows=20), models=MODELS, objective=st.sampled_from(OBJECTIVES), limit=LIMITS,
+    table=small_tables(most_rows=20), models=MODELS, objective=st.sampled_from(list(OBJECTIVES)), limit=LIMITS,
     dense=st.booleans(),
 )  # fmt: skip
 def test_every_figure_of_every_node(
@@ -209,6 +210,53 @@ def test_nodes_are_what_the_judge_and_the_search_say(
             near(value, wanted if math.isfinite(wanted) else None)
     try:
         best = lattice_method.Lattice(suppression=limit).search(found.frequency, ours).levels
+    except NoSolution:
+        best = None
+    assert (found.optimal and found.optimal.levels) == best
+
+
+@settings(max_examples=times(15, 200), deadline=None)
+@given(table=small_tables(), models=MODELS, objective=st.sampled_from(list(OBJECTIVES)), limit=LIMITS)
+def test_nodes_one_by_one_are_as_the_kernel_finds_them(
+    table: Small, models: list[dict[str, Any]], objective: str, limit: float
+) -> None:
+    """The way of models of the whole release, taken with models of single classes."""
+    ours = tuple(velado_model(m) for m in models)
+    project = Project(table.arrow(), tuple(table.columns()), ours, Lattice(suppression=limit, objective=objective))
+    try:
+        found = explore(project)
+    except NoSolution:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(survey_method, "whole_models", lambda models: models)
+        slow = explore(project)
+    assert slow.header() == found.header()
+    for name, array in slow.arrays().items():
+        np.testing.assert_allclose(array, found.arrays()[name], rtol=1e-9, atol=1e-9, err_msg=name)
+
+
+@settings(max_examples=times(15, 200), deadline=None)
+@given(table=small_tables(most_rows=40), risk=st.sampled_from([0.1, 0.2, 0.4]), k=st.integers(2, 3), limit=LIMITS)
+def test_a_model_of_the_whole_release(table: Small, risk: float, k: int, limit: float) -> None:
+    """What is left at each node has the average risk that is asked for, and the optimal node is the one of the search."""
+    models = (KAnonymity(k), model_from("average-risk", {"risk": risk}))
+    project = Project(table.arrow(), tuple(table.columns()), models, Lattice(suppression=limit))
+    try:
+        found = explore(project)
+    except NoSolution:
+        return
+    for n in found.nodes():
+        classes = [len(c) for c in oracle.classes(table.rows, table.qi, table.hierarchies, n.levels).values()]
+        near(n.reached["average-risk"], len(classes) / len(table.rows))
+        if n.classes:
+            assert n.average_risk is not None
+            assert n.average_risk <= risk + 1e-9
+            near(n.achieved["average-risk"], n.average_risk)
+            near(n.average_risk, n.classes / (len(table.rows) - n.suppressed))
+        inside = found.node(n.levels)
+        assert int(inside.classes.sizes[~inside.released].sum()) == n.suppressed
+    try:
+        best = Lattice(suppression=limit).search(found.frequency, models).levels  # type: ignore[arg-type]
     except NoSolution:
         best = None
     assert (found.optimal and found.optimal.levels) == best

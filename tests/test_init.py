@@ -19,7 +19,7 @@ def written(table: Path) -> tuple[Suggestion, Path]:
     """The project file of a table, as the command writes it."""
     source = Source.of(str(table))
     seen = inspect_table(source)
-    found = suggest(seen, source)
+    found = suggest(source, inspection=seen)
     target = table.with_suffix(".yaml")
     target.write_text(project_text(seen, found, source, target), encoding="utf-8")
     return found, target
@@ -112,7 +112,7 @@ def test_the_table_is_not_changed_and_nothing_else_is_written(tmp_path: Path) ->
 def test_a_suggestion_for_a_table_in_memory() -> None:
     people = pa.table({"age": [str(20 + i % 50) for i in range(200)], "ill": ["a", "b", "c", "d"] * 50})
     seen = inspect_table(people)
-    found = suggest(seen, Source.of(people))
+    found = suggest(people, inspection=seen)
     assert found.column("age").spec["role"] == "quasi-identifier"
     assert found.trials[0].loss is not None
 

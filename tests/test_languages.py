@@ -5,13 +5,13 @@ import json
 import pickle
 import re
 import subprocess
-from collections import Counter
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from string import Formatter
 from typing import Any
 
+import pyarrow as pa
 import pytest
 import yaml
 from hypothesis import given
@@ -24,7 +24,12 @@ from test_bad_input import BAD_HIERARCHY_FILES, BAD_PROJECTS, BAD_TABLES, QI
 from velado.cli.language import choose
 from velado.errors import InputError, InternalError, NoSolution, Note, VeladoError, did_you_mean, reason, shown, suggest
 from velado.i18n import LANGUAGES
+from velado.project.template import project_text
+from velado.questions.inspect import Inspection, inspect_table
+from velado.questions.suggest import Suggestion
+from velado.questions.suggest import suggest as suggest_columns
 from velado.sentences import PLACE, Sentence, into, joined, localized, translated, translations, wordless
+from velado.tables import Source
 
 ROOMS = sorted({place.relative_to(code.ROOT).parts[0] for place in code.ROOT.rglob("*.py")} - {"kernels"})
 LISTS = sorted(Path(str(files("velado.i18n"))).joinpath("sentences").glob("*.yaml"))
@@ -84,33 +89,26 @@ def test_unfilled_places_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(code.misfilled()) == ["tables/x.py:2"]
 
 
-@pytest.mark.parametrize("template", list(translations()))
-def test_the_same_places_in_every_language(template: str) -> None:
+@pytest.mark.parametrize("language", OTHERS)
+def test_the_same_places_in_every_language(language: str) -> None:
     """Names, conversions and formats; and what is in braces without being a place, such as parts of a project file."""
-    texts = translations()[template]
-    assert sorted(texts) == sorted(OTHERS)
-    for text in texts.values():
-        assert text.strip()
-        assert set(PLACE.findall(text)) == set(PLACE.findall(template))
-        assert Counter(text)["'"] % 2 == Counter(template)["'"] % 2 or "'s " in template
+    texts = {template: texts.get(language, "") for template, texts in translations().items()}
+    assert [template for template, text in texts.items() if not text.strip()] == []
+    places = {template: (set(PLACE.findall(template)), set(PLACE.findall(text))) for template, text in texts.items()}
+    assert {template: found for template, found in places.items() if found[0] != found[1]} == {}
 
 
 def test_no_sentence_is_stale() -> None:
     assert sorted(set(translations()) - code.written() - BY_PYTHON) == []
 
 
-def test_no_sentence_has_two_translations() -> None:
-    """In two lists, or twice in one."""
-    found: dict[str, list[tuple[str, dict[str, str]]]] = {}
+def test_every_sentence_stands_in_one_list_once() -> None:
+    found: dict[str, list[str]] = {}
     for path in LISTS:
         root = yaml.compose(path.read_text(encoding="utf-8"))
-        for key, value in root.value if root is not None else ():
-            found.setdefault(key.value, []).append((path.name, {k.value: v.value for k, v in value.value}))
-    assert {
-        key: texts for key, texts in found.items() if len(texts) > 1 and any(t != texts[0][1] for _, t in texts)
-    } == {}
-    within = Counter((name, key) for key, texts in found.items() for name, _ in texts)
-    assert [place for place, n in within.items() if n > 1] == []
+        for key, _ in root.value if root is not None else ():
+            found.setdefault(key.value, []).append(path.name)
+    assert {key: names for key, names in found.items() if len(names) > 1} == {}
 
 
 @pytest.mark.parametrize("language", OTHERS)
@@ -251,7 +249,7 @@ def test_an_error_can_be_sent_to_another_process() -> None:
 
 
 def test_hints_and_causes() -> None:
-    assert suggest("modles", ["models", "method"]).into("es") == "¿Quería decir 'models'?"
+    assert suggest("modles", ["models", "output"]).into("es") == "¿Quería decir 'models'?"
     assert suggest("x", ["aaa", "bbb"]).into("pt") == "Conhecidos: aaa, bbb"
     assert did_you_mean(["a", "b"]).into("es") == "¿Quería decir 'a' o 'b'?"
     assert reason(PermissionError(13, "Permission denied")).into("es") == "permiso denegado"
@@ -378,23 +376,21 @@ def check_spoken(text: str, language: str) -> None:
 
 
 @pytest.fixture
-def spoken(main: Command) -> Callable[..., None]:
-    """Run a command that must fail, in Spanish and Portuguese; the code is that of the English error."""
+def spoken(tmp_path: Path) -> Callable[[], None]:
+    """Run a project that must fail, and read the error in Spanish and Portuguese; only its sentences differ."""
 
-    def run(*args: str) -> None:
-        english = main(*args, "--json").json["error"]
+    def run() -> None:
+        with pytest.raises(VeladoError) as caught:
+            velado.run(tmp_path / "project.yaml")
+        error, said = caught.value, ("message", "hint")
+        english = error.as_dict()["error"]
         for language in OTHERS:
-            ended = main(*args, "--json", "--language", language)
-            assert ended.code in (1, 2), ended
-            told = ended.json["error"]
+            told = error.as_dict(language)["error"]
             assert told["message"] != english["message"]
-            unspoken = ("message", "hint")
-            assert {k: v for k, v in told.items() if k not in unspoken} == {
-                k: v for k, v in english.items() if k not in unspoken
+            assert {k: v for k, v in told.items() if k not in said} == {
+                k: v for k, v in english.items() if k not in said
             }
-            check_spoken(told["message"], language)
-            check_spoken(told.get("hint", ""), language)
-            check_spoken(ended.err, language)
+            check_spoken(error.text(language), language)
 
     return run
 
@@ -404,7 +400,7 @@ def test_bad_projects_are_told_in_every_language(case: str, write_project, spoke
     write_project(**BAD_CHANGES[case]) if "columns" not in BAD_CHANGES[case] else write_project(
         columns=dict.fromkeys(ALL)
     )
-    spoken("run", "project.yaml")
+    spoken()
 
 
 ALL = ("name", "national_id", "birth_date", "sex", "postal_code", "city", "marital_status", "diagnosis", "cost")
@@ -413,7 +409,7 @@ ALL = ("name", "national_id", "birth_date", "sex", "postal_code", "city", "marit
 @pytest.mark.parametrize("case", BAD_COLUMNS)
 def test_bad_columns_are_told_in_every_language(case: str, write_project, spoken) -> None:
     write_project(columns=BAD_COLUMNS[case])
-    spoken("run", "project.yaml")
+    spoken()
 
 
 @pytest.mark.parametrize("case", BAD_TABLES)
@@ -423,14 +419,14 @@ def test_bad_tables_are_told_in_every_language(
     write_project()
     data = BAD_TABLES[case][0](patients_csv.splitlines())
     (tmp_path / "patients.csv").write_bytes(data if isinstance(data, bytes) else data.encode())
-    spoken("run", "project.yaml")
+    spoken()
 
 
 @pytest.mark.parametrize("case", BAD_PROJECTS)
 def test_bad_project_files_are_told_in_every_language(case: str, spoken, tmp_path: Path) -> None:
     text = BAD_PROJECTS[case][0]
     (tmp_path / "project.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
-    spoken("run", "project.yaml")
+    spoken()
 
 
 @pytest.mark.parametrize("case", BAD_HIERARCHY_FILES)
@@ -439,7 +435,7 @@ def test_bad_hierarchies_are_told_in_every_language(case: str, write_project, sp
     write_project(columns={"sex": {"role": QI, "hierarchy": {"file": "sex.csv", **options}}})
     if text is not None:
         (tmp_path / "sex.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
-    spoken("run", "project.yaml")
+    spoken()
 
 
 @pytest.mark.parametrize("kind", [InputError, NoSolution, VeladoError])
@@ -449,22 +445,36 @@ def test_texts_of_users_are_not_translated(kind: type[VeladoError]) -> None:
     assert error.text("es") == "columna 'the header': la tabla 'the header' está descrita dos veces"
 
 
-# What init writes
+@pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.parametrize("case", ["unknown key", "no file", "k", "too large k"])
+def test_commands_tell_errors_in_the_language(case: str, language: str, write_project, main: Command) -> None:
+    write_project(**BAD_CHANGES[case])
+    ended = main("run", "project.yaml", "--json", "--language", language)
+    assert ended.code == (1 if case == "too large k" else 2)
+    assert ended.json["error"]["message"] in ended.err
+    check_spoken(ended.err, language)
+    assert ended.err.startswith({"es": "Error: ", "pt": "Erro: "}[language])
+
+
+# What init and inspect say
+
+
+@pytest.fixture(scope="module")
+def described(patients: pa.Table) -> tuple[Inspection, Suggestion]:
+    seen = inspect_table(patients)
+    return seen, suggest_columns(patients, inspection=seen)
 
 
 @pytest.mark.parametrize("language", OTHERS)
-def test_init_writes_comments_in_the_language(language: str, write_project, main: Command, tmp_path: Path) -> None:
-    write_project()
-    for each in ("en", language):
-        assert main("init", "patients.csv", "-o", f"{each}.yaml", "--language", each).code == 0
-    english, other = ((tmp_path / f"{code}.yaml").read_text(encoding="utf-8") for code in ("en", language))
+def test_init_writes_comments_in_the_language(language: str, described: tuple[Inspection, Suggestion]) -> None:
+    source = Source(Path("patients.csv"))
+    english, other = (project_text(*described, source, Path("p.yaml"), spoken) for spoken in ("en", language))
     assert yaml.safe_load(english) == yaml.safe_load(other)
     lines = [(a, b) for a, b in zip(english.splitlines(), other.splitlines(), strict=True) if "#" in a]
     comments = [b.partition("#")[2].lstrip("# ") for a, b in lines if a != b]
     assert len(comments) >= 10
     for comment in comments:
         check_spoken(comment, language)
-    velado.Project.load(tmp_path / f"{language}.yaml")
 
 
 @pytest.mark.parametrize("language", OTHERS)

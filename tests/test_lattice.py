@@ -63,7 +63,7 @@ def same(found: object, expected: tuple[float, tuple[int, ...]] | None) -> None:
 
 
 @settings(max_examples=times(50, 500), deadline=None)
-@given(table=small_tables(), models=MODELS, objective=st.sampled_from(OBJECTIVES), limit=LIMITS)
+@given(table=small_tables(), models=MODELS, objective=st.sampled_from(list(OBJECTIVES)), limit=LIMITS)
 def test_optimum_equals_brute_force(table: Small, models: list[dict], objective: str, limit: float) -> None:
     expected = oracle.brute_force(table.rows, table.qi, table.hierarchies, models, table.trees, objective, limit)
     same(solve(table, models, Lattice(suppression=limit, objective=objective)), expected)
@@ -98,7 +98,7 @@ def test_strict_reading_joins_the_other_sensitive_columns(table: Small, model: d
     table=small_tables(sensitive=2, most_rows=60),
     alpha=st.floats(0.4, 1),
     k=st.integers(2, 5),
-    objective=st.sampled_from(OBJECTIVES),
+    objective=st.sampled_from(list(OBJECTIVES)),
     limit=LIMITS,
 )
 def test_strict_alpha_k_asks_k_of_every_part(table: Small, alpha: float, k: int, objective: str, limit: float) -> None:
@@ -374,7 +374,7 @@ def test_kernels_return_when_asked():
     with open_table(table) as opened:
         frequency = count_table(opened, Schema(columns))
     space = Space(frequency, [KAnonymity(5)], suppression=0.0)
-    space._stop(space.state)
+    lattice._stop(space.state)
     kernel, known = space.kernel, (space.tables, space.rules, space.objective, space.state, space.scratch)
     assert not kernel.sweep_nodes(*known, 0, space.nodes)
     assert np.isnan(space.state.value).all()

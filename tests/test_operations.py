@@ -620,7 +620,12 @@ def test_a_light_project_from_file_to_file(tmp_path, main, suffix):
         "decrypt", f"out{suffix}", "--column", "name", "--key", "env:VELADO_KEY", "-o", f"again{suffix}", "--json"
     )
     assert restored.code == 0, restored.err
-    assert restored.json == {"rows": 6, "columns": {"name": 4}, "output": f"again{suffix}"}
+    assert restored.json == {
+        "schema": "velado-decrypted-1",
+        "rows": 6,
+        "columns": {"name": 4},
+        "output": f"again{suffix}",
+    }
     again = read_table(tmp_path / f"again{suffix}").to_pydict()
     assert again == {**released, "name": PEOPLE.column("name").to_pylist()}
 

@@ -18,12 +18,16 @@ from hypothesis import strategies as st
 
 from tables import Small, model_strategy, small_tables, velado_model
 from velado import Lattice, Mondrian, NoSolution
-from velado.kernels import compiler, folder, grouping, lattice, measures, mondrian
+from velado.kernels import compiler, folder, grouping, lattice, measures, mondrian, survey
 from velado.methods import Method
+from velado.methods import survey as surveys
 from velado.models import judge_classes
 
 KERNELS = [
-    x for m in (grouping, lattice, measures, mondrian) for x in vars(m).values() if isinstance(x, compiler.Kernel)
+    x
+    for m in (grouping, lattice, measures, mondrian, survey)
+    for x in vars(m).values()
+    if isinstance(x, compiler.Kernel)
 ]
 LATTICES = st.builds(
     Lattice, suppression=st.sampled_from([0.0, 0.1, 1.0]), objective=st.sampled_from(["loss", "discernibility", "average-class-size"])
@@ -64,6 +68,29 @@ def test_both_forms_give_the_same(table: Small, described: list[dict[str, Any]],
     compiled = released(method, table, models)
     with nothing_compiled():
         plain = released(method, table, models)
+        assert all(kernel._compiled is None for kernel in KERNELS), "nothing small is compiled"
+    assert plain == compiled
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    table=small_tables(),
+    described=st.lists(model_strategy(), min_size=1, max_size=3),
+    objective=st.sampled_from(["loss", "entropy", "discernibility", "average-class-size"]),
+)
+def test_both_forms_survey_the_same(table: Small, described: list[dict[str, Any]], objective: str) -> None:
+    models = [velado_model(m) for m in described]
+    frequency = table.frequency(models)
+
+    def surveyed() -> str:
+        found = surveys.survey(frequency, models, objective)
+        told = [figure.values.tolist() for part in (*found.achieved, *found.reached) for figure in part.values()]
+        arrays = (getattr(found, name).tolist() for name in ("objective", "loss", "kept", "classes", "least", "people"))
+        return repr([*arrays, told])
+
+    compiled = surveyed()
+    with nothing_compiled():
+        plain = surveyed()
         assert all(kernel._compiled is None for kernel in KERNELS), "nothing small is compiled"
     assert plain == compiled
 

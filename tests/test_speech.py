@@ -16,86 +16,27 @@ from velado.cli.commands import COMMANDS, load
 from velado.sentences import translations, wordless
 
 OTHERS = ("es", "pt")
-ENGLISH = {
-    "the",
-    "of",
-    "and",
-    "is",
-    "are",
-    "that",
-    "with",
-    "by",
-    "this",
-    "which",
-    "not",
-    "given",
-    "what",
-    "how",
-    "its",
-    "it",
-    "be",
-    "may",
-    "only",
-    "many",
-    "from",
-    "where",
-    "whose",
-    "each",
-    "file",
-    "files",
-    "table",
-    "tables",
-    "column",
-    "columns",
-    "people",
-    "records",
-    "values",
-    "usage",
-    "options",
-    "arguments",
-    "commands",
-    "option",
-    "command",
-    "default",
-    "required",
-    "show",
-    "write",
-    "print",
-    "found",
-    "number",
-    "share",
-    "before",
-    "after",
-    "lost",
-    "loss",
-    "highest",
-    "written",
-    "verified",
-    "released",
-    "suppressed",
-    "succeeds",
-    "fails",
-    "holds",
-    "classes",
-    "singled",
-    "out",
-    "average",
-    "missing",
-    "because",
-    "suggested",
-    "role",
-    "level",
-    "levels",
-}
+WORDS = """
+the of and is are that with by this which not given what how its it be may only many from where whose each
+file files table tables column columns people records values usage options arguments commands option command
+default required show write print found number share before after lost loss highest written verified released
+or such suppressed succeeds fails holds classes singled out average missing because suggested role level levels
+"""
+ENGLISH = set(WORDS.split())
 """Words that no Spanish or Portuguese sentence has."""
 PORTUGUESE = {"classes"}
-CODE = re.compile(r"--?[a-z][\w-]*|<[^>]*>|\w+:\w+|\{[^}]*\}|'[^']*'|\b[\w/.-]+\.(?:csv|yaml|json|html)\S*")
-"""What is code and not speech: options, keys, files."""
+KEYS = {("schema",): {"columns"}}
+"""Keys of project files that a help names."""
+CODE = re.compile(
+    r"[a-z-]+ \(\w+\)|--?[a-z][\w-]*|<[^>]*>|\w+:\w+|\{[^}]*\}|'[^']*'|\b[\w/.-]+\.(?:csv|yaml|json|html)\S*"
+)
+"""What is code and not speech: words with their meaning after them, options, keys, files."""
 
 
 def english(text: str, code: str) -> set[str]:
     """The English words in a text."""
-    words = set(re.findall(r"[^\W\d_]+", CODE.sub(" ", text).lower()))
+    lines = " ".join(text.replace("│", " ").split())
+    words = set(re.findall(r"\b[^\W\d_]+\b", CODE.sub(" ", lines).lower()))
     return (words & ENGLISH) - (PORTUGUESE if code == "pt" else set())
 
 
@@ -126,7 +67,7 @@ def test_no_sentence_of_the_command_line_is_put_together_from_pieces() -> None:
 def test_help_has_no_english(command: tuple[str, ...], code: str, main: Command) -> None:
     ended = main(*command, "--help", "--language", code, columns=80)
     assert (ended.code, ended.err) == (0, "")
-    assert english(ended.out, code) == set()
+    assert english(ended.out, code) <= KEYS.get(command, set())
     assert " Uso: velado" in ended.out
     assert max(map(cell_len, ended.out.splitlines())) <= 80
 
@@ -153,8 +94,8 @@ def test_values_in_the_help_are_those_of_the_code(main: Command) -> None:
 @pytest.mark.parametrize(
     ("args", "english", "spanish", "portuguese"),
     [
-        ("chek", "No such command 'chek'. Did you mean 'check'?", "No existe la orden 'chek'. ¿Quería decir 'check'?",
-         "Não existe o comando 'chek'. Quis dizer 'check'?"),
+        ("atack", "No such command 'atack'. Did you mean 'attack'?", "No existe la orden 'atack'. ¿Quería decir 'attack'?",
+         "Não existe o comando 'atack'. Quis dizer 'attack'?"),
         ("check", "Missing argument 'table'.", "Falta el argumento 'tabla'.", "Falta o argumento 'tabela'."),
         ("check a.csv", "Missing option '--qi'.", "Falta la opción '--qi'.", "Falta a opção '--qi'."),
         ("check a.csv --qi", "Option '--qi' requires an argument.", "La opción '--qi' necesita un valor.",
@@ -267,8 +208,16 @@ def test_numbers_have_the_marks_of_the_language_and_columns_stay_straight(projec
     assert re.search(r"\d,\d\d\u202f%", shown["es"])
     assert re.search(r"\d,\d\d%", shown["pt"])
     for text in shown.values():
-        lines = [line for line in text.splitlines() if line.startswith(("k=", "setting", "configura"))]
+        lines = [line for line in text.splitlines() if line.startswith(("k=", "setting", "config."))]
         assert len({cell_len(line.rstrip()) for line in lines}) == 1
+
+
+@pytest.mark.parametrize("code", ["en", *OTHERS])
+def test_a_narrow_terminal_cuts_no_figure(code: str, project: Path, main: Command) -> None:
+    wide, narrow = (main("compare", "project.yaml", "--k", "2,5", "--language", code, columns=c).out for c in (200, 80))
+    assert "…" not in narrow
+    assert sorted(narrow.split()) == sorted(wide.split())
+    assert max(map(cell_len, narrow.splitlines())) <= 86
 
 
 def without_words(data: Any) -> Any:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         save_table,
     )
     from velado.attacks import ATTACKS, Attack
+    from velado.catalogue import catalog
     from velado.errors import Cancelled, InputError, NoSolution, VeladoError, VerificationError
     from velado.evaluation import CONDITIONS, MEASURES, Balance, Check, Comparison, Evaluation
     from velado.frequency import FrequencyTable
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from velado.methods import Datafly, Fixed, Fuzzy, Incognito, Lattice, Mondrian, Samarati
     from velado.models import (
         AlphaK,
+        AverageRisk,
         BetaLikeness,
         DeltaDisclosure,
         DistinctDiversity,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
         FuzzyCloseness,
         FuzzyDiversity,
         KAnonymity,
+        KMap,
         QAnonymity,
         RecursiveDiversity,
         TCloseness,
@@ -81,6 +84,7 @@ __all__ = [
     "AlphaK",
     "AnonymityVector",
     "Attack",
+    "AverageRisk",
     "Balance",
     "BestFit",
     "BetaLikeness",
@@ -110,6 +114,7 @@ __all__ = [
     "InputError",
     "Inspection",
     "KAnonymity",
+    "KMap",
     "Lattice",
     "LightRelease",
     "Mondrian",
@@ -136,6 +141,7 @@ __all__ = [
     "attack",
     "balance",
     "build_hierarchy",
+    "catalog",
     "check",
     "compare",
     "compare_planners",
@@ -164,13 +170,14 @@ __all__ = [
 _HOMES = {
     "velado.appointments": "AnonymityVector BestFit Exact FindSlots Groups Planning RandomSlots anonymity_groups assign_appointments compare_planners generate_people generate_slots save_table",
     "velado.attacks": "ATTACKS Attack",
+    "velado.catalogue": "catalog",
     "velado.errors": "Cancelled InputError NoSolution VeladoError VerificationError",
     "velado.evaluation": "Balance CONDITIONS Check Comparison Evaluation MEASURES",
     "velado.frequency": "FrequencyTable",
     "velado.hierarchies": "Hierarchy",
     "velado.hierarchies.build": "build_hierarchy=build",
     "velado.methods": "Datafly Fixed Fuzzy Incognito Lattice Mondrian Samarati",
-    "velado.models": "AlphaK BetaLikeness DeltaDisclosure DistinctDiversity EntropyDiversity FuzzyCloseness FuzzyDiversity KAnonymity QAnonymity RecursiveDiversity TCloseness",
+    "velado.models": "AlphaK AverageRisk BetaLikeness DeltaDisclosure DistinctDiversity EntropyDiversity FuzzyCloseness FuzzyDiversity KAnonymity KMap QAnonymity RecursiveDiversity TCloseness",
     "velado.operations": "OPERATIONS create_key",
     "velado.progress": "Progress Step",
     "velado.project": "Output Project import_anonylitics",

@@ -171,19 +171,15 @@ class Result(Discreet):
 
     def _repr_html_(self) -> str:
         lines = "".join(
-            f'<tr><td style="text-align:left;opacity:.7">{escape(_words(name))}</td>'
-            f'<td style="text-align:right;font-variant-numeric:tabular-nums">{escape(_long(value))}</td></tr>'
+            f'<tr><td style="text-align:left;opacity:.7;padding:.15em .8em">{escape(name)}</td>'
+            f'<td style="text-align:right;font-variant-numeric:tabular-nums;padding:.15em .8em">{escape(_long(value))}</td></tr>'
             for name, value in self.summary().items()
         )
         return (
             '<table style="border-collapse:collapse;border:1px solid rgba(128,128,128,.4)">'
-            f'<caption style="text-align:left;font-weight:600;padding:.25em 0">{type(self).__name__}</caption>'
+            f'<caption style="text-align:left;font-weight:600;padding:.25em .8em">{type(self).__name__}</caption>'
             f"<tbody>{lines}</tbody></table>"
         )
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
 
 
 def parts(value: Any, kind: type | None = None) -> dict[str, Any]:

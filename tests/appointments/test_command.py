@@ -69,7 +69,9 @@ def test_assign_json(tables, shell: Command) -> None:
     )
     assert (ended.code, ended.err) == (0, "")
     shown = ended.json
-    assert list(shown) == ["people", "groups", "slots", "places", "required", "base", "methods", "chosen", "output"]
+    assert list(shown) == [
+        "schema", "people", "groups", "slots", "places", "required", "base", "methods", "chosen", "output",
+    ]  # fmt: skip
     assert (shown["chosen"], shown["output"]) == ("exact", "out.csv")
     fields = ["method", "k", "vector", "rank", "improvement", "seconds", "proven", "optimal", "bound"]
     assert [list(m) for m in shown["methods"]] == [fields] * 3

@@ -564,6 +564,11 @@ class Case:
         if name == "k-anonymity":
             smallest = min(sizes.values())
             return smallest, smallest >= parameters["k"]
+        if name == "average-risk":
+            risk = Fraction(len(sizes), sum(sizes.values()))
+            return risk, risk <= exact(parameters["risk"]) + TOLERANCE
+        if name == "k-map":
+            raise CannotJudge("the population is another table")
         column = parameters["column"]
         tallies = list(self._tallies(column, bool(parameters.get("strict")), folded))
         whole = self._whole(column, folded) if name in ON_WHOLE else {}

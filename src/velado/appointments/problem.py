@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from velado.appointments.vectors import AnonymityVector
+from velado.declared import Declaration
 from velado.errors import InputError, NoSolution
 from velado.parameters import Parameter, check
 from velado.progress import Progress
@@ -194,6 +195,7 @@ class Planner(ABC):
     """A way to give out appointments."""
 
     name: ClassVar[str]
+    declaration: ClassVar[Declaration]
     parameters: ClassVar[Mapping[str, Parameter]]
 
     def __post_init__(self) -> None:

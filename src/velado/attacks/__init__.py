@@ -1,7 +1,7 @@
 """What an adversary could do with a release."""
 
 from velado.attacks.background import background
-from velado.attacks.base import MEASURES, Attack, Attacker, Attacks, Exposed, Prevention
+from velado.attacks.base import MEASURES, Attack, Attacker, Attacks, Exposed, Prevention, Trial
 from velado.attacks.homogeneity import homogeneity
 from velado.attacks.linkage import Links, Truth, disclosure, linkage
 from velado.attacks.lookup import lookup
@@ -13,17 +13,16 @@ from velado.attacks.releases import releases
 from velado.attacks.similarity import similarity
 from velado.attacks.skewness import skewness
 
-ATTACKS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "lookup": (("columns",),),
-    "homogeneity": (("sensitive",),),
-    "background": (("sensitive",),),
-    "skewness": (("sensitive",),),
-    "similarity": (("tree", "numbers"),),
-    "linkage": (("external",),),
-    "order": (("original", "other"),),
-    "releases": (("other",),),
+ATTACKS: dict[str, Trial] = {
+    "lookup": Trial(lookup, (("columns",),)),
+    "homogeneity": Trial(homogeneity, (("sensitive",),)),
+    "background": Trial(background, (("sensitive",),)),
+    "skewness": Trial(skewness, (("sensitive",),)),
+    "similarity": Trial(similarity, (("tree", "numbers"),)),
+    "linkage": Trial(linkage, (("external",),)),
+    "order": Trial(order, (("original", "other"),)),
+    "releases": Trial(releases, (("other",),)),
 }
-"""What each attack needs beside the release: of every group, at least one."""
 
 __all__ = [
     "ATTACKS",
@@ -35,6 +34,7 @@ __all__ = [
     "Links",
     "Prevention",
     "Records",
+    "Trial",
     "Truth",
     "background",
     "disclosure",

@@ -13,13 +13,20 @@ from velado.attacks.base import (
     Histogram,
     Prevention,
     exposure,
+    knowing,
     labels_of,
     weighted_median,
     worst,
 )
+from velado.declared import declared
 from velado.frequency import Classes, Sensitive
 
 
+@declared(
+    title="background knowledge",
+    meaning="Values that a person is known not to have are ruled out.",
+    parameters=knowing("know", "confidence"),
+)
 def background(classes: Classes, attribute: Sensitive, attacker: Attacker) -> Attack:
     """The worst that an attacker can do who rules out ``know`` values of the class.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
+from velado.declared import Declaration, declaration_of
 from velado.frequency import Classes, Sensitive
 from velado.models import PrivacyModel, compile_rules
 from velado.parameters import Number, Parameter, check
@@ -154,6 +155,29 @@ class Attacker:
     def succeeds(self, confidence: np.ndarray) -> np.ndarray:
         """Which guesses are surer than asked for."""
         return confidence > min(self.confidence, 1 - 2 * TOLERANCE) + TOLERANCE
+
+
+@dataclass(frozen=True)
+class Trial:
+    """An attack that can be tried, and what it ``needs`` beside the release: of every group, at least one."""
+
+    attack: Callable[..., Any]
+    needs: tuple[tuple[str, ...], ...]
+
+    @property
+    def declaration(self) -> Declaration:
+        """What the attack is."""
+        return replace(declaration_of(self.attack), more={"needs": [list(group) for group in self.needs]})
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """What its attacker may know."""
+        return vars(self.attack)["parameters"]  # type: ignore[no-any-return]
+
+
+def knowing(*names: str) -> dict[str, Parameter]:
+    """The parameters of an attacker that matter to an attack."""
+    return {name: Attacker.parameters[name] for name in names}
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
-from velado.attacks.base import Attack, Attacker, Exposed, Histogram, Prevention, exposure, labels_of, share, worst
+from velado.attacks.base import (
+    Attack,
+    Attacker,
+    Exposed,
+    Histogram,
+    Prevention,
+    exposure,
+    knowing,
+    labels_of,
+    share,
+    worst,
+)
+from velado.declared import declared
 from velado.frequency import Classes, Sensitive
 
 
+@declared(
+    title="homogeneity",
+    meaning="Whoever is in a class has the value that its records share.",
+    parameters=knowing("confidence"),
+)
 def homogeneity(classes: Classes, attribute: Sensitive, attacker: Attacker) -> Attack:
     """Classes whose most frequent value is surer than asked for; by default, those that have one value only.
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from velado.attacks.base import Attack, Attacker, Exposed, Histogram, Prevention, labels_of, share, worst
+from velado.attacks.base import Attack, Attacker, Exposed, Histogram, Prevention, knowing, labels_of, share, worst
+from velado.declared import declared
 from velado.evaluation.matching import fitting
 from velado.frequency import Classes, FrequencyTable, Sensitive
 from velado.hierarchies import Cover
@@ -67,6 +68,11 @@ def _pairs(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> Any
     return csr_array((np.ones(len(rows), dtype=np.int64), (rows, columns)), shape=shape)
 
 
+@declared(
+    title="linkage with an external table",
+    meaning="People of the external table are looked up by their quasi-identifiers.",
+    parameters=knowing("confidence"),
+)
 def linkage(links: Links, attacker: Attacker, truth: Truth | None = None) -> Attack:
     """Who can be found: a person's candidates are the records of all classes whose labels fit the person's values.
 

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from velado.attacks.base import Attack, Prevention
+from velado.declared import declared
 from velado.evaluation.exposure import Exposure
 
 
+@declared(
+    title="look-up in other columns",
+    meaning="People are looked up by a published column that is no quasi-identifier.",
+)
 def lookup(exposure: Exposure) -> Attack:
     """Whoever knows a value of the column about a person finds the record, if few others have it.
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from velado.attacks.base import MOST_EXPOSED, Attack, Attacker, Exposed, Prevention
+from velado.attacks.base import MOST_EXPOSED, Attack, Attacker, Exposed, Prevention, knowing
 from velado.attacks.records import Records
 from velado.attacks.relation import narrower
+from velado.declared import declared
 from velado.evaluation.matching import fitting
 from velado.hierarchies import Cover, Hierarchy
 from velado.progress import Progress
@@ -26,6 +27,11 @@ OFTEN = 10
 SHUFFLE = Prevention(measure="shuffle", parameters={"output": {"order": "shuffle"}})
 
 
+@declared(
+    title="order of rows",
+    meaning="The rows of the release are laid beside those of the original, in order.",
+    parameters=knowing("seed"),
+)
 def order(
     release: Records,
     original: Records,

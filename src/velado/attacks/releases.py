@@ -10,6 +10,7 @@ import numpy as np
 from velado.attacks.base import MOST_EXPOSED, Attack, Exposed, Prevention
 from velado.attacks.records import Records
 from velado.attacks.relation import narrower
+from velado.declared import declared
 from velado.errors import InputError
 from velado.evaluation.matching import fitting
 from velado.hierarchies import Cover, Hierarchy
@@ -44,6 +45,10 @@ class Combined(Discreet):
     value: np.ndarray
 
 
+@declared(
+    title="comparison of two releases",
+    meaning="The two releases are joined through sensitive values and labels that fit.",
+)
 def releases(
     release: Records,
     other: Records,

@@ -15,6 +15,7 @@ from velado.attacks.base import (
     labels_of,
     worst,
 )
+from velado.declared import declared
 from velado.frequency import Classes, Sensitive
 from velado.hierarchies.labels import numbers_of
 from velado.models import TCloseness
@@ -24,6 +25,10 @@ NEAR = 0.25
 """Numbers are alike if they lie within this share of the column's range."""
 
 
+@declared(
+    title="similarity",
+    meaning="The values of a class differ, but all of them are alike.",
+)
 def similarity(classes: Classes, attribute: Sensitive) -> Attack | None:
     """Classes with several values that all fall into one group.
 

@@ -15,13 +15,20 @@ from velado.attacks.base import (
     distances,
     exposure,
     just_below,
+    knowing,
     labels_of,
     worst,
 )
+from velado.declared import declared
 from velado.frequency import Classes, Sensitive
 from velado.models import TCloseness
 
 
+@declared(
+    title="skewness",
+    meaning="A class makes a value much more likely than the whole table does.",
+    parameters=knowing("factor"),
+)
 def skewness(classes: Classes, attribute: Sensitive, attacker: Attacker) -> Attack:
     """Classes in which some value is more than ``factor`` times as likely as in the whole input.
 

@@ -22,7 +22,7 @@ from velado import (
     save_table,
     save_vectors,
 )
-from velado.appointments.planners.registry import PLANNERS
+from velado.appointments.planners.registry import PLANNERS, planner_title
 from velado.appointments.planning import MOST_RANKED
 from velado.appointments.tables.generate import PeopleLike, SlotsLike
 from velado.appointments.tables.groups import AnonymityOfTables
@@ -278,7 +278,7 @@ def _show(planning: Planning, words: Language) -> None:
         words.text("appointments.base"), words.integer(base.k), shortened(base), _rank(base, words), "", "", ""
     )
     for planned in planning.methods:
-        name = words.label("planner", planned.method)
+        name = planner_title(planned.method).into(words.code)
         vector, found = planned.vector, planned.assignment
         if vector is None:
             shown.add_row(name, "–", plain(spoken(planned.reason)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,27 +28,8 @@ from velado.cli.terminal import (
 )
 from velado.sentences import Sentence
 
-TITLES = {
-    "lookup": Sentence("Look-up in other columns"),
-    "homogeneity": Sentence("Homogeneity"),
-    "background": Sentence("Background knowledge"),
-    "skewness": Sentence("Skewness"),
-    "similarity": Sentence("Similarity"),
-    "linkage": Sentence("Linkage with an external table"),
-    "order": Sentence("Order of rows"),
-    "releases": Sentence("Comparison of two releases"),
-}
-TRIED = {
-    ("lookup", None): Sentence("People are looked up by a published column that is no quasi-identifier."),
-    ("homogeneity", None): Sentence("Whoever is in a class has the value that its records share."),
-    ("background", None): Sentence("Values that a person is known not to have are ruled out."),
-    ("skewness", None): Sentence("A class makes a value much more likely than the whole table does."),
-    ("similarity", None): Sentence("The values of a class differ, but all of them are alike."),
-    ("linkage", "external"): Sentence("People of the external table are looked up by their quasi-identifiers."),
-    ("order", "original"): Sentence("The rows of the release are laid beside those of the original, in order."),
-    ("order", "other"): Sentence("The rows of the two releases are joined one by one, in order."),
-    ("releases", "other"): Sentence("The two releases are joined through sensitive values and labels that fit."),
-}
+OTHERWISE = {("order", "other"): Sentence("The rows of the two releases are joined one by one, in order.")}
+"""What is tried where an attack has two ways."""
 DISCLOSED = Sentence("The sensitive value of the people found is read off.")
 FIGURES = {
     "know": Sentence("values ruled out"),
@@ -199,7 +179,13 @@ def _summary(found: Sequence[Attack]) -> None:
 
 
 def _name(a: Attack) -> str:
-    return told(TITLES[a.name]) + (f": {plain(a.column)}" if a.column else "")
+    return _title(a.name) + (f": {plain(a.column)}" if a.column else "")
+
+
+def _title(name: str) -> str:
+    """The name of an attack at the beginning of a line."""
+    title = told(ATTACKS[name].declaration.title)
+    return title[:1].upper() + title[1:]
 
 
 def _gist(a: Attack) -> str:
@@ -215,12 +201,16 @@ def _gist(a: Attack) -> str:
 
 
 def _remedy(a: Attack) -> str:
-    return plain(_prevention(a.prevented_by[0])) if a.succeeded and a.prevented_by else ""
+    return plain(a.prevented_by[0].text(current().code)) if a.succeeded and a.prevented_by else ""
 
 
 def _show(a: Attack) -> None:
     verdict = told("[red]succeeds[/]") if a.succeeded else told("[green]fails[/]")
-    tried = DISCLOSED if a.name == "linkage" and a.column else TRIED[a.name, a.against]
+    tried = (
+        DISCLOSED
+        if a.name == "linkage" and a.column
+        else OTHERWISE.get((a.name, a.against or ""), Sentence(ATTACKS[a.name].declaration.meaning))
+    )
     say()
     out.print(f"[bold]{_name(a)} –[/] {verdict}", soft_wrap=True)
     say(tried)
@@ -243,20 +233,11 @@ def _show(a: Attack) -> None:
             lines.append(line + [e.value] * values + ([None if e.prior is None else percent(e.prior, 1)] * before))
         table("Most exposed", lines, header)
     for i, p in enumerate(a.prevented_by):
-        how = _prevention(p)
+        how = p.text(current().code)
         if not i:
             say("Prevented by {how}", how=how)
         else:
             say("          or {how}", how=how)
-
-
-def _prevention(prevention: Any) -> str:
-    """The model as a project file has it, and the measure in words."""
-    if current().code == "en":
-        return str(prevention)
-    model = str(replace(prevention, measure=None)) if prevention.model else ""
-    measure = current().label("prevention", prevention.measure) if prevention.measure else ""
-    return ", ".join(text for text in (model, measure) if text)
 
 
 def _words(name: str) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+import yaml
 from rich.table import Table
 
-from velado import check
+from velado import Check, InputError, check
 from velado.cli import warming
 from velado.cli.classes import ALL, CSV, FIRST, TOP, show, write
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
@@ -27,21 +28,9 @@ from velado.cli.terminal import (
     say,
     told,
 )
+from velado.cli.verdicts import show_verdicts
+from velado.models import figure_none, figure_title
 from velado.sentences import Sentence
-
-MEANINGS = {
-    "l_distinct": "distinct ℓ-diversity",
-    "l_entropy": "entropy ℓ-diversity",
-    "c": "recursive (c,ℓ)-diversity: smallest c",
-    "t_equal": "t-closeness, equal distance",
-    "t_ordered": "t-closeness, ordered distance",
-    "t_hierarchical": "t-closeness, hierarchical distance",
-    "delta": "δ-disclosure (base 2)",
-    "delta_e": "δ-disclosure (base e)",
-    "beta": "β-likeness, basic",
-    "beta_enhanced": "β-likeness, enhanced",
-    "alpha": "(α,k)-anonymity: α",
-}
 
 
 @reads_tables
@@ -52,6 +41,10 @@ def command(
     l: Annotated[int, typer.Option(help="The ℓ for which the recursive c is given.")] = 2,  # noqa: E741
     tree: Annotated[
         list[str] | None, typer.Option(help="COLUMN=FILE: hierarchy for the hierarchical distance.")
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(help="A model to judge, as a project file writes it: '{k-anonymity: {k: 5}}'; may be repeated."),
     ] = None,
     person: PERSON = None,
     twins: TWINS = "fold",
@@ -69,7 +62,8 @@ def command(
     listed = classes or all or top is not None
     with progress() as report:
         result = check(
-            read(table), names(qi), names(sensitive), l=l, trees=files(tree, "--tree"), person=person, twins=twins,
+            read(table), names(qi), names(sensitive), l=l, trees=files(tree, "--tree"),
+            models=[_model(m) for m in model or ()], person=person, twins=twins,
             classes=listed or csv is not None, progress=report,
         )  # fmt: skip
     each = result.class_figures
@@ -78,10 +72,28 @@ def command(
     if json:
         print_json((result if listed else replace(result, class_figures=None)).as_dict())
         return
+    _show(result, str(table), l)
+    if listed and each is not None:
+        show(each, None if all else top or FIRST)
+    if csv is not None and each is not None:
+        say()
+        say("Wrote {file}: {classes:,} classes", file=csv, classes=len(each))
+
+
+def _model(text: str) -> Any:
+    """A model as a project file writes it."""
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise InputError(
+            "bad-option", Sentence("--model takes a model as a project file writes it, got {text!r}", text=text),
+            hint="For example '{k-anonymity: {k: 5}}'.",
+        ) from None  # fmt: skip
+
+
+def _show(result: Check, name: str, l: int) -> None:  # noqa: E741
     size = result.class_size
-    say(
-        "[bold]{name}[/]: {rows:,} records in {classes:,} classes", name=table, rows=result.rows, classes=result.classes
-    )
+    say("[bold]{name}[/]: {rows:,} records in {classes:,} classes", name=name, rows=result.rows, classes=result.classes)
     shown = Table(box=None, pad_edge=False, show_header=False)
     shown.add_row(told("k-anonymity"), told("k = {k:,}", k=result.k))
     shown.add_row(
@@ -99,15 +111,9 @@ def command(
         say()
         say("[bold]{column}[/] (sensitive)", column=column)
         shown = Table(box=None, pad_edge=False, show_header=False)
-        for name, meaning in MEANINGS.items():
-            if name in measures:
-                none = {
-                    "c": Sentence("none (a class has fewer than {l} values)", l=l),
-                    "t_ordered": Sentence("– (the values have no order)"),
-                }
-                value = measures[name]
-                without = none.get(name, Sentence("none is enough"))
-                shown.add_row(told(meaning), figure(without if value is None else value))
+        for name, value in measures.items():
+            text = figure_none(name, l) if value is None else figure(value)
+            shown.add_row(told(figure_title(name, l)), told(text))
         out.print(shown)
         if column in result.twins:
             folded = result.twins[column]
@@ -117,8 +123,5 @@ def command(
                 spellings=folded["spellings"],
                 values=folded["values"],
             )
-    if listed and each is not None:
-        show(each, None if all else top or FIRST)
-    if csv is not None and each is not None:
-        say()
-        say("Wrote {file}: {classes:,} classes", file=csv, classes=len(each))
+    if result.models:
+        show_verdicts("Models", result.models)

@@ -32,6 +32,7 @@ COMMANDS = {
         "Show every node of the generalization lattice: what a release at these levels would lose, suppress and achieve.",
     ),
     "attack": ("attack", "Try what an adversary would try with a release, and say what would have prevented it."),
+    "catalog": ("catalog", "Show what there is to choose from: models, methods, operations, and what each means."),
     "report": (
         "report",
         "Write the report of a release as HTML, PDF and XLSX; values of k, ℓ, t add a comparison with other settings.",

@@ -49,7 +49,7 @@ def show(result: Comparison, marked: str | None = None) -> None:
         e = s.evaluation
         mark = "→" if s.name == marked else "*" if s.efficient else ""
         if e is None:
-            lines.append((s.name, mark, Sentence(s.reason or "")))
+            lines.append((s.name, mark, None))
             continue
         levels = " ".join(map(str, (s.levels or {}).values()))
         share = spoken("{n:,} ({share:.1%})", n=e.suppressed, share=e.suppressed / e.rows)
@@ -68,3 +68,8 @@ def show(result: Comparison, marked: str | None = None) -> None:
         Sentence("levels"),
     )
     table("Settings (* = no other setting has both less risk and less loss)", lines, header)
+    without = [s for s in result.settings if s.evaluation is None]
+    if without:
+        say()
+    for s in without:
+        say("[bold]{name}[/]: {why}", name=s.name, why=Sentence(s.reason or ""))

@@ -9,7 +9,6 @@ import typer
 
 from velado import MEASURES, Evaluation, evaluate
 from velado.cli import fuzzy_summary
-from velado.cli.check import MEANINGS
 from velado.cli.language import spoken
 from velado.cli.reading import AS_FOUND, Reading, reads_tables
 from velado.cli.terminal import (
@@ -17,17 +16,16 @@ from velado.cli.terminal import (
     TWINS,
     figure,
     files,
-    label,
     names,
-    parameters,
     percent,
     plain,
     print_json,
     progress,
     say,
     table,
-    verdict,
 )
+from velado.cli.verdicts import show_verdicts
+from velado.models import figure_title
 from velado.sentences import Sentence
 
 
@@ -173,12 +171,7 @@ def _show(e: Evaluation) -> None:
             ("classifier", "accuracy: original", "released", "AUC: original", "released"),
         )
     if e.models:
-        table("Models", [(label("model", v.name), figure_of(v.achieved), verdict(v.satisfied)) for v in e.models])
-
-
-def figure_of(achieved: Any) -> str:
-    """What a model achieves, in one cell."""
-    return parameters(achieved) if isinstance(achieved, dict) else figure(achieved)
+        show_verdicts("Models", e.models)
 
 
 def _show_privacy(e: Evaluation) -> None:
@@ -191,7 +184,7 @@ def _show_privacy(e: Evaluation) -> None:
     for column, measured in e.before.sensitive.items():
         lines += [
             (
-                spoken("{column}: {measure}", column=column, measure=Sentence(MEANINGS[name])),
+                spoken("{column}: {measure}", column=column, measure=figure_title(name, e.before.l)),
                 value,
                 e.after.sensitive[column][name],
             )

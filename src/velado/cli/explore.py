@@ -12,6 +12,7 @@ from velado import Exploration, InputError, explore
 from velado.cli import classes, warming
 from velado.cli.language import current
 from velado.cli.terminal import JSON, figure, names, print_json, progress, say, silence, table, told
+from velado.models import MODELS
 from velado.questions.exploration import Node, NodeClasses, shown
 from velado.questions.exploration import Path as Way
 from velado.report.formats.lattice import save_lattice, save_nodes, write_json
@@ -70,7 +71,7 @@ def command(
     elif json:
         _stream(found, chosen)
     else:
-        show_nodes(found, chosen if sort else found.chosen(status=names(status), sort="status", top=top), top or TOP)
+        show_nodes(found, found.chosen(status=names(status), sort=sort or "status"), top or TOP)
     for file in () if json else (csv, chart):
         if file is not None:
             say("Written: {file}", file=file)
@@ -109,8 +110,13 @@ def _percent(share: float | None) -> str:
     return current().percent(share, 2)
 
 
-def _models(found: Exploration) -> list[str]:
-    return [key for model in found.models for key in model.tells]
+def _models(found: Exploration) -> dict[str, str]:
+    """The figures of models by their names, with their titles in the user's language."""
+    return {
+        key: told(MODELS[model.name].declaration.title) + key.removeprefix(model.name)
+        for model in found.models
+        for key in model.tells
+    }
 
 
 def show_nodes(found: Exploration, chosen: Any, top: int) -> None:
@@ -130,7 +136,7 @@ def show_nodes(found: Exploration, chosen: Any, top: int) -> None:
     models = _models(found)
     header = [
         "levels", "status", *objective, "loss", "suppressed", "classes", "smallest", "largest", "k before",
-        "highest risk", "average", *models,
+        "highest risk", "average", *models.values(),
     ]  # fmt: skip
     lines = [
         (
@@ -164,7 +170,7 @@ def show_node(found: Exploration, inside: NodeClasses, top: int) -> None:
         (told("smallest, largest and average class"), _several(node.smallest, node.largest, node.average)),
         (told("highest and average risk"), f"{_percent(node.highest_risk)}, {_percent(node.average_risk)}"),
         (told("smallest class before suppression"), node.k),
-        *((m, _several(node.achieved[m], node.reached[m])) for m in _models(found)),
+        *((title, _several(node.achieved[m], node.reached[m])) for m, title in _models(found).items()),
     ]
     table(Sentence("Figures (of models: released, and before suppression)"), lines)
     show_classes(inside, top)

@@ -7,7 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 from velado import Evaluation, Fuzzification
-from velado.cli.terminal import figure, label, parameters, plain, say, table, verdict
+from velado.cli.terminal import figure, plain, say, table
+from velado.cli.verdicts import show_verdicts
 from velado.sentences import Sentence, joined
 
 
@@ -47,8 +48,7 @@ def show(result: Fuzzification, name: str) -> None:
     shown = [(k, p) for (k, p), (_, following) in pairwise(curve) if figure(p) != figure(following)]
     table("Possibility that classes have at least so many records", shown, ("records", "possibility"))
     if e.models:
-        lines = [(label("model", v.name), parameters(v.required), v.achieved, verdict(v.satisfied)) for v in e.models]
-        table("Models", lines, ("model", "required", "achieved", ""))
+        show_verdicts("Models", e.models)
 
 
 def cautions(evaluation: Evaluation) -> None:

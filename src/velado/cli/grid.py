@@ -47,7 +47,7 @@ def _help(name: str) -> Help:
 
 
 def _example(parameter: Parameter) -> str:
-    return "2..25 or 2,5,10" if isinstance(parameter, Number) and parameter.integer else "0.1..0.5:0.1"
+    return Sentence("2..25 or 2,5,10") if isinstance(parameter, Number) and parameter.integer else "0.1..0.5:0.1"
 
 
 def _grid(options: Mapping[str, str | None]) -> dict[str, list[Any]]:

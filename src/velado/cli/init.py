@@ -32,7 +32,7 @@ def command(
     warming.begin()
     with progress() as report:
         seen = inspect_table(source, report.part(0, 0.3))
-        found = suggest(seen, source, report.part(0.3, 1))
+        found = suggest(source, report.part(0.3, 1), inspection=seen)
     show_notes(seen.notes)
     text = project_text(seen, found, source, target, current().code)
     with published([target]) as (place,):

@@ -6,7 +6,8 @@ from rich.table import Table
 
 from velado import Release
 from velado.cli.fuzzy_summary import cautions
-from velado.cli.terminal import figure, label, out, parameters, plain, say, show_files, show_notes, told
+from velado.cli.terminal import out, plain, say, show_files, show_notes, told
+from velado.cli.verdicts import show_verdicts
 from velado.sentences import Sentence
 
 
@@ -59,21 +60,7 @@ def show(release: Release) -> None:
             told("{loss:.3f}", loss=loss),
         )
     out.print(levels)
-    say()
-    proof = _table("Verified in what was written")
-    for name in (Sentence("model"), Sentence("required"), Sentence("achieved")):
-        proof.add_column(told(name))
-    proof.add_column("")
-    for v in e.models:
-        wanted = parameters({k: x for k, x in v.required.items() if x is not False and k != "base"})
-        got = parameters(v.achieved) if isinstance(v.achieved, dict) else figure(v.achieved)
-        proof.add_row(
-            label("model", v.name),
-            plain(wanted),
-            plain(got) if v.exact else told("within that"),
-            told("[green]holds[/]") if v.satisfied else told("[red]fails[/]"),
-        )
-    out.print(proof)
+    show_verdicts("Verified in what was written", e.models)
     say()
     r, u = e.risk, e.utility
     # Nothing that is shown depends on suppressed people but their number.

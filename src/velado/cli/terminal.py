@@ -11,8 +11,10 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 
 from velado import InputError, VeladoError
@@ -31,6 +33,9 @@ TWINS = Annotated[
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")]
 FORCE = Annotated[bool, typer.Option("--force", help="Replace files in the folder that Velado did not write.")]
 PIPE_WIDTH = 200
+UNBOUND = 100_000
+LONG_WORD = 20
+"""Columns of text that a narrow table never breaks."""
 PERSON = Annotated[
     str | None, typer.Option(help="Column whose equal values are one person's rows: k and risk then count people.")
 ]
@@ -43,7 +48,24 @@ for _name in ("stdout", "stderr"):
 
 
 class Terminal(Console):
-    """A console whose reader may go away: what it would show is lost, the work goes on."""
+    """A console whose reader may go away: what it would show is lost, the work goes on. It cuts no figure of a table."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print; a table that is too wide gets narrow gaps and headers of several lines, then lines beyond the edge."""
+        unbound = self.options.update(max_width=UNBOUND)
+        wide = [x for x in objects if isinstance(x, Table) and Measurement.get(self, unbound, x).maximum > self.width]
+        for table in wide:
+            table.collapse_padding = True
+            for column in table.columns:
+                column.overflow = "fold"
+                column.min_width = min(
+                    LONG_WORD, max(map(self._longest_word, (column.header, *column.cells)), default=0)
+                )
+        super().print(*objects, **({**options, "crop": False} if wide else options))
+
+    def _longest_word(self, cell: Any) -> int:
+        words = self.render_str(cell).plain.split(" ") if isinstance(cell, str) else []
+        return max(map(cell_len, words), default=0)
 
     def on_broken_pipe(self) -> None:
         """Not an exit: the command has its own exit code."""

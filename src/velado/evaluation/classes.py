@@ -11,16 +11,9 @@ import numpy as np
 from velado.evaluation.pair import Pair
 from velado.frequency import Classes, Sensitive
 from velado.hierarchies import Cover
-from velado.models import (
-    AlphaK,
-    DistinctDiversity,
-    EntropyDiversity,
-    PrivacyModel,
-    RecursiveDiversity,
-    TCloseness,
-    compile_rules,
-)
+from velado.models import Checked, PrivacyModel, checked_figures, compile_rules
 from velado.models.base import rules_of
+from velado.parameters import build
 from velado.results import IF_SET, Discreet, Result
 from velado.values import Text
 
@@ -162,8 +155,8 @@ def class_figures(
         # The rule on the sensitive column is a model's last: rules come in the order of their kinds, sizes first.
         figures = {number: row for (number, _), row in zip(rules, table, strict=True)}
     sensitive: dict[str, dict[str, np.ndarray]] = {s.column: {} for s in columns}
-    for number, (column, name, _) in enumerate(named):
-        sensitive[column][name] = _figure(name, figures[number])
+    for number, (column, name, model) in enumerate(named):
+        sensitive[column][name] = _figure(name, model, figures[number])
     return ClassFigures(
         tuple(cover.hierarchy.column for cover in covers),
         tuple(cover.labels for cover in covers),
@@ -182,32 +175,26 @@ def released_figures(pair: Pair, order: int = 2) -> ClassFigures:
     return class_figures(pair.shown, pair.covers, pair.labels[first], order, people)
 
 
-def class_models(attribute: Sensitive, order: int) -> dict[str, PrivacyModel]:
-    """The models that measure a sensitive column in one class, by the names of their figures."""
-    column = attribute.column
-    models: dict[str, PrivacyModel] = {
-        "l_distinct": DistinctDiversity(1, column),
-        "l_entropy": EntropyDiversity(1, column),
-        "c": RecursiveDiversity(1, order, column),
-        "t_equal": TCloseness(1, column, "equal"),
+def class_models(attribute: Sensitive, order: int, by_class: bool = True) -> dict[str, PrivacyModel]:
+    """The models whose figures a sensitive column has, by the names of the figures; only those told of single classes."""
+    has = {"": True, "order": attribute.disorder is None, "tree": attribute.tree is not None}
+    return {
+        name: build(model, _arguments(attribute, figure, order), name)
+        for name, (model, figure) in checked_figures().items()
+        if has[figure.needs] and (figure.by_class or not by_class)
     }
-    if attribute.disorder is None:
-        models["t_ordered"] = TCloseness(1, column, "ordered")
-    if attribute.tree is not None:
-        models["t_hierarchical"] = TCloseness(1, column, "hierarchical")
-    models["alpha"] = AlphaK(1, 2, column)
-    return models
 
 
-def _figure(name: str, measured: np.ndarray) -> np.ndarray:
-    if name == "l_distinct":
-        return measured.astype(np.int64)
-    if name == "l_entropy":
-        values = np.exp(measured)
-        whole = np.round(values)
-        # As the model itself: what rounding took from a whole number is given back.
-        return np.asarray(np.where(np.abs(values - whole) < 1e-9, whole, values))
-    return np.where(np.isfinite(measured), measured, np.nan)
+def _arguments(attribute: Sensitive, figure: Checked, order: int) -> dict[str, Any]:
+    return {"column": attribute.column, **figure.arguments, **({"l": order} if figure.ranked else {})}
+
+
+def _figure(name: str, model: PrivacyModel, measured: np.ndarray) -> np.ndarray:
+    """What a model tells of each class, from the figures of its rule: classes share few different ones."""
+    if checked_figures()[name][1].part is None:
+        figures, place = np.unique(measured, return_inverse=True)
+        measured = np.array([model.achieved([float(x)]) if np.isfinite(x) else x for x in figures])[place.reshape(-1)]
+    return measured if measured.dtype.kind == "i" else np.where(np.isfinite(measured), measured, np.nan)
 
 
 def _plain(array: np.ndarray) -> list[Any]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from velado.declared import Declaration
 from velado.errors import InputError, NoSolution, suggest
 from velado.evaluation.evaluation import Evaluation
+from velado.evaluation.figures import FIGURES
+from velado.models import strengths
+from velado.parameters import Number, Parameter
 from velado.results import Discreet, Result, unreadable
 from velado.sentences import Sentence, joined
-
-STRONGER: dict[str, int] = {"k": 1, "q": 1, "l": 1, "c": -1, "t": -1, "beta": -1, "delta": -1, "alpha": -1}
-"""Parameters of models in the order in which they decide what is stronger: 1 = larger is stronger."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,8 +38,8 @@ class Setting(Discreet):
 
     @property
     def strength(self) -> tuple[float, ...]:
-        """Larger = stronger, by `STRONGER`."""
-        return tuple(sign * float(self.parameters.get(name, 0)) for name, sign in STRONGER.items())
+        """Larger = stronger, by what the models declare."""
+        return tuple(s.stronger * float(self.parameters.get(name, 0)) for name, s in strengths().items())
 
     def figures(self) -> dict[str, Any]:
         """The parameters and the main figures, flat, for tables."""
@@ -105,12 +107,28 @@ class Comparison(Result):
 
 @dataclass(frozen=True)
 class Condition:
-    """A figure of an evaluation that must stay on one side of a limit."""
+    """A figure of an evaluation that must stay on one side of a limit; ``of`` names it among the measures."""
 
     help: str
     at_least: bool
     figure: Callable[[Evaluation], float | None]
+    of: str
     measure: str | None = None
+
+    @property
+    def declaration(self) -> Declaration:
+        """The figure that it limits."""
+        known = FIGURES[self.of]
+        return Declaration(
+            known.title, known.meaning, more={**known.as_dict(), "limit": "at least" if self.at_least else "at most"}
+        )
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """The limit itself."""
+        known = FIGURES[self.of]
+        high = math.inf if known.high is None else known.high
+        return {"limit": Number(self.help, low=0, high=high)}
 
     def holds(self, value: float | None, limit: float) -> bool:
         """Whether a value meets the limit; a figure that does not exist does not."""
@@ -122,14 +140,14 @@ class Condition:
 CONDITIONS: dict[str, Condition] = {
     "ks": Condition(
         "smallest Kolmogorov–Smirnov p-value of the numeric quasi-identifiers, at least", True,
-        lambda e: min((test.p for test in (e.ks or {}).values()), default=None), "ks",
+        lambda e: min((test.p for test in (e.ks or {}).values()), default=None), "ks", "ks",
     ),
-    "loss": Condition("loss, at most", False, lambda e: e.utility.loss),
-    "precision": Condition("precision, at least", True, lambda e: e.utility.precision),
-    "suppressed": Condition("share of records suppressed, at most", False, lambda e: e.suppressed / e.rows),
+    "loss": Condition("loss, at most", False, lambda e: e.utility.loss, "loss"),
+    "precision": Condition("precision, at least", True, lambda e: e.utility.precision, "precision"),
+    "suppressed": Condition("share of records suppressed, at most", False, lambda e: e.suppressed / e.rows, "suppressed"),
     "query-error": Condition(
         "mean relative error of COUNT queries, at most", False,
-        lambda e: None if e.queries is None else e.queries.mean, "queries",
+        lambda e: None if e.queries is None else e.queries.mean, "query-error", "queries",
     ),
 }  # fmt: skip
 
@@ -150,7 +168,8 @@ class BalanceDocument:
 class Balance(Result):
     """The strongest setting that meets all conditions, and the evidence.
 
-    Stronger = larger k, then larger ℓ, then smaller c, t, β, δ, α; among equally strong ones the smaller loss.
+    Stronger = larger k, then larger ℓ, then smaller c, t, β, δ, α, and so on: in the order of the models and as each
+    declares its parameters; among equally strong ones the smaller loss.
     ``failed`` lists, per setting that does not meet them, the conditions that it breaks.
     """
 

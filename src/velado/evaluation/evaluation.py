@@ -84,8 +84,15 @@ class Evaluation(Result):
             "smallest_class": self.smallest_class,
             "loss": self.utility.loss,
             "highest_risk": self.risk.highest,
-            **{f"{v.name} {'met' if v.satisfied else 'broken'}": v.achieved for v in self.models},
+            **{_about(v): v.achieved for v in self.models},
         }
+
+
+def _about(verdict: Verdict) -> str:
+    """A model, its column, and whether it holds."""
+    column = verdict.required.get("column")
+    where = "" if column is None else f" of {column}"
+    return f"{verdict.name}{where} {'met' if verdict.satisfied else 'broken'}"
 
 
 @dataclass(frozen=True, repr=False)

@@ -119,7 +119,7 @@ class Pair(Discreet):
             Cover.of_labels(h, r.leaves, file, records=(release.leaf_records[j], original.leaf_records[j]))
             for j, (h, r) in enumerate(zip(original.hierarchies, release.hierarchies, strict=True))
         )
-        released = Classes.from_ids(release, np.arange(release.rows), release.rows)
+        released = Classes.of_rows(release)
         labels = release.codes.astype(np.int64)
         rows, classes = fitting(original.codes, covers, labels, progress)
         available = np.bincount(classes, weights=original.counts[rows], minlength=released.count).astype(np.int64)

@@ -11,7 +11,13 @@ import numpy as np
 from velado.evaluation.classes import ClassFigures, class_figures, class_models
 from velado.evaluation.risk import Risk, risk
 from velado.frequency import Classes, FrequencyTable, Sensitive
-from velado.models import BetaLikeness, DeltaDisclosure, KAnonymity, PrivacyModel, judge_classes
+from velado.models import (
+    KAnonymity,
+    PrivacyModel,
+    Verdict,
+    checked_figures,
+    judge_classes,
+)
 from velado.results import IF_SET, Result
 
 
@@ -23,8 +29,9 @@ class Check(Result):
     table is (c',ℓ)-diverse for every c' above it; None if some class has fewer than ℓ values),
     ``t_equal``, ``t_ordered`` (None if the values have no order), ``t_hierarchical`` (with a tree), ``delta`` (base 2), ``delta_e`` (base e), ``beta``,
     ``beta_enhanced`` (None if no β is enough), ``alpha``. ``twins`` says how many values of a column have several
-    spellings, which were judged as one, and how many spellings these have. ``class_figures`` are the figures of
-    each class, smallest first, if they were asked for.
+    spellings, which were judged as one, and how many spellings these have. ``models`` are the verdicts on models that were
+    asked for, ``class_figures`` the figures of each class, smallest first, if they were asked for. What a column has is
+    what the models declare (`velado.models.checked_figures`).
     """
 
     SCHEMA: ClassVar[str] = "velado-check-1"
@@ -36,6 +43,7 @@ class Check(Result):
     l: int  # noqa: E741
     sensitive: dict[str, dict[str, Any]]
     twins: dict[str, dict[str, int]] = field(default_factory=dict)
+    models: tuple[Verdict, ...] = field(default=(), metadata=IF_SET)
     class_figures: ClassFigures | None = field(default=None, metadata=IF_SET)
 
     def summary(self) -> dict[str, Any]:
@@ -55,20 +63,6 @@ class Check(Result):
         return found if each is None else replace(found, class_figures=replace(each, l=found.l))
 
 
-FIGURES = ("l_distinct", "l_entropy", "c", "t_equal", "t_ordered")
-"""Figures of every column, in the order in which they are shown."""
-
-
-def _models(attribute: Sensitive, order: int) -> dict[str, PrivacyModel]:
-    column = attribute.column
-    return class_models(attribute, order) | {
-        "delta": DeltaDisclosure(1, column),
-        "delta_e": DeltaDisclosure(1, column, base="e"),
-        "beta": BetaLikeness(1, column),
-        "beta_enhanced": BetaLikeness(1, column, enhanced=True),
-    }
-
-
 def check_frequency(
     frequency: FrequencyTable, order: int = 2, people: np.ndarray | None = None, each: bool = False
 ) -> Check:
@@ -77,7 +71,7 @@ def check_frequency(
     ``people`` are the different people of each row, where k and risk are to be judged on them; ``each``: with the figures
     of each class.
     """
-    classes = Classes.from_ids(frequency, np.arange(frequency.rows), frequency.rows)
+    classes = Classes.of_rows(frequency)
     alone = frequency.singled_out if people is None else int((people == 1).sum())
     found = check_classes(classes, frequency.sensitive, alone, order, people)
     if not each:
@@ -98,12 +92,14 @@ def check_classes(
     exposed = sizes if people is None else people
     named: list[tuple[str, str, PrivacyModel]] = []
     for attribute in sensitive:
-        for name, model in _models(attribute, order).items():
+        for name, model in class_models(attribute, order, by_class=False).items():
             named.append((attribute.column, name, model))
     _, verdicts = judge_classes([m for _, _, m in named], sensitive, classes)
-    measured: dict[str, dict[str, Any]] = {s.column: dict.fromkeys(FIGURES) for s in sensitive}
+    figures = checked_figures()
+    measured: dict[str, dict[str, Any]] = {s.column: _unmeasured(s) for s in sensitive}
     for (column, name, _), verdict in zip(named, verdicts, strict=True):
-        value = verdict.achieved["alpha"] if name == "alpha" else verdict.achieved
+        part = figures[name][1].part
+        value = verdict.achieved if part is None else verdict.achieved[part]
         measured[column][name] = value if np.isfinite(value) else None
     return Check(
         rows=int(sizes.sum()),
@@ -114,6 +110,11 @@ def check_classes(
         l=order,
         sensitive=measured,
     )
+
+
+def _unmeasured(attribute: Sensitive) -> dict[str, Any]:
+    """The figures of a column in their order; those of a tree only where there is one."""
+    return {name: None for name, (_, f) in checked_figures().items() if f.needs != "tree" or attribute.tree is not None}
 
 
 def class_size(sizes: np.ndarray) -> dict[str, float]:

@@ -2,6 +2,16 @@
 
 from velado.frequency.classes import Classes, in_order
 from velado.frequency.dividing import Portions, SingleRecords
+from velado.frequency.population import Population
 from velado.frequency.table import FrequencyTable, Sensitive, distinct_rows
 
-__all__ = ["Classes", "FrequencyTable", "Portions", "Sensitive", "SingleRecords", "distinct_rows", "in_order"]
+__all__ = [
+    "Classes",
+    "FrequencyTable",
+    "Population",
+    "Portions",
+    "Sensitive",
+    "SingleRecords",
+    "distinct_rows",
+    "in_order",
+]

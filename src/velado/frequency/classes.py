@@ -17,7 +17,7 @@ class Classes(Discreet):
     """Classes numbered in order of their first row.
 
     ``class_of[r]`` is the class of distinct row r, ``sizes`` are records, ``rows[c]`` is a member.
-    Histogram entries as in `FrequencyTable`.
+    Histogram entries as in `FrequencyTable`. ``levels`` are those of full-domain recoding, where the classes show these.
     """
 
     frequency: FrequencyTable
@@ -27,6 +27,7 @@ class Classes(Discreet):
     start: np.ndarray
     values: np.ndarray
     value_counts: np.ndarray
+    levels: tuple[int, ...] | None = None
 
     @classmethod
     def at_levels(cls, frequency: FrequencyTable, levels: Sequence[int]) -> Classes:
@@ -42,7 +43,13 @@ class Classes(Discreet):
             tables.radix, np.empty(tables.first[-1], dtype=np.int64), np.empty(n, dtype=np.int64),
             np.empty(capacity, dtype=np.int64), np.full(capacity, -1, dtype=np.int32), ids,
         )  # fmt: skip
-        return cls.from_ids(frequency, ids, found)
+        return replace(cls.from_ids(frequency, ids, found), levels=tuple(int(x) for x in levels))
+
+    @classmethod
+    def of_rows(cls, frequency: FrequencyTable) -> Classes:
+        """The classes of a table as it is: one for each distinct row."""
+        classes = cls.from_ids(frequency, np.arange(frequency.rows), frequency.rows)
+        return replace(classes, levels=(0,) * len(frequency.hierarchies))
 
     @classmethod
     def from_ids(cls, frequency: FrequencyTable, class_of: np.ndarray, found: int) -> Classes:
@@ -77,6 +84,17 @@ class Classes(Discreet):
     def count(self) -> int:
         """Number of classes."""
         return len(self.sizes)
+
+    @property
+    def people(self) -> np.ndarray:
+        """How many people each class has at least; its records, where every record is a person."""
+        counted = self.frequency.people
+        if counted is None:
+            return self.sizes
+        of = np.repeat(np.arange(self.count), np.diff(self.start))
+        own = self.values == counted.first
+        total = np.bincount(of[own], weights=self.value_counts[own], minlength=self.count)
+        return np.floor(total / counted.unit + 1e-9).astype(np.int64)
 
     def with_people(self, person: str, people: np.ndarray) -> Classes:
         """The classes with their different people behind their sensitive values."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from velado.errors import InputError
+from velado.frequency.population import Population
 from velado.hierarchies import Hierarchy
 from velado.results import Discreet
 from velado.tables.counts import Counts
@@ -96,7 +97,8 @@ class FrequencyTable(Discreet):
     The sensitive values of row r are the entries ``start[r] … start[r+1]`` of ``values`` and
     ``value_counts``, ascending. All arrays are independent of the engine that counted. Where the records of a row come
     into different classes it stands here once for each of them, and ``undivided`` is the table without repetition.
-    ``people`` describes the last value of the histograms where people are counted, not only records.
+    ``people`` describes the last value of the histograms where people are counted, not only records. ``populations`` are
+    other tables of people that models compare with, by the path that they name.
     """
 
     hierarchies: tuple[Hierarchy, ...]
@@ -108,6 +110,7 @@ class FrequencyTable(Discreet):
     value_counts: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     undivided: FrequencyTable | None = None
     people: Sensitive | None = None
+    populations: Mapping[str, Population] = field(default_factory=dict)
 
     @classmethod
     def build(

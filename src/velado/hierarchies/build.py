@@ -57,7 +57,7 @@ def build(
     >>> h.rows()
     [['34', '30-39', '*'], ['37', '30-39', '*'], ['52', '50-59', '*']]
     """
-    hierarchy, file = _built(column, spec, values, format, missing, folder)
+    hierarchy, file = _unchecked(column, spec, values, format, missing, folder)
     hierarchy.encode(list(values), file)
     return hierarchy
 
@@ -82,11 +82,11 @@ def build_preview(
     1 value(s) of the hierarchy are not in the data.
     1 value(s) of the data are not in the hierarchy, for example: flu
     """
-    hierarchy, _ = _built(column, spec, values, format, missing, folder)
+    hierarchy, _ = _unchecked(column, spec, values, format, missing, folder)
     return preview(hierarchy, values)
 
 
-def _built(
+def _unchecked(
     column: str,
     spec: Any,
     values: Sequence[Text] | Mapping[Text, int] | Mapping[str, int],

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from velado.dates import ISO, Formats, day_format, formats_of, month_first, read_in, year_first
+from velado.declared import declared
 from velado.errors import InputError, suggest, way_to
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
@@ -123,6 +124,11 @@ def ambiguous_dates(column: str, values: Sequence[str], number: int | None = Non
     )
 
 
+@declared(
+    title="calendar",
+    meaning="calendar units per level, such as [month, year, decade]",
+    example={"dates": ["month", "year", "decade"]},
+)
 def dates(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """Calendar units per level, for instance ``[month, year, decade]``; months keep the column's order of parts.
 

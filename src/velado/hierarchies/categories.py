@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from velado.declared import declared
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
@@ -16,6 +17,11 @@ from velado.sentences import Sentence
 from velado.values import ROOT
 
 
+@declared(
+    title="tree",
+    meaning="nested names whose leaves are the values",
+    example={"tree": {"heart": ["angina"], "lung": ["asthma", "flu"]}},
+)
 def tree(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """Nested mapping of names, leaves as lists.
 
@@ -67,6 +73,11 @@ def _members(column: str, members: Any) -> Sequence[Any]:
     return listed
 
 
+@declared(
+    title="groups",
+    meaning="names with their members, or a list of such mappings, one per level",
+    example={"groups": {"office": ["clerk"], "field": ["nurse"]}},
+)
 def groups(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """One mapping ``name → members``, or a list of them, each grouping the names of the one before.
 
@@ -104,6 +115,11 @@ def groups(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     return Hierarchy.from_rows(column, rows)
 
 
+@declared(
+    title="rows",
+    meaning="every value with its labels, level by level",
+    example={"rows": [["f", "person"], ["m", "person"]]},
+)
 def rows(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """The rows of a hierarchy file, written in place: ``[[leaf, level 1, …], …]``.
 
@@ -116,6 +132,11 @@ def rows(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     return Hierarchy.from_rows(column, [[None if cell is None else str(cell) for cell in row] for row in spec])
 
 
+@declared(
+    title="order",
+    meaning="all values in order",
+    example={"order": ["low", "middle", "high"]},
+)
 def order(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """Categories in order, ``[low, middle, high]``: methods that cut between values may cut between these.
 

@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
+from velado.declared import declared
 from velado.errors import InputError, reason
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.sentences import Sentence
@@ -17,6 +18,11 @@ from velado.values import Text
 DELIMITERS = ";,\t|"
 
 
+@declared(
+    title="file",
+    meaning="a file: value;level 1;…;*, one row for each value",
+    example={"file": "ages.csv"},
+)
 def from_file(column: str, path: Path, delimiter: str | None = None, encoding: str | None = None) -> Hierarchy:
     """Read a hierarchy; the delimiter is found out unless it is given.
 

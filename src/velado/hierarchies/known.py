@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from velado.declared import declared
 from velado.errors import InputError, suggest
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
@@ -22,6 +23,11 @@ Regions = Mapping[str, Sequence[str]]
 """The regions of every member of a list, the smallest first, by its folded names and by its codes."""
 
 
+@declared(
+    title="known list",
+    meaning="regions of a list that everybody knows",
+    example={"known": "countries"},
+)
 def known(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """Regions of a known list: ``countries``, or ``{list: countries, levels: [continent], language: es, others: other}``.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from velado.declared import declared
 from velado.errors import InputError, shown, way_to
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
@@ -19,6 +20,11 @@ from velado.sentences import Sentence
 from velado.values import ROOT
 
 
+@declared(
+    title="intervals",
+    meaning="intervals of numbers: widths per level, such as [5, 10, 20], or cuts",
+    example={"intervals": [5, 10, 20]},
+)
 def intervals(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """Intervals per level: widths ``[5, 10, 20]``, or ``{widths: …, origin: 0}``, or ``{cuts: [[0, 18, 65], …]}``.
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from velado.hierarchies.hierarchy import Hierarchy
+from velado.results import Discreet
 from velado.sentences import Sentence, localized
 from velado.values import Text
 
@@ -17,8 +18,8 @@ MOST_EXAMPLES = 3
 MOST_UNCOVERED = 5
 
 
-@dataclass(frozen=True)
-class LevelPreview:
+@dataclass(frozen=True, repr=False)
+class LevelPreview(Discreet):
     """One level: how many groups, the values under the smallest and the largest, and labels of the largest.
 
     ``fewest`` and ``most`` are records of the data, in the groups that have any; None where they are not known.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from velado.declared import declared
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
@@ -13,6 +14,11 @@ from velado.sentences import Sentence
 OTHER = "other"
 
 
+@declared(
+    title="rare values together",
+    meaning="values with fewer records than these numbers together, level by level",
+    example={"frequency": [20, 100]},
+)
 def frequency(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """Values with fewer records than ``[20, 100]`` together, level by level; or ``{least: [20, 100], name: other}``.
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from velado.declared import declaration_of
 from velado.hierarchies.build import BUILDERS
 from velado.hierarchies.calendar import UNITS
+from velado.hierarchies.files import from_file
 from velado.hierarchies.known import LANGUAGES, LISTS
 from velado.parameters import LARGEST
 from velado.sentences import Sentence
@@ -73,20 +75,6 @@ DEFINITIONS: dict[str, Any] = {
     )
 }
 """What shapes refer to."""
-MEANINGS = {
-    "intervals": Sentence("intervals of numbers: widths per level, such as [5, 10, 20], or cuts"),
-    "mask": Sentence("characters hidden one after another, from the right or from the left"),
-    "path": Sentence("components of a path dropped one after another; the separator"),
-    "prefix": Sentence("codes cut at these lengths, such as [4, 2]"),
-    "dates": Sentence("calendar units per level, such as [month, year, decade]"),
-    "known": Sentence("regions of a list that everybody knows"),
-    "frequency": Sentence("values with fewer records than these numbers together, level by level"),
-    "tree": Sentence("nested names whose leaves are the values"),
-    "groups": Sentence("names with their members, or a list of such mappings, one per level"),
-    "rows": Sentence("every value with its labels, level by level"),
-    "order": Sentence("all values in order"),
-    "file": Sentence("a file: value;level 1;…;*, one row for each value"),
-}
 
 
 def builder_schema(name: str, language: str = "en") -> dict[str, Any]:
@@ -95,7 +83,7 @@ def builder_schema(name: str, language: str = "en") -> dict[str, Any]:
     >>> builder_schema("dates")["anyOf"][0]["enum"][:3]
     ['day', 'week', 'month']
     """
-    return {"description": MEANINGS[name].into(language), **_SHAPES[name]}
+    return {"description": Sentence(declaration_of(BUILDERS[name]).meaning).into(language), **_SHAPES[name]}
 
 
 def hierarchy_schema(language: str = "en") -> dict[str, Any]:
@@ -103,7 +91,7 @@ def hierarchy_schema(language: str = "en") -> dict[str, Any]:
     builders = {name: builder_schema(name, language) for name in BUILDERS}
     top = {"type": "boolean", "default": True, "description": Sentence("end in *: everything alike").into(language)}
     delimiter = {"type": ["string", "null"], "minLength": 1, "maxLength": 1}
-    file = {**PATH, "description": MEANINGS["file"].into(language)}
+    file = {**PATH, "description": Sentence(declaration_of(from_file).meaning).into(language)}
     return {
         "type": ["object", "null"],
         "properties": {

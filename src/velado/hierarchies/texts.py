@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from velado.declared import declared
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
@@ -15,6 +16,11 @@ SEPARATORS = " .,-/_:;|"
 """What a prefix does not end with."""
 
 
+@declared(
+    title="masked characters",
+    meaning="characters hidden one after another, from the right or from the left",
+    example={"mask": "right"},
+)
 def mask(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """Hide one character after another: ``right``, ``left``, or ``{side: right, hide: [1, 3], fill: 5}``.
 
@@ -56,6 +62,11 @@ def mask(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     return _of_rows(column, [[v, *(shown(filled[v], h) for h in hide)] for v in sorted(filled)])
 
 
+@declared(
+    title="parts of a path",
+    meaning="components of a path dropped one after another; the separator",
+    example={"path": "/"},
+)
 def path(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """Drop one component after another: ``"/"`` or ``{separator: "/", specific: left, keep: [2, 1]}``.
 
@@ -88,6 +99,11 @@ def path(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     return _of_rows(column, [[v, *(shortened(v, n) for n in keep)] for v in sorted(leaves.values)])
 
 
+@declared(
+    title="beginnings of codes",
+    meaning="codes cut at these lengths, such as [4, 2]",
+    example={"prefix": [4, 2]},
+)
 def prefix(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """Codes cut at fixed lengths: ``[4, 2]``, or ``{lengths: [4, 2], fill: 6}``; what is shorter stays.
 

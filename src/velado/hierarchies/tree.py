@@ -11,6 +11,7 @@ import numpy as np
 
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
+from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.values import Text
 
@@ -87,8 +88,8 @@ def _name(column: str, name: Any) -> str:
     return str(name)
 
 
-@dataclass(frozen=True)
-class Branch:
+@dataclass(frozen=True, repr=False)
+class Branch(Discreet):
     """A group or value that is shown, with what is shown under it.
 
     ``values`` are the leaves under it. One without a label (``more``) stands for so many groups or values that are not shown.

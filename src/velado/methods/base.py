@@ -11,12 +11,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from velado.declared import Declaration
 from velado.errors import NoSolution
 from velado.frequency import Classes, FrequencyTable
 from velado.fuzzy.classes import Fuzzified
 from velado.hierarchies import Cover
 from velado.methods.suppression import Suppression, unlimited
-from velado.models import PrivacyModel, Verdict, judge_classes
+from velado.models import CLASS, WHOLE, PrivacyModel, Verdict, judge_classes
 from velado.parameters import Parameter, check, records_of
 from velado.progress import Progress
 from velado.results import UNSAID, Discreet
@@ -29,12 +30,12 @@ FIRST_NODES = 16
 """Nodes that a search evaluates at least, if its kernels are not compiled."""
 
 
-def kernels_ready(rows: int) -> bool:
-    """Whether so many rows can be searched without waiting for the compiler."""
+def kernels_ready(rows: int, *kernels: str) -> bool:
+    """Whether so many rows can be searched, with these kernels or in any way, without waiting for the compiler."""
     from velado.kernels.compiler import LARGEST
     from velado.kernels.folder import compiled_before
 
-    return rows * FIRST_NODES <= LARGEST or compiled_before("climb_nodes", "partition")
+    return rows * FIRST_NODES <= LARGEST or compiled_before(*(kernels or ("climb_nodes", "partition")))
 
 
 @dataclass(frozen=True)
@@ -98,12 +99,18 @@ class Found(Discreet):
 class Method(ABC):
     """A way to find a recoding in a frequency table.
 
-    ``local``: a value may become different labels in different records; full-domain otherwise.
+    ``takes``: which kinds of models it can satisfy (`velado.models.base`). ``full_domain``: it
+    chooses a node of the generalization lattice, every column at one level. ``proves``: what it finds is proven to be the best by its own goal.
+    ``monotone_only``: models must be monotone, and hereditary where records may be suppressed.
     """
 
     name: ClassVar[str]
+    declaration: ClassVar[Declaration]
     parameters: ClassVar[Mapping[str, Parameter]]
-    local: ClassVar[bool] = False
+    takes: ClassVar[frozenset[str]] = frozenset({CLASS, WHOLE})
+    full_domain: ClassVar[bool] = True
+    proves: ClassVar[bool] = False
+    monotone_only: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check(self)

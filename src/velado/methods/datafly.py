@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from velado.declared import Declaration
 from velado.frequency import FrequencyTable
 from velado.methods.base import (
     Found,
@@ -32,6 +33,12 @@ class Datafly(Method):
 
     suppression: Suppression = 0.05
     name: ClassVar[str] = "datafly"
+    declaration: ClassVar = Declaration(
+        title="Datafly: a fast guess",
+        meaning="The column with the most different values goes up one level, again and again, until the rest may be "
+        "suppressed.",
+        example={"suppression": 0.05},
+    )
     parameters: ClassVar = {"suppression": SUPPRESSION}
 
     def search(

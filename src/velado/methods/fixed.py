@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from velado.declared import Declaration
 from velado.errors import InputError, NoSolution, suggest
 from velado.frequency import FrequencyTable
 from velado.methods.base import Found, Method, Search, lattice_size, reached, release_of
@@ -24,6 +25,11 @@ class Fixed(Method):
     levels: Mapping[str, int]
     suppression: Suppression = 1.0
     name: ClassVar[str] = "fixed"
+    declaration: ClassVar = Declaration(
+        title="fixed: levels chosen by hand",
+        meaning="Exactly the levels that are given; classes that violate the models are suppressed.",
+        example={"levels": {"age": 2, "zip": 1}},
+    )
     parameters: ClassVar = {
         "levels": Levels("level of each quasi-identifier"),
         "suppression": SUPPRESSION,

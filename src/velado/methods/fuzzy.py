@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from velado.declared import Declaration
 from velado.errors import InputError, NoSolution, suggest
 from velado.frequency import FrequencyTable
 from velado.fuzzy import CMeans, FuzzyPartition, GlobalRecode, GustafsonKessel, KMeans, set_labels
@@ -21,7 +22,7 @@ from velado.methods.base import Found, Method, Search, reached, shown_figure
 from velado.methods.clock import Clock
 from velado.methods.fuzzy_labels import Labelled
 from velado.methods.suppression import SUPPRESSION, Suppression, suppression_limit
-from velado.models import PrivacyModel, Verdict
+from velado.models import CLASS, FUZZY, PrivacyModel, Verdict, check_basis
 from velado.parameters import FLAG, Choice, Lists, Number
 from velado.progress import Progress
 from velado.sentences import Sentence, joined
@@ -59,7 +60,13 @@ class Fuzzy(Method):
     restarts: int = 5
     seed: int = 0
     name: ClassVar[str] = "fuzzy"
-    local: ClassVar[bool] = True
+    declaration: ClassVar = Declaration(
+        title="fuzzy sets: names instead of numbers",
+        meaning="Numbers become the names of overlapping sets, such as low, middle and high.",
+        example={"partition": "c-means", "sets": 5},
+    )
+    takes: ClassVar[frozenset[str]] = frozenset({CLASS, FUZZY})
+    full_domain: ClassVar[bool] = False
     parameters: ClassVar = {
         "partition": Choice("how the sets are found", ("c-means", "gustafson-kessel", "k-means", "global-recode")),
         "joint": Choice("partition all columns together instead of crossing their sets", FLAG),
@@ -93,6 +100,7 @@ class Fuzzy(Method):
         """The given number of sets, or the largest with which all models hold."""
         progress = progress or Progress()
         clock = Clock()
+        check_basis(models, self.takes)
         self._check(frequency.hierarchies)
         numbers = [_numbers(h) for h in frequency.hierarchies]
         limit = suppression_limit(self.suppression, frequency.records)

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from velado.declared import Declaration
 from velado.frequency import FrequencyTable
 from velado.methods.base import Found, Method, Search, no_solution, release_of
 from velado.methods.clock import Clock
@@ -33,9 +34,16 @@ class Incognito(Method):
     suppression: Suppression = 0.0
     objective: str = "loss"
     name: ClassVar[str] = "incognito"
+    declaration: ClassVar = Declaration(
+        title="Incognito: all satisfying recodings, then the best",
+        meaning="All levels that satisfy the models, found by growing sets of columns, and the best of them.",
+        example={"objective": "precision"},
+    )
+    proves: ClassVar[bool] = True
+    monotone_only: ClassVar[bool] = True
     parameters: ClassVar = {
         "suppression": SUPPRESSION,
-        "objective": Choice("what to minimise among the satisfying nodes", OBJECTIVES),
+        "objective": Choice("what to minimise among the satisfying nodes", tuple(OBJECTIVES)),
     }
 
     def search(

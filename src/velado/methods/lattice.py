@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from velado.declared import Declaration
 from velado.errors import InputError
-from velado.frequency import FrequencyTable
+from velado.frequency import Classes, FrequencyTable
 from velado.frequency.classes import LevelTables, table_capacity
 from velado.methods.base import (
     FIRST_NODES,
@@ -26,9 +27,9 @@ from velado.methods.base import (
     release_of,
 )
 from velado.methods.clock import Clock
-from velado.methods.objectives import OBJECTIVES, compile_objective
+from velado.methods.objectives import OBJECTIVES, compile_objective, value_of
 from velado.methods.suppression import SUPPRESSION, Suppression, suppression_limit
-from velado.models import PrivacyModel, compile_rules, smallest_class
+from velado.models import PrivacyModel, compile_rules, judge_classes, single_models, smallest_class, whole_models
 from velado.parameters import FLAG, Choice, Number
 from velado.progress import Progress
 from velado.sentences import Sentence
@@ -60,9 +61,16 @@ class Lattice(Method):
     budget: float | None = None
     minimal: bool = False
     name: ClassVar[str] = "lattice"
+    declaration: ClassVar = Declaration(
+        title="lattice: optimal full-domain recoding",
+        meaning="The levels that lose least of all that satisfy the models, with proof; classes that violate them are "
+        "suppressed.",
+        example={"suppression": 0.05},
+    )
+    proves: ClassVar[bool] = True
     parameters: ClassVar = {
         "suppression": SUPPRESSION,
-        "objective": Choice("what to minimise (precision: to maximise)", OBJECTIVES),
+        "objective": Choice("what to minimise (precision: to maximise)", tuple(OBJECTIVES)),
         "budget": Number(
             "seconds after which the best node found is returned",
             low=0,
@@ -132,7 +140,13 @@ class Space:
         self.limit = suppression_limit(suppression, frequency.records)
         tables = LevelTables.of(frequency)
         self.tables = kernel_tables(frequency, tables)
-        self.rules = compile_rules(models, frequency.judged)
+        self.models = tuple(models)
+        self.rules = compile_rules(single_models(models), frequency.judged)
+        # The kernels judge single classes: what models of the whole leave out is found here, node by node.
+        self.whole = whole_models(models)
+        self.judged = np.zeros(self.nodes if self.whole else 0, dtype=bool)
+        self.inherited = all(m.is_hereditary for m in models)
+        self.measure = objective
         self.objective = compile_objective(objective, frequency, tables, smallest_class(models), self.limit)
         self.frequency = frequency
         self.histograms = bool((self.rules.kind != SIZE).any())
@@ -145,6 +159,9 @@ class Space:
     def run(self, budget: float | None, progress: Progress) -> tuple[bool, int, float]:
         """Search until the optimum is proven or time is up; return (proven, evaluated, lower bound)."""
         deadline = None if budget is None else time.perf_counter() + budget
+        if self.whole:
+            done = self._judge_whole(deadline, progress)
+            return done, int(self.judged.sum()), self._lower_bound()
         # A kernel may be at work when time is up.
         timer = None if budget is None else threading.Timer(budget, _stop, [self.state])
         if timer is not None:
@@ -161,6 +178,37 @@ class Space:
             proven = self.sweep(deadline, progress)
         evaluated = int(np.count_nonzero(~np.isnan(self.state.value)))
         return proven, evaluated, self._lower_bound()
+
+    def _judge_whole(self, deadline: float | None, progress: Progress) -> bool:
+        """Best first by the bounds of single classes, each node then judged as a whole; whether all were done in time.
+
+        Suppressing more never lowers an objective, so what holds for single classes bounds the whole.
+        """
+        order = np.argsort(self.state.lower, kind="stable")
+        for done, node in enumerate(order.tolist()):
+            best = float(self.state.best.min())
+            if self.state.lower[node] > best + self.kernel.TIE * max(1.0, abs(best)):
+                self.state.closed[:] = True
+                return True
+            if deadline is not None and time.perf_counter() >= deadline:
+                return False
+            if done % 16 == 0:
+                progress.at(done, self.nodes)
+            self.evaluate(node)
+        return True
+
+    def _whole_value(self, node: int) -> float:
+        """The objective of a node that single models allow, as the models of the whole leave it; infinite if they do not."""
+        levels = self.levels(node)
+        classes = Classes.at_levels(self.frequency, levels)
+        kept, _ = judge_classes(self.models, self.frequency.judged, classes)
+        suppressed = int(classes.sizes[~kept].sum())
+        if self.inherited and self.shape:
+            finer = self.state.suppressed.reshape(self.shape)[tuple(slice(0, x + 1) for x in levels)]
+            np.maximum(finer, suppressed, out=finer)
+        if not kept.any() or suppressed > self.limit:
+            return np.inf
+        return value_of(self.measure, classes, kept)
 
     def _climb(self, deadline: float | None, progress: Progress) -> bool | None:
         """Whether the optimum is proven; None if climbing closes so few nodes that a sweep is cheaper."""
@@ -246,7 +294,13 @@ class Space:
         if self.state.suppressed[node] > self.limit:
             return False
         if np.isnan(self.state.value[node]):
+            best = float(self.state.best.min())
             self.kernel.evaluate_node(self.tables, self.rules, self.objective, self.state, self.scratch, node)
+            if self.whole:
+                value = float(self.state.value[node])
+                value = self._whole_value(node) if np.isfinite(value) else value
+                self.judged[node], self.state.closed[node], self.state.value[node] = True, True, value
+                self.state.best[:] = min(best, value)
         return bool(np.isfinite(self.state.value[node]))
 
     def minimal_nodes(

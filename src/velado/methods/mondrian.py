@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from velado.declared import Declaration
 from velado.errors import InputError, suggest
 from velado.frequency import Classes, FrequencyTable, Sensitive, SingleRecords, in_order
 from velado.hierarchies import Hierarchy
@@ -16,7 +17,7 @@ from velado.methods.base import Found, Method, Search, no_solution
 from velado.methods.clock import Clock
 from velado.methods.cutting import Cutter
 from velado.methods.represent import REPRESENTATIVES, centred, labels_of
-from velado.models import PrivacyModel, judge_classes
+from velado.models import CLASS, PrivacyModel, check_basis, judge_classes
 from velado.parameters import FLAG, Choice, ChoiceByColumn, Size, Weights
 from velado.progress import Progress
 from velado.sentences import Sentence
@@ -53,7 +54,14 @@ class Mondrian(Method):
     relaxed: bool = False
     memory: Any = None
     name: ClassVar[str] = "mondrian"
-    local: ClassVar[bool] = True
+    declaration: ClassVar = Declaration(
+        title="Mondrian: multidimensional local recoding",
+        meaning="The table is cut again and again while all parts satisfy the models: finer than one level for a whole "
+        "column, and nothing is suppressed.",
+        example={"split": "median"},
+    )
+    takes: ClassVar[frozenset[str]] = frozenset({CLASS})
+    full_domain: ClassVar[bool] = False
     parameters: ClassVar = {
         "split": Choice("where a column is cut", ("balanced", "median", "distribution"), expert=True),
         "represent": ChoiceByColumn("what stands for the values of a class", tuple(REPRESENTATIVES)),
@@ -82,6 +90,7 @@ class Mondrian(Method):
         """Cut until nothing can be cut."""
         progress = progress or Progress()
         progress.at(0, frequency.rows)
+        check_basis(models, self.takes)
         clock = Clock()
         whole = Classes.from_ids(frequency, np.zeros(frequency.rows, dtype=np.int64), 1)
         good, _ = judge_classes(models, frequency.judged, whole)

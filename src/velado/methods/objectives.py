@@ -6,13 +6,15 @@ suppressed: loss, loss-mean, precision, entropy. Per-class objectives price clas
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from velado.declared import Declaration
 from velado.errors import InputError, suggest
-from velado.frequency import FrequencyTable
+from velado.frequency import Classes, FrequencyTable
 from velado.frequency.classes import LevelTables
 from velado.sentences import Sentence
 
@@ -73,7 +75,50 @@ CELL_OBJECTIVES: dict[str, Callable[[FrequencyTable], CellPrices]] = {
     "precision": _precision,
     "entropy": _entropy,
 }
-OBJECTIVES = (*CELL_OBJECTIVES, "discernibility", "average-class-size")
+OBJECTIVES: dict[str, Declaration] = {
+    "loss": Declaration(
+        title="loss", meaning="The geometric mean of the share of detail that each column loses: 0 none, 1 all."
+    ),
+    "loss-mean": Declaration(
+        title="loss (arithmetic mean)", meaning="The mean of the share of detail that each column loses: 0 none, 1 all."
+    ),
+    "precision": Declaration(
+        title="precision", meaning="1 minus the mean of level divided by highest level over all cells; it is maximised.",
+        more={"better": "larger"},
+    ),
+    "entropy": Declaration(
+        title="entropy loss", meaning="The share of the information about the original values that the released ones lose."
+    ),
+    "discernibility": Declaration(
+        title="discernibility",
+        meaning="Every record costs the size of its class, a suppressed one the size of the table.",
+    ),
+    "average-class-size": Declaration(
+        title="average class size", meaning="Released records divided by released classes."
+    ),
+}  # fmt: skip
+
+
+def value_of(name: str, classes: Classes, kept: np.ndarray) -> float:
+    """The objective of a node whose kept classes are released: what the search kernel computes, for any choice of classes."""
+    frequency, sizes = classes.frequency, classes.sizes[kept].astype(float)
+    suppressed = frequency.records - sizes.sum()
+    if name == "discernibility":
+        return float((sizes**2).sum() + suppressed * frequency.records)
+    if name == "average-class-size":
+        return float(sizes.sum() / len(sizes))
+    assert classes.levels is not None
+    prices, suppressed_price, scale, shift = CELL_OBJECTIVES[name](frequency)
+    released = kept[classes.class_of]
+    counts = frequency.counts[released].astype(float)
+    losses = []
+    for j, (h, level) in enumerate(zip(frequency.hierarchies, classes.levels, strict=True)):
+        price = prices[j][level][h.maps[level][frequency.codes[released, j]]]
+        cost = float((counts * price).sum()) + suppressed * suppressed_price[j]
+        losses.append(max(0.0, float(scale[j] * cost + shift[j])))
+    if name == "loss":
+        return math.prod(1 + x for x in losses) ** (1 / max(len(losses), 1)) - 1
+    return sum(losses)
 
 
 def compile_objective(

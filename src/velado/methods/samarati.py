@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from velado.declared import Declaration
 from velado.frequency import FrequencyTable
 from velado.methods.base import Found, Method, Search, no_solution, release_of
 from velado.methods.clock import Clock
@@ -27,6 +28,13 @@ class Samarati(Method):
 
     suppression: Suppression = 0.0
     name: ClassVar[str] = "samarati"
+    declaration: ClassVar = Declaration(
+        title="Samarati: smallest sum of levels",
+        meaning="Levels of the smallest sum that satisfy the models, found by halving the heights of the lattice.",
+        example={"suppression": 0.05},
+    )
+    proves: ClassVar[bool] = True
+    monotone_only: ClassVar[bool] = True
     parameters: ClassVar = {"suppression": SUPPRESSION}
 
     def search(

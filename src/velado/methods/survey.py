@@ -8,30 +8,31 @@ from typing import Any
 
 import numpy as np
 
-from velado.frequency import FrequencyTable
+from velado.frequency import Classes, FrequencyTable
 from velado.frequency.classes import LevelTables
 from velado.methods.base import lattice_size
 from velado.methods.lattice import THREADS, in_ranges, kernel_tables, too_large, work_arrays
-from velado.methods.objectives import compile_objective
-from velado.models import PrivacyModel, compile_rules
+from velado.methods.objectives import compile_objective, value_of
+from velado.models import PrivacyModel, compile_rules, judge_classes, whole_models
 from velado.models.base import rules_of
 from velado.progress import Progress
+from velado.results import Discreet
 
 MOST_NODES = 1_000_000
 """About 100 MB of figures."""
 TIE = 1e-12
 
 
-@dataclass(frozen=True)
-class Figure:
+@dataclass(frozen=True, repr=False)
+class Figure(Discreet):
     """What a model tells of every node; NaN where it tells nothing. ``whole``: they are whole numbers."""
 
     values: np.ndarray
     whole: bool
 
 
-@dataclass(frozen=True)
-class Surveyed:
+@dataclass(frozen=True, repr=False)
+class Surveyed(Discreet):
     """Figures of all nodes, numbered in mixed radix, the first column most significant; see `velado.kernels.survey`.
 
     ``achieved`` and ``reached`` have the figures of each model by name; the name is empty where a model has one figure.
@@ -73,6 +74,8 @@ def survey(
     nodes = lattice_size(shape)
     if nodes > most:
         raise too_large(nodes, most, "Raise the limit (--most-nodes, most_nodes=), or take fewer quasi-identifiers.")
+    if whole_models(models):
+        return _node_by_node(frequency, models, objective, shape, progress)
     tables = LevelTables.of(frequency)
     rules = compile_rules(models, frequency.judged)
     people = frequency.people
@@ -115,6 +118,66 @@ def survey(
     )  # fmt: skip
 
 
+def _node_by_node(
+    frequency: FrequencyTable,
+    models: Sequence[PrivacyModel],
+    objective: str,
+    shape: tuple[int, ...],
+    progress: Progress,
+) -> Surveyed:
+    """The same where a model judges the whole release: no kernel knows those, so it takes much longer."""
+    nodes = lattice_size(shape)
+    # loss, objective, kept, classes, smallest, largest, least, exposure, people
+    lines = np.full((nodes, 9), np.nan)
+    lines[:, 2:7] = lines[:, 8] = 0
+    achieved: list[list[Any]] = []
+    reached: list[list[Any]] = []
+    for node in range(nodes):
+        progress.at(node, nodes)
+        levels = [int(x) for x in np.unravel_index(node, shape)] if shape else []
+        classes = Classes.at_levels(frequency, levels)
+        kept, verdicts = judge_classes(models, frequency.judged, classes)
+        reached.append([v.achieved for v in verdicts])
+        people = _people(classes)
+        lines[node, 6] = people.min()
+        if not kept.any():
+            achieved.append([None] * len(models))
+            continue
+        sizes = classes.sizes[kept]
+        achieved.append([v.achieved for v in judge_classes(models, frequency.judged, classes.only(kept))[1]])
+        lines[node, :2] = value_of("loss", classes, kept), value_of(objective, classes, kept)
+        lines[node, 2:6] = sizes.sum(), len(sizes), sizes.min(), sizes.max()
+        lines[node, 7:] = people[kept].min(), people[kept].sum()
+    progress.at(1.0)
+    loss, value, _, _, _, _, least, exposure, people_released = lines.T.copy()
+    kept_records, released, smallest, largest = lines[:, 2:6].T.astype(np.int64)
+    return Surveyed(
+        shape=shape,
+        records=frequency.records,
+        objective=value,
+        loss=loss,
+        kept=kept_records,
+        classes=released,
+        smallest=smallest,
+        largest=largest,
+        least=least,
+        exposure=exposure,
+        people=people_released,
+        achieved=tuple(_columns([line[i] for line in achieved]) for i in range(len(models))),
+        reached=tuple(_columns([line[i] for line in reached]) for i in range(len(models))),
+    )
+
+
+def _people(classes: Classes) -> np.ndarray:
+    """How many people each class has: records, or shares where a person may have several."""
+    counted = classes.frequency.people
+    if counted is None:
+        return classes.sizes.astype(float)
+    own = classes.values == counted.first
+    of = np.repeat(np.arange(classes.count), np.diff(classes.start))[own]
+    return np.bincount(of, weights=classes.value_counts[own], minlength=classes.count) / counted.unit
+
+
 def _told(models: Sequence[PrivacyModel], owners: Sequence[int], table: np.ndarray) -> tuple[dict[str, Figure], ...]:
     """The figures of rules as the models tell them."""
     return tuple(
@@ -123,8 +186,8 @@ def _told(models: Sequence[PrivacyModel], owners: Sequence[int], table: np.ndarr
 
 
 def _read(model: PrivacyModel, figures: np.ndarray) -> dict[str, Figure]:
-    """A model's figures as it tells them, from those of its rules; infinite ones are none."""
-    known = ~np.isnan(figures).any(axis=0)
+    """A model's figures as it tells them, from those of its rules."""
+    known = np.isfinite(figures).all(axis=0)
     # Nodes share few different figures: each is read once.
     if len(figures) == 1:
         different, place = np.unique(figures[0, known], return_inverse=True)
@@ -132,16 +195,23 @@ def _read(model: PrivacyModel, figures: np.ndarray) -> dict[str, Figure]:
     else:
         found, place = np.unique(figures[:, known], axis=1, return_inverse=True)
         lines = found.T
-    told = [model.achieved([float(x) for x in line]) if np.isfinite(line).all() else None for line in lines]
-    example = model.achieved([1.0] * len(figures))
-    names = tuple(example) if isinstance(example, Mapping) else ("",)
-    read = {}
-    for name in names:
-        cells = [t if t is None or not name else t[name] for t in told]
-        values = np.full(figures.shape[1], np.nan)
-        values[known] = np.array([np.nan if c is None else c for c in cells], dtype=float)[place.reshape(-1)]
-        read[name] = Figure(values, isinstance(example[name] if name else example, int))
-    return read
+    told = [model.achieved([float(x) for x in line]) for line in lines]
+    read = _columns([*told, None], model.achieved([1.0] * len(figures)))
+    at = np.full(figures.shape[1], len(told))
+    at[known] = place.reshape(-1)
+    return {name: Figure(figure.values[at], figure.whole) for name, figure in read.items()}
+
+
+def _columns(told: Sequence[Any], example: Any = None) -> dict[str, Figure]:
+    """What a model tells, one after the other, by the names of its figures; infinite figures are none."""
+    example = next((t for t in told if t is not None), 0.0) if example is None else example
+    parts = {"": example} if not isinstance(example, Mapping) else example
+    columns = {}
+    for name, one in parts.items():
+        cells = [t[name] if name and t is not None else t for t in told]
+        values = np.array([np.nan if x is None or np.isinf(x) else x for x in cells], dtype=float)
+        columns[name] = Figure(values, isinstance(one, int))
+    return columns
 
 
 def satisfying(surveyed: Surveyed, limit: int) -> np.ndarray:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
+from velado.declared import Declaration, Strength
+from velado.errors import InputError
 from velado.frequency import Classes, Sensitive
 from velado.parameters import Parameter, check
 from velado.results import IF_SET, Discreet
 from velado.sentences import Sentence
+
+CLASS, WHOLE, FUZZY = "class", "whole", "fuzzy"
+"""What a model judges: each equivalence class by itself, all released classes together, or fuzzy classes."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,17 +36,42 @@ class Rule(Discreet):
 
 
 @dataclass(frozen=True)
+class Checked:
+    """A figure that `check` gives of every table: what the model reaches with these arguments.
+
+    ``part`` names the figure among several; ``ranked``: the model's ℓ is the one that was asked for. ``needs``: only
+    columns with an ``order`` or a ``tree`` have it. ``none`` says what it means that there is no figure; not ``by_class``: it is told of
+    tables only, not of each class.
+    """
+
+    title: str
+    arguments: Mapping[str, Any]
+    part: str | None = None
+    ranked: bool = False
+    needs: str = ""
+    none: str = "none is enough"
+    by_class: bool = True
+
+
+@dataclass(frozen=True)
 class PrivacyModel(ABC):
     """A requirement on every equivalence class.
 
     ``monotone``: generalizing a table that satisfies the model never breaks it. ``hereditary``: every
     part of a violating class violates, so that the suppressed records only become fewer as
-    recoding gets coarser. ``relative``: classes are compared with the distribution of the whole input. Searches ask
-    these; nothing asks for a model's class.
+    recoding gets coarser. ``relative``: classes are compared with the distribution of the whole input. ``basis``: what is
+    judged, one of `CLASS`, `WHOLE`, `FUZZY`. Searches ask these; nothing asks for a model's class.
+
+    ``strength`` are the parameters that decide how strong the model is, the most important first; ``checked`` the figures
+    that `check` gives of a sensitive column.
     """
 
     name: ClassVar[str]
+    declaration: ClassVar[Declaration]
     parameters: ClassVar[Mapping[str, Parameter]]
+    strength: ClassVar[Mapping[str, Strength]]
+    checked: ClassVar[Mapping[str, Checked]] = {}
+    basis: ClassVar[str] = CLASS
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = False
     relative: ClassVar[bool] = False
@@ -64,6 +94,11 @@ class PrivacyModel(ABC):
         """Whether every part of a violating class violates, with these parameters."""
         return self.hereditary
 
+    @property
+    def populations(self) -> tuple[str, ...]:
+        """Paths of other tables of people that the model compares with."""
+        return ()
+
     def required(self) -> dict[str, Any]:
         """The parameters, for reports."""
         return {name: getattr(self, name) for name in self.parameters}
@@ -83,6 +118,29 @@ class PrivacyModel(ABC):
     def achieved(self, figures: Sequence[float]) -> Any:
         """The level that the worst class reaches, from the rules' worst figures."""
         return figures[0]
+
+
+class WholeModel(PrivacyModel):
+    """A requirement on everything that is released, which no class can answer for itself.
+
+    It sees the released classes together, what they show (``classes.levels``) and other tables (``populations``). Where
+    only single classes are looked at, by methods that cut and in runs in parts, it is refused (`needs_whole`): nothing
+    passes it over. If it is ``hereditary``, the records that `keep` leaves out only become fewer as recoding gets coarser.
+    """
+
+    basis: ClassVar[str] = WHOLE
+
+    def rules(self, sensitive: Sensitive | None) -> list[Rule]:
+        """There are none for single classes."""
+        raise needs_whole(self)
+
+    @abstractmethod
+    def keep(self, classes: Classes, kept: np.ndarray) -> np.ndarray:
+        """Which of the classes that may be released are, so that these satisfy the model; none if none can."""
+
+    @abstractmethod
+    def judge(self, classes: Classes) -> Verdict:
+        """How classes that are all released stand to the model."""
 
 
 class OnSensitive(PrivacyModel):
@@ -119,8 +177,6 @@ def attribute_of(model: PrivacyModel, sensitive: Sequence[Sensitive]) -> Sensiti
     for attribute in sensitive:
         if attribute.column == model.column and attribute.others == others:
             return attribute
-    from velado.errors import InputError
-
     raise InputError(
         "not-sensitive",
         Sentence("{model} protects this column, but its role is not sensitive", model=model.name),
@@ -139,7 +195,6 @@ def rules_of(models: Sequence[PrivacyModel], sensitive: Sequence[Sensitive]) -> 
 
 def _of_people(model: PrivacyModel, rule: Rule, people: Sensitive) -> Rule:
     """A rule on the size of classes as one on the number of their people."""
-    from velado.errors import InputError
     from velado.kernels.measures import MASS, SIZE
 
     if rule.kind == MASS:
@@ -199,17 +254,22 @@ def compile_rules(models: Sequence[PrivacyModel], sensitive: Sequence[Sensitive]
 
 
 class Judging:
-    """Models judged on classes that may come in several lots; each verdict is over all of them."""
+    """Models judged on classes that may come in several lots; each verdict is over all of them.
+
+    Models of the whole need everything in one lot.
+    """
 
     def __init__(self, models: Sequence[PrivacyModel], sensitive: Sequence[Sensitive]) -> None:
-        self._models = models
-        self._rules = rules_of(models, sensitive)
-        self._compiled = compile_rules(models, sensitive)
+        self._all = models
+        self._models = single_models(models)
+        self._rules = rules_of(self._models, sensitive)
+        self._compiled = compile_rules(self._models, sensitive)
         self._worst: list[float | None] = [None] * len(self._rules)
-        self._satisfied = [True] * len(models)
+        self._satisfied = [True] * len(self._models)
+        self._lot: Classes | None = None
 
     def add(self, classes: Classes) -> np.ndarray:
-        """Judge some classes: which of them satisfy all models."""
+        """Judge some classes: which of them satisfy all models, each for itself and all that are left together."""
         from velado.kernels.measures import at_least, judge
 
         table, passing = judge(self._compiled, classes.sizes, classes.start, classes.values, classes.value_counts)
@@ -222,7 +282,11 @@ class Judging:
                 self._worst[r] = here if before is None else worse(here, before)
             self._satisfied[i] &= bool(passes.all())
             good &= passes
-        return good
+        for model in whole_models(self._all):
+            if self._lot is not None:
+                raise needs_whole(model)
+        self._lot = classes
+        return kept_together(self._all, classes, good)
 
     def verdicts(self) -> list[Verdict]:
         """Each model's verdict."""
@@ -230,10 +294,12 @@ class Judging:
         for (i, _), figure in zip(self._rules, self._worst, strict=True):
             if figure is not None:
                 worst[i].append(figure)
-        return [
+        single = iter(
             Verdict(m.name, m.required(), m.achieved(worst[i]) if worst[i] else None, self._satisfied[i])
             for i, m in enumerate(self._models)
-        ]
+        )
+        lot = self._lot
+        return [m.judge(lot) if isinstance(m, WholeModel) and lot is not None else next(single) for m in self._all]
 
 
 def judge_classes(
@@ -246,6 +312,56 @@ def judge_classes(
     judging = Judging(models, sensitive)
     good = judging.add(classes)
     return good, judging.verdicts()
+
+
+def single_models(models: Sequence[PrivacyModel]) -> tuple[PrivacyModel, ...]:
+    """The models that every class answers for itself: all but those of the whole."""
+    return tuple(m for m in models if m.basis != WHOLE)
+
+
+def whole_models(models: Sequence[PrivacyModel]) -> tuple[WholeModel, ...]:
+    """The models of everything that is released."""
+    return tuple(m for m in models if isinstance(m, WholeModel))
+
+
+def kept_together(models: Sequence[PrivacyModel], classes: Classes, kept: np.ndarray) -> np.ndarray:
+    """Of the classes that single models keep, those that are released so that the models of the whole hold, too.
+
+    What one model leaves out may trouble another: they are asked until all agree.
+    """
+    whole = whole_models(models)
+    while whole and kept.any():
+        left = kept
+        for model in whole:
+            left = left & model.keep(classes, left)
+        if (left == kept).all():
+            break
+        kept = left
+    return kept
+
+
+def needs_whole(model: PrivacyModel) -> InputError:
+    """The error where only single classes can be judged."""
+    return InputError(
+        "model-needs-whole",
+        Sentence("{model} is judged on the whole release, and here only single classes can be judged", model=model.name),
+        hint="Use one of the methods lattice, samarati, incognito, datafly and fixed, on a table that fits the memory.",
+    )  # fmt: skip
+
+
+def check_basis(models: Sequence[PrivacyModel], takes: Collection[str]) -> None:
+    """None of the models judges something that a method does not make."""
+    for model in models:
+        if model.basis not in takes:
+            raise needs_whole(model) if model.basis == WHOLE else needs_fuzzy(model)
+
+
+def needs_fuzzy(model: PrivacyModel) -> InputError:
+    """The error where there are no fuzzy classes."""
+    return InputError(
+        "needs-fuzzy", Sentence("{model} is judged on fuzzy classes, and there are none", model=model.name),
+        hint="Use 'method: fuzzy', or a model of crisp classes.",
+    )  # fmt: skip
 
 
 def smallest_class(models: Sequence[PrivacyModel]) -> int:

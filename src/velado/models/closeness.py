@@ -10,9 +10,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from velado.declared import Declaration, Strength
 from velado.errors import InputError
 from velado.frequency import Sensitive
-from velado.models.base import OnSensitive, Rule
+from velado.models.base import Checked, OnSensitive, Rule
 from velado.models.diversity import COLUMN, STRICT
 from velado.parameters import Choice, Number
 
@@ -32,6 +33,23 @@ class TCloseness(OnSensitive):
     distance: str = "equal"
     strict: bool = False
     name: ClassVar[str] = "t-closeness"
+    declaration: ClassVar = Declaration(
+        title="t-closeness",
+        meaning="The distribution of the sensitive values in every class is at most t away from that of the whole table.",
+        reached="the largest distance of a class",
+        example={"t": 0.3, "column": "diagnosis"},
+    )
+    strength: ClassVar = {"t": Strength("t", -1)}
+    checked: ClassVar = {
+        "t_equal": Checked(title="t-closeness, equal distance: t", arguments={"t": 1}),
+        "t_ordered": Checked(
+            title="t-closeness, ordered distance: t", arguments={"t": 1, "distance": "ordered"}, needs="order",
+            none="– (the values have no order)",
+        ),
+        "t_hierarchical": Checked(
+            title="t-closeness, hierarchical distance: t", arguments={"t": 1, "distance": "hierarchical"}, needs="tree"
+        ),
+    }  # fmt: skip
     relative: ClassVar[bool] = True
     parameters: ClassVar = {
         "t": Number("largest distance", low=0, high=1),

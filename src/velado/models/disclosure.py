@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from velado.declared import Declaration, Strength
 from velado.frequency import Sensitive
-from velado.models.base import OnSensitive, Rule
+from velado.models.base import Checked, OnSensitive, Rule
 from velado.models.diversity import COLUMN, STRICT
 from velado.parameters import FLAG, Choice, Number
 
@@ -28,6 +29,20 @@ class DeltaDisclosure(OnSensitive):
     every: bool = False
     strict: bool = False
     name: ClassVar[str] = "delta-disclosure"
+    declaration: ClassVar = Declaration(
+        title="δ-disclosure privacy",
+        meaning="In no class a sensitive value is much more or less frequent than in the whole table: the logarithm of the "
+        "ratio stays below δ.",
+        reached="the largest logarithm of a ratio",
+        example={"delta": 1.5, "column": "diagnosis"},
+    )
+    strength: ClassVar = {"delta": Strength("δ", -1, "<")}
+    checked: ClassVar = {
+        "delta": Checked(title="δ-disclosure privacy (base 2): δ", arguments={"delta": 1}, by_class=False),
+        "delta_e": Checked(
+            title="δ-disclosure privacy (base e): δ", arguments={"delta": 1, "base": "e"}, by_class=False
+        ),
+    }
     relative: ClassVar[bool] = True
     parameters: ClassVar = {
         "delta": Number("largest difference of logarithms", low=0, low_open=True),
@@ -67,6 +82,19 @@ class BetaLikeness(OnSensitive):
     enhanced: bool = False
     strict: bool = False
     name: ClassVar[str] = "beta-likeness"
+    declaration: ClassVar = Declaration(
+        title="β-likeness",
+        meaning="In no class a sensitive value is relatively more than β more frequent than in the whole table.",
+        reached="the largest relative gain of a value",
+        example={"beta": 2, "column": "diagnosis"},
+    )
+    strength: ClassVar = {"beta": Strength("β", -1)}
+    checked: ClassVar = {
+        "beta": Checked(title="basic β-likeness: β", arguments={"beta": 1}, by_class=False),
+        "beta_enhanced": Checked(
+            title="enhanced β-likeness: β", arguments={"beta": 1, "enhanced": True}, by_class=False
+        ),
+    }
     relative: ClassVar[bool] = True
     parameters: ClassVar = {
         "beta": Number("largest relative gain", low=0, low_open=True),
@@ -101,6 +129,14 @@ class AlphaK(OnSensitive):
     column: str
     strict: bool = False
     name: ClassVar[str] = "alpha-k"
+    declaration: ClassVar = Declaration(
+        title="(α,k)-anonymity",
+        meaning="Every class has at least k records, and no sensitive value a larger share of them than α.",
+        reached="the smallest class and the largest share of a value",
+        example={"alpha": 0.5, "k": 5, "column": "diagnosis"},
+    )
+    strength: ClassVar = {"alpha": Strength("α", -1), "k": Strength("k", 1)}
+    checked: ClassVar = {"alpha": Checked(title="(α,k)-anonymity: α", arguments={"alpha": 1, "k": 2}, part="alpha")}
     parameters: ClassVar = {
         "alpha": Number("largest share of a value", low=0, high=1, low_open=True),
         "k": Number("smallest class size", low=2, integer=True, unit="records"),

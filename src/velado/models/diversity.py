@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from velado.declared import Declaration, Strength
 from velado.frequency import Sensitive
-from velado.models.base import OnSensitive, Rule
+from velado.models.base import Checked, OnSensitive, Rule
 from velado.parameters import FLAG, Choice, ColumnName, Number
 
 COLUMN = ColumnName("the sensitive column")
@@ -27,6 +28,14 @@ class DistinctDiversity(OnSensitive):
     column: str
     strict: bool = False
     name: ClassVar[str] = "distinct-diversity"
+    declaration: ClassVar = Declaration(
+        title="distinct ℓ-diversity",
+        meaning="Every class has at least ℓ different sensitive values.",
+        reached="the fewest different values of a class",
+        example={"l": 3, "column": "diagnosis"},
+    )
+    strength: ClassVar = {"l": Strength("ℓ", 1)}
+    checked: ClassVar = {"l_distinct": Checked(title="distinct ℓ-diversity: ℓ", arguments={"l": 1})}
     parameters: ClassVar = {"l": Number("different values", low=1, integer=True), "column": COLUMN, "strict": STRICT}
     hereditary: ClassVar[bool] = True
 
@@ -58,6 +67,14 @@ class EntropyDiversity(OnSensitive):
     column: str
     strict: bool = False
     name: ClassVar[str] = "entropy-diversity"
+    declaration: ClassVar = Declaration(
+        title="entropy ℓ-diversity",
+        meaning="The sensitive values of every class are spread as evenly as ℓ equally frequent ones.",
+        reached="the smallest exp of an entropy",
+        example={"l": 2.5, "column": "diagnosis"},
+    )
+    strength: ClassVar = {"l": Strength("ℓ", 1)}
+    checked: ClassVar = {"l_entropy": Checked(title="entropy ℓ-diversity: ℓ", arguments={"l": 1})}
     parameters: ClassVar = {"l": Number("exp of the entropy", low=1), "column": COLUMN, "strict": STRICT}
 
     def rules(self, sensitive: Sensitive | None) -> list[Rule]:
@@ -99,6 +116,20 @@ class RecursiveDiversity(OnSensitive):
     column: str
     strict: bool = False
     name: ClassVar[str] = "recursive-diversity"
+    declaration: ClassVar = Declaration(
+        title="recursive (c,ℓ)-diversity",
+        meaning="In every class the most frequent sensitive value is less than c times as frequent as the values from the "
+        "ℓ-th on together.",
+        reached="the smallest c that no class reaches",
+        example={"c": 3, "l": 2, "column": "diagnosis"},
+    )
+    strength: ClassVar = {"c": Strength("c", -1, "<"), "l": Strength("ℓ", 1, "=")}
+    checked: ClassVar = {
+        "c": Checked(
+            title="recursive (c,ℓ)-diversity with ℓ = {l}: c", arguments={"c": 1}, ranked=True,
+            none="none (a class has fewer than {l} values)",
+        )
+    }  # fmt: skip
     parameters: ClassVar = {
         "c": Number("factor", low=0, low_open=True),
         "l": Number("rank from which frequencies count", low=1, integer=True),

@@ -10,14 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from velado.errors import InputError
+from velado.declared import Declaration, Strength
 from velado.frequency import Sensitive
 from velado.fuzzy import AGGREGATIONS, diversity, largest_q, q_anonymity
 from velado.fuzzy.classes import FuzzyClasses
-from velado.models.base import PrivacyModel, Rule, Verdict
+from velado.models.base import FUZZY, PrivacyModel, Rule, Verdict, needs_fuzzy
 from velado.models.diversity import COLUMN
 from velado.parameters import Choice, Number
-from velado.sentences import Sentence
 
 TOLERANCE = 1e-12
 
@@ -25,9 +24,11 @@ TOLERANCE = 1e-12
 class FuzzyModel(PrivacyModel):
     """A requirement on a table's fuzzy classes."""
 
+    basis: ClassVar[str] = FUZZY
+
     def rules(self, sensitive: Sensitive | None) -> list[Rule]:
         """Crisp classes have no memberships: nothing else than fuzzy classes can be judged."""
-        raise _needs_fuzzy(self)
+        raise needs_fuzzy(self)
 
     @abstractmethod
     def judge(self, classes: FuzzyClasses) -> Verdict:
@@ -42,6 +43,14 @@ class QAnonymity(FuzzyModel):
     possibility: float = 0.5
     aggregation: str = "mean"
     name: ClassVar[str] = "q-anonymity"
+    declaration: ClassVar = Declaration(
+        title="Q-anonymity",
+        meaning="It is possible enough that fuzzy classes have at least Q records. It says nothing about the smallest "
+        "class: require k-anonymity as well.",
+        reached="the largest Q that is possible enough",
+        example={"q": 10},
+    )
+    strength: ClassVar = {"q": Strength("Q", 1)}
     parameters: ClassVar = {
         "q": Number("smallest possible number of records of a fuzzy class", low=2, integer=True),
         "possibility": Number("how possible that must be", low=0, high=1, low_open=True),
@@ -62,6 +71,13 @@ class FuzzyDiversity(FuzzyModel):
     l: int  # noqa: E741
     column: str
     name: ClassVar[str] = "fuzzy-l-diversity"
+    declaration: ClassVar = Declaration(
+        title="fuzzy ℓ-diversity",
+        meaning="In every fuzzy class at least ℓ sensitive values are represented.",
+        reached="the fewest values of a fuzzy class",
+        example={"l": 3, "column": "diagnosis"},
+    )
+    strength: ClassVar = {"l": Strength("ℓ", 1)}
     parameters: ClassVar = {
         "l": Number("smallest number of different values", low=2, integer=True),
         "column": COLUMN,
@@ -81,6 +97,13 @@ class FuzzyCloseness(FuzzyModel):
     column: str
     distance: str = "equal"
     name: ClassVar[str] = "fuzzy-t-closeness"
+    declaration: ClassVar = Declaration(
+        title="fuzzy t-closeness",
+        meaning="What the fuzzy classes of a person tell about the sensitive values is at most t away from the whole table.",
+        reached="the largest distance of a person",
+        example={"t": 0.3, "column": "diagnosis"},
+    )
+    strength: ClassVar = {"t": Strength("t", -1)}
     relative: ClassVar[bool] = True
     parameters: ClassVar = {
         "t": Number("largest distance", low=0, high=1),
@@ -94,23 +117,9 @@ class FuzzyCloseness(FuzzyModel):
         return Verdict(self.name, self.required(), achieved, achieved <= self.t + TOLERANCE)
 
 
-def check_crisp(models: Sequence[PrivacyModel]) -> None:
-    """None of the models needs fuzzy classes."""
-    for m in models:
-        if isinstance(m, FuzzyModel):
-            raise _needs_fuzzy(m)
-
-
-def _needs_fuzzy(model: FuzzyModel) -> InputError:
-    return InputError(
-        "needs-fuzzy", Sentence("{model} is judged on fuzzy classes, and there are none", model=model.name),
-        hint="Use 'method: fuzzy', or a model of crisp classes.",
-    )  # fmt: skip
-
-
 def crisp_models(models: Sequence[PrivacyModel]) -> tuple[PrivacyModel, ...]:
     """The models of crisp classes."""
-    return tuple(m for m in models if not isinstance(m, FuzzyModel))
+    return tuple(m for m in models if m.basis != FUZZY)
 
 
 def fuzzy_verdicts(models: Sequence[PrivacyModel], classes: FuzzyClasses) -> list[Verdict]:

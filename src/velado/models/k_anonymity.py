@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from velado.declared import Declaration, Strength
 from velado.frequency import Sensitive
 from velado.models.base import PrivacyModel, Rule
 from velado.parameters import Number
@@ -19,6 +20,13 @@ class KAnonymity(PrivacyModel):
 
     k: int
     name: ClassVar[str] = "k-anonymity"
+    declaration: ClassVar = Declaration(
+        title="k-anonymity",
+        meaning="Everybody shares their quasi-identifiers with at least k − 1 others.",
+        reached="the smallest class",
+        example={"k": 5},
+    )
+    strength: ClassVar = {"k": Strength("k", 1)}
     parameters: ClassVar = {"k": Number("smallest class size", low=2, integer=True, unit="records")}
     hereditary: ClassVar[bool] = True
 

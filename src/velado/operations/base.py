@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from velado.dates import Formats
+from velado.declared import Declaration
 from velado.errors import Note
 from velado.operations.treatment import Replacing, Treatment
 from velado.parameters import Parameter, check
@@ -45,6 +46,7 @@ class Operation(ABC):
     """
 
     name: ClassVar[str]
+    declaration: ClassVar[Declaration]
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     hides: ClassVar[bool] = False
     erases: ClassVar[bool] = False

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from velado.declared import Declaration
 from velado.errors import InputError
 from velado.operations.base import Given, OnValues
 from velado.operations.numbers import Style, exact, parse
@@ -54,6 +55,11 @@ class Top(Coding):
     high: float
     label: bool = False
     name: ClassVar[str] = "top"
+    declaration: ClassVar = Declaration(
+        title="top coding",
+        meaning="Numbers above a limit become the limit.",
+        example={"top": 90},
+    )
     main: ClassVar = "high"
     parameters: ClassVar = {"high": Number("highest number that is shown"), "label": LABEL}
 
@@ -69,6 +75,11 @@ class Bottom(Coding):
     low: float
     label: bool = False
     name: ClassVar[str] = "bottom"
+    declaration: ClassVar = Declaration(
+        title="bottom coding",
+        meaning="Numbers below a limit become the limit.",
+        example={"bottom": 18},
+    )
     main: ClassVar = "low"
     parameters: ClassVar = {"low": Number("lowest number that is shown"), "label": LABEL}
 
@@ -85,6 +96,11 @@ class Limits(Coding):
     high: float
     label: bool = False
     name: ClassVar[str] = "limits"
+    declaration: ClassVar = Declaration(
+        title="top and bottom coding",
+        meaning="Numbers beyond two limits become these.",
+        example={"limits": {"low": 18, "high": 90}},
+    )
     parameters: ClassVar = {
         "low": Number("lowest number that is shown"),
         "high": Number("highest number that is shown"),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from velado.declared import Declaration
 from velado.errors import InputError
 from velado.operations.base import Given
 from velado.operations.keys import KeyedOnValues, derived, read_key
@@ -27,6 +28,11 @@ class Encrypt(KeyedOnValues):
     """
 
     name: ClassVar[str] = "encrypt"
+    declaration: ClassVar = Declaration(
+        title="encrypt",
+        meaning="Every value becomes a token that only the key turns back; equal values become equal tokens.",
+        example={"encrypt": {"key": "env:VELADO_KEY"}},
+    )
     hides: ClassVar[bool] = True
     takes_identifiers: ClassVar[bool] = True
     main: ClassVar = "key"

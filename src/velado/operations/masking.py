@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from velado.declared import Declaration
 from velado.operations.base import Given, OnValues
 from velado.parameters import Choice, Number, Word
 from velado.values import ROOT
@@ -26,6 +27,11 @@ class Mask(OnValues):
     side: str = "right"
     character: str = ROOT
     name: ClassVar[str] = "mask"
+    declaration: ClassVar = Declaration(
+        title="mask",
+        meaning="Some characters stay, every other one becomes a sign.",
+        example={"mask": {"keep": 3}},
+    )
     takes_identifiers: ClassVar[bool] = True
     main: ClassVar = "keep"
     parameters: ClassVar = {

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from velado.declared import Declaration
 from velado.errors import Note
 from velado.operations.base import Given, Operation
 from velado.operations.numbers import MOST_DECIMALS, Style, parse
@@ -39,6 +40,11 @@ class AddNoise(Operation):
     seed: int | None = field(default=None, repr=False)
     decimals: int | None = None
     name: ClassVar[str] = "noise"
+    declaration: ClassVar = Declaration(
+        title="add noise",
+        meaning="A random number is added to every number, drawn anew for every record.",
+        example={"noise": 2.5},
+    )
     main: ClassVar = "scale"
     parameters: ClassVar = {
         "scale": Number("how large the noise is", low=0, low_open=True),

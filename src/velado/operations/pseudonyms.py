@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from velado.declared import Declaration
 from velado.errors import InputError
 from velado.operations.base import Given
 from velado.operations.keys import KeyedOnValues, derived, read_key
@@ -28,6 +29,11 @@ class Pseudonymize(KeyedOnValues):
 
     length: int = 16
     name: ClassVar[str] = "pseudonymize"
+    declaration: ClassVar = Declaration(
+        title="pseudonymize",
+        meaning="Every value becomes a pseudonym that nobody can turn back; equal values become equal pseudonyms.",
+        example={"pseudonymize": {"key": "env:VELADO_KEY"}},
+    )
     hides: ClassVar[bool] = True
     takes_identifiers: ClassVar[bool] = True
     main: ClassVar = "key"

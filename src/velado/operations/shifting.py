@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from velado.dates import ISO, formats_of, language_of, read_in, write_date
+from velado.declared import Declaration
 from velado.errors import InputError, Note
 from velado.hierarchies.calendar import ambiguous_dates, not_dates
 from velado.operations.base import Given
@@ -36,6 +37,11 @@ class Shift(KeyedOnValues):
     days: Sequence[int] = (-30, 30)
     by: str | None = None
     name: ClassVar[str] = "shift"
+    declaration: ClassVar = Declaration(
+        title="shift dates",
+        meaning="Every date moves by some days; the dates of one person move together.",
+        example={"shift": {"key": "env:VELADO_KEY", "days": [-30, 30], "by": "patient"}},
+    )
     parameters: ClassVar = {
         "key": KeyPlace("where the key is: env:VARIABLE or file:PATH"),
         "days": Span("fewest and most days that a date moves", MOST_DAYS, unit="days"),

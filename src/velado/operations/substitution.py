@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from velado.declared import Declaration
 from velado.errors import InputError
 from velado.operations.base import Given, OnValues
 from velado.parameters import Substitutes, Word
@@ -29,6 +30,11 @@ class Substitute(Discreet, OnValues):
     map: Mapping[Any, Any] | None = field(default=None, repr=False)
     default: str | None = None
     name: ClassVar[str] = "substitute"
+    declaration: ClassVar = Declaration(
+        title="substitute",
+        meaning="Every value becomes the one that a table gives for it.",
+        example={"substitute": {"file": "substitutes.csv"}},
+    )
     takes_identifiers: ClassVar[bool] = True
     parameters: ClassVar = {
         "file": Word("file with the table: value, substitute", optional=True),

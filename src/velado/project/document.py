@@ -16,7 +16,7 @@ from velado.errors import InputError, Problems, VeladoError, shown, suggest
 from velado.hierarchies import Hierarchy
 from velado.hierarchies.build import check_description
 from velado.methods import Lattice, Method, method_from
-from velado.models import PrivacyModel, check_crisp, model_from
+from velado.models import PrivacyModel, check_basis, model_from
 from velado.project.output import OUTPUT_KEYS, Output, output_from
 from velado.project.yaml_file import read_yaml
 from velado.results import Discreet
@@ -306,8 +306,7 @@ class Project(Discreet):
                 "light-project", "'anonymization: light' checks no model, and this needs one",
                 hint="Only 'velado run' takes such a project; velado check tells what its release reaches.",
             )  # fmt: skip
-        if not self.method.fuzzy:
-            check_crisp(self.models)
+        check_basis(self.models, self.method.takes)
 
     def as_dict(self) -> dict[str, Any]:
         """The mapping that a project file holds; what has its default is left out."""

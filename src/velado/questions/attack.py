@@ -152,10 +152,10 @@ def _wanted(only: Collection[str] | None, given: set[str], schema: Any) -> list[
         # Whether there is a tree or numbers shows itself when the columns are read.
         given = given | {"sensitive", "tree", "numbers"}
     wanted = []
-    for name, needs in ATTACKS.items():
+    for name, trial in ATTACKS.items():
         if only is not None and name not in only:
             continue
-        if all(given.intersection(group) for group in needs):
+        if all(given.intersection(group) for group in trial.needs):
             wanted.append(name)
         elif only is not None:
             raise _needs(name)
@@ -163,7 +163,7 @@ def _wanted(only: Collection[str] | None, given: set[str], schema: Any) -> list[
 
 
 def _needs(name: str) -> InputError:
-    groups = [joined(Sentence(" or "), [NEEDED[x] for x in group]) for group in ATTACKS[name]]
+    groups = [joined(Sentence(" or "), [NEEDED[x] for x in group]) for group in ATTACKS[name].needs]
     wanted = joined(Sentence(" and "), groups)
     return InputError("attack-needs", Sentence("the attack '{name}' needs {needed}", name=name, needed=wanted))
 

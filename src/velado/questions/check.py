@@ -9,8 +9,10 @@ from typing import Any
 
 from velado.errors import InputError
 from velado.evaluation import Check, check_frequency
+from velado.frequency import Classes
+from velado.models import CLASS, WHOLE, check_basis, judge_classes
 from velado.progress import Progress
-from velado.project.arguments import names_of
+from velado.project.arguments import Models, models_of, names_of
 from velado.project.people import checked_person
 from velado.release.count import count_table
 from velado.release.people import Membership, different
@@ -26,6 +28,7 @@ def check(
     *,
     l: int = 2,  # noqa: E741
     trees: Mapping[str, Any] | None = None,
+    models: Models = (),
     person: str | None = None,
     twins: str = "fold",
     classes: bool = False,
@@ -34,7 +37,8 @@ def check(
     """All privacy measures of a table, read from anywhere the engines read.
 
     ``l`` is the ℓ for which the smallest recursive c is given; ``trees`` gives hierarchies of sensitive
-    columns for the hierarchical distance; ``twins``: fold or distinct, whether spellings of one value count as one.
+    columns for the hierarchical distance; ``models``, as objects or as a project file writes them, are judged on the table
+    as it is; ``twins``: fold or distinct, whether spellings of one value count as one.
     ``person`` names the column whose equal values are one person's rows: k and risk then count people.
     ``classes``: with the figures of every equivalence class (`Check.class_figures`).
 
@@ -43,9 +47,13 @@ def check(
     >>> result = check(people, ["age"], ["ill"], classes=True)
     >>> result.k, result.sensitive["ill"]["l_distinct"]
     (3, 2)
+    >>> [v.satisfied for v in check(people, ["age"], models=[{"k-anonymity": {"k": 4}}]).models]
+    [False]
     >>> [(row["labels"], row["records"]) for row in result.class_figures.rows()]
     [({'age': '30-39'}, 3)]
     """
+    wanted = models_of(models)
+    check_basis(wanted, {CLASS, WHOLE})
     quasi_identifiers, sensitive = names_of(quasi_identifiers), names_of(sensitive)
     if not quasi_identifiers:
         raise InputError("no-quasi-identifier", "name at least one quasi-identifier", hint="--qi age,sex")
@@ -63,14 +71,18 @@ def check(
     with open_table(data, session=Session(follow("open"))) as table:
         follow("count")
         schema = Schema(columns).fitted(table.header, "insensitive", table.name)
-        frequency = count_table(table, schema, folder=Path())
+        frequency = count_table(table, schema, wanted, Path())
         who = None if person is None else checked_person(table, person)
         members = None if who is None else Membership.of(table, frequency, who)
     follow("measure")
     people = None if members is None else different(members.rows, members.people, frequency.rows)
+    judged = Classes.of_rows(frequency)
+    judged = judged if people is None or who is None else judged.with_people(who, people)
+    _, verdicts = judge_classes(wanted, judged.frequency.judged, judged)
     folded = {
         s.column: {"values": len(s.twins.groups), "spellings": s.twins.spellings}
         for s in frequency.sensitive
         if s.twins
     }
-    return replace(check_frequency(frequency, l, people, classes), twins=folded)
+    found = check_frequency(frequency, l, people, classes)
+    return replace(found, twins=folded, models=tuple(verdicts))

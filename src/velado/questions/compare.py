@@ -11,12 +11,12 @@ from typing import Any
 
 from velado.errors import InputError, NoSolution, suggest
 from velado.evaluation import Comparison, Pair, Setting, Wanted, check_numeric, evaluate, judge
-from velado.evaluation.comparison import CONDITIONS, STRONGER, Balance, check_conditions
+from velado.evaluation.comparison import CONDITIONS, Balance, check_conditions
 from velado.evaluation.comparison import balance as choose
 from velado.frequency import FrequencyTable
 from velado.hierarchies import Cover
 from velado.methods import Method, method_from
-from velado.models import KAnonymity, PrivacyModel
+from velado.models import KAnonymity, PrivacyModel, strengths
 from velado.progress import Progress
 from velado.project import AnyProject, Project
 from velado.project.people import person_column
@@ -48,8 +48,8 @@ def compare(
 ) -> Comparison:
     """Search and evaluate every combination of the grid's values; the table is read and counted once.
 
-    ``grid`` maps parameters of the project's models (``k``, ``q``, ``l``, ``c``, ``t``, ``beta``, ``delta``, ``alpha``) and of
-    its method (``suppression``, ``method`` itself) to the values to try. Nothing is written.
+    ``grid`` maps parameters of the project's models that say how strong they are (``k``, ``l``, ``t``, …) and of its method
+    (``suppression``, ``method`` itself) to the values to try. Nothing is written.
 
     >>> import pyarrow as pa
     >>> from velado import Column, KAnonymity
@@ -87,6 +87,11 @@ def balance(
         check_numeric(Cover.at_level(h, min(1, h.height)) for h in frequency.hierarchies)
     measures = [m for m in (CONDITIONS[name].measure for name in conditions) if m is not None]
     return choose(_compared(frequency, members, variants, grid, measures, follow("compare")), conditions)
+
+
+def grid_parameters() -> tuple[str, ...]:
+    """What a grid may vary: how strong the models are, how much may be suppressed, and the method."""
+    return (*strengths(), "suppression", "method")
 
 
 def _counted(
@@ -146,21 +151,15 @@ def _setting(
     return Setting(variant.parameters, evaluation, levels)
 
 
-def grid_parameters() -> tuple[str, ...]:
-    """What a grid may vary: how strong the models are, how much may be suppressed, and the method."""
-    return (*STRONGER, "suppression", "method")
-
-
 def _variants(project: Project, grid: Mapping[str, Sequence[Any]]) -> list[Variant]:
     """All combinations, every model and method checked before anything is read."""
     if not grid:
         raise InputError("empty-grid", "say which parameter to vary", hint="For example --k 2..25.")
+    known = grid_parameters()
     for name, values in grid.items():
-        if name not in grid_parameters():
+        if name not in known:
             raise InputError(
-                "unknown-parameter",
-                Sentence("a comparison cannot vary '{name}'", name=name),
-                hint=suggest(name, grid_parameters()),
+                "unknown-parameter", Sentence("a comparison cannot vary '{name}'", name=name), hint=suggest(name, known)
             )
         if not len(values):
             raise InputError("empty-grid", Sentence("there is no value to try for '{name}'", name=name))
@@ -171,7 +170,7 @@ def _variants(project: Project, grid: Mapping[str, Sequence[Any]]) -> list[Varia
 def _models(models: Sequence[PrivacyModel], parameters: Mapping[str, Any]) -> tuple[PrivacyModel, ...]:
     changed = list(models)
     for name, value in parameters.items():
-        if name not in STRONGER:
+        if name not in strengths():
             continue
         if name == "k" and not any("k" in m.parameters for m in changed):
             changed.insert(0, KAnonymity(value))

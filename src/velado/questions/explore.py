@@ -51,14 +51,14 @@ def explore(
         counted = count(fit(project, table, follow("fit")), follow("count"))
         members = None if counted.person is None else Membership.of(table, counted.frequency, counted.person)
     exploring = follow("explore")
-    if not kernels_ready(counted.frequency.rows):
+    if not kernels_ready(counted.frequency.rows, "survey_nodes"):
         exploring.part(0, 0, "compile").at(0)
     return explored(project, counted.frequency, members, most_nodes, exploring)
 
 
 def check_full_domain(method: Method) -> None:
     """Refuse methods that do not choose a node of the lattice."""
-    if method.local:
+    if not method.full_domain:
         raise InputError(
             "no-lattice",
             Sentence("the method {method} recodes locally: it chooses no node of a lattice", method=method.name),

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from velado.project import Project
+from velado.results import Discreet
 from velado.schema import Column, Schema
 from velado.tables import Session, Table, open_table
 from velado.values import Text
 
 
-@dataclass(frozen=True)
-class FirstRows:
+@dataclass(frozen=True, repr=False)
+class FirstRows(Discreet):
     """Some rows as texts, and the columns that are not shown."""
 
+    NAMES: ClassVar[tuple[str, ...]] = ("columns",)
     columns: tuple[str, ...]
     rows: tuple[tuple[Text, ...], ...]
     hidden: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"<FirstRows: {len(self.rows)} rows, {len(self.columns)} columns>"
 
 
 def rows_before(project: Project, count: int, session: Session | None = None) -> FirstRows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -17,12 +17,12 @@ from velado.numbers import parse_all
 from velado.progress import Progress
 from velado.project import Output, Project
 from velado.project.document import ROWS
-from velado.questions.inspect import ColumnInspection, Inspection
+from velado.questions.inspect import ColumnInspection, Inspection, inspect_table
 from velado.recognition.units import Unit
 from velado.release import run
 from velado.release.published import order_of, sampled
 from velado.release.result import Release
-from velado.results import Discreet, Result
+from velado.results import UNSAID, Discreet, Result
 from velado.sentences import Sentence, joined
 from velado.tables import Session, Source, Table, open_table
 
@@ -76,7 +76,7 @@ class Trial(Discreet):
         """The name of the method, and of what it does not do by default."""
         ((name, options),) = self.method.items()
         width = options.get("width")
-        return f"{name} by {width}" if width else name
+        return Sentence("{method} by {width}", method=name, width=width) if width else name
 
 
 class Without(NamedTuple):
@@ -91,7 +91,7 @@ class Suggestion(Result):
     """A project for a table: columns, models, methods with what they lose, the best first.
 
     ``unit`` is ``person`` or ``household`` and a column, where rows belong together; ``without`` are models that were left
-    out, and why.
+    out, and why. ``source`` is the table, with what stands for missing values in it.
     """
 
     SCHEMA: ClassVar[str] = "velado-suggestion-1"
@@ -100,6 +100,22 @@ class Suggestion(Result):
     without: tuple[Without, ...] = ()
     unit: Unit | None = None
     trials: tuple[Trial, ...] = ()
+    source: Any = field(default=None, metadata=UNSAID)
+
+    @property
+    def project(self) -> Project:
+        """The project, ready to run; the release stays in memory."""
+        if self.source is None:
+            raise InputError(
+                "no-source", "a suggestion that was read back knows its table no more",
+                hint="Suggest again, or hand its columns, models and method to velado.anonymize.",
+            )  # fmt: skip
+        return Project.from_dict(self.mapping(self.source, self.method))
+
+    @property
+    def kept(self) -> dict[str, dict[str, Any]]:
+        """The columns that are not left out, as `velado.anonymize` and project files take them."""
+        return {c.name: c.spec for c in self.columns if c.kept}
 
     @property
     def method(self) -> Mapping[str, Any]:
@@ -131,11 +147,10 @@ class Suggestion(Result):
 
     def mapping(self, source: Any, method: Mapping[str, Any]) -> dict[str, Any]:
         """The mapping that a project file holds."""
-        columns = {c.name: c.spec for c in self.columns if c.kept}
         unit = {} if self.unit is None else dict([self.unit])
         return {
             "source": source,
-            "columns": columns,
+            "columns": self.kept,
             "rest": "drop",
             **unit,
             "models": list(self.models),
@@ -149,13 +164,16 @@ def _protects(model: Mapping[str, Any]) -> str | None:
     return None if column is None else str(column)
 
 
-def suggest(seen: Inspection, source: Source, progress: Progress | None = None) -> Suggestion:
-    """Describe an inspected table so that a run of it succeeds, and loses little.
+def suggest(data: Any, progress: Progress | None = None, *, inspection: Inspection | None = None) -> Suggestion:
+    """Describe a table so that a run of it succeeds, and loses little: what ``velado init`` writes.
 
     What cannot be published is left out, with the reason: columns that nobody can decide about but their owner, and those
-    that a run would refuse.
+    that a run would refuse. ``inspection``: what `velado.inspect_table` found, if it was asked already. A suggestion is
+    no decision: read it, and correct the roles.
     """
-    follow = (progress or Progress()).through(inspect=1, search=9)
+    source = Source.of(data)
+    follow = (progress or Progress()).through(open=2, inspect=1, search=7)
+    seen = inspection or inspect_table(source, follow("open"))
     if seen.rows < SMALLEST:
         raise InputError(
             "no-suggestion",
@@ -164,7 +182,7 @@ def suggest(seen: Inspection, source: Source, progress: Progress | None = None) 
             hint="Publish nothing of it, or describe it yourself in a project file.",
         )
     source = replace(source, missing=seen.markers(source) or source.missing)
-    suggestion = _described(seen, source, follow("inspect"))
+    suggestion = replace(_described(seen, source, follow("inspect")), source=source)
     if not any(c.kept and c.spec["role"] == "quasi-identifier" for c in suggestion.columns):
         raise InputError(
             "no-suggestion", "no column could be what others know of a person: there is nothing to generalize",

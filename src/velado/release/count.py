@@ -24,6 +24,7 @@ from velado.project.people import person_column
 from velado.project.rules import not_dividable, not_sensitive
 from velado.release.fit import Fitted
 from velado.release.people import with_shares
+from velado.release.population import read_population
 from velado.release.treatments import as_released, treatments
 from velado.results import Discreet
 from velado.schema import Column, Schema
@@ -83,7 +84,11 @@ def count_table(
         raise no_rows(table)
     hierarchies = [column_hierarchy(schema[name], values_of(counted, name), folder) for name in quasi]
     sensitive = [_sensitive(schema, columns, c, folder) for columns, c in zip(groups, counted, strict=False)]
-    return FrequencyTable.build(hierarchies, counted, sensitive)
+    frequency = FrequencyTable.build(hierarchies, counted, sensitive)
+    named = dict.fromkeys(path for model in models for path in model.populations)
+    records = [values_of(counted, name) for name in quasi] if named else []
+    populations = {path: read_population(path, schema, hierarchies, records, folder) for path in named}
+    return replace(frequency, populations=populations) if populations else frequency
 
 
 def count_columns(

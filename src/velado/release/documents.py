@@ -29,11 +29,17 @@ class Place(Discreet):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ReleaseDocument(Place, Evaluation):
-    """The JSON of a release: its public evaluation, how it was found, and where it is."""
+class Recoded(Discreet):
+    """What the JSON of a release begins with."""
 
     project: str
     levels: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ReleaseDocument(Place, Evaluation, Recoded):
+    """The JSON of a release: its public evaluation, how it was found, and where it is."""
+
     search: Search
     published: tuple[Exposure, ...] | None = ()
     minimal: tuple[tuple[int, ...], ...] = field(default=(), metadata=IF_SET)

@@ -22,7 +22,7 @@ from velado.methods.base import no_solution
 from velado.methods.clock import Clock
 from velado.methods.cutting import Cutter, Marginal
 from velado.methods.represent import labels_of
-from velado.models import PrivacyModel
+from velado.models import CLASS, PrivacyModel, check_basis
 from velado.models.base import OnSensitive
 from velado.progress import Progress
 from velado.project.people import person_column
@@ -111,6 +111,7 @@ def check_possible(fitted: Fitted, plan: Plan) -> None:
         raise _impossible(Sentence("operations other than suppress and drop"))
     if any(isinstance(m, OnSensitive) and m.strict for m in project.models):
         raise _impossible(Sentence("models with 'strict: true'"))
+    check_basis(project.models, {CLASS})
     if project.method.divides:
         raise _impossible(Sentence("'relaxed: true'"))
     if project.output.order == "keep":

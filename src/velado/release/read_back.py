@@ -28,7 +28,8 @@ def count_release(table: Table, original: FrequencyTable, lot: tuple[int, int] =
 def release_frequency(original: FrequencyTable, counted: Sequence[Counts]) -> FrequencyTable:
     """The release as a frequency table of one level, sensitive columns with the original's distribution."""
     hierarchies = [_flat(name, counted) for name in original.columns]
-    return FrequencyTable.build(hierarchies, counted, [replace(s, first=0) for s in original.sensitive])
+    release = FrequencyTable.build(hierarchies, counted, [replace(s, first=0) for s in original.sensitive])
+    return replace(release, populations=original.populations)
 
 
 def contents_of(release: FrequencyTable) -> Contents:

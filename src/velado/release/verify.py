@@ -142,7 +142,7 @@ def _judged(table: Table, expected: Expected, progress: Progress) -> Verified:
         if expected.people is not None and expected.person is not None:
             frequency = frequency.with_people(expected.person, _people(frequency, expected.people))
         judging = judging or Judging(expected.models, frequency.judged)
-        judging.add(Classes.from_ids(frequency, np.arange(frequency.rows), frequency.rows))
+        judging.add(Classes.of_rows(frequency))
         if expected.contents is not None and contents_of(frequency) != expected.contents:
             raise failed(Sentence("its classes are not the expected ones"))
     total = sum(size * times for size, times in sizes.items())

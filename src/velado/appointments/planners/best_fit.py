@@ -15,6 +15,7 @@ from velado.appointments.local_search.packing import packed
 from velado.appointments.local_search.repacking import repack
 from velado.appointments.planners.find_slots import FindSlots
 from velado.appointments.problem import Assignment, Planner, Problem, check_possible, check_smallest
+from velado.declared import Declaration
 from velado.errors import NoSolution
 from velado.parameters import Number
 from velado.progress import Progress
@@ -34,6 +35,11 @@ class BestFit(Planner):
     trials: int = 2000
     seed: int = 0
     name: ClassVar[str] = "best-fit"
+    declaration: ClassVar = Declaration(
+        title="best fit",
+        meaning="Each group into the fullest slot that has room for all of it, then exchanges between slots.",
+        example={"trials": 2000},
+    )
     parameters: ClassVar = {
         "trials": Number("how often a few slots are given out anew", low=0, high=10_000_000, integer=True, expert=True),
         "seed": Number("seed of the random choices", low=0, integer=True, expert=True),

@@ -15,6 +15,7 @@ from velado.appointments.exact.model import Model
 from velado.appointments.exact.solver import Watch, cp_sat
 from velado.appointments.planners.best_fit import BestFit
 from velado.appointments.problem import Assignment, Planner, Problem, check_possible
+from velado.declared import Declaration
 from velado.errors import NoSolution
 from velado.parameters import Number
 from velado.progress import Progress
@@ -43,6 +44,11 @@ class Exact(Planner):
     workers: int | None = None
     level: int | None = None
     name: ClassVar[str] = "exact"
+    declaration: ClassVar = Declaration(
+        title="exact",
+        meaning="The most anonymous assignment there is, proven; or the best one found in the time given.",
+        example={"seconds": 60},
+    )
     parameters: ClassVar = {
         "seconds": Number("time that the search may take", low=0, low_open=True, unit="s"),
         "workers": Number(

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from velado.appointments.problem import Assignment, Planner, Problem, check_possible, check_smallest
+from velado.declared import Declaration
 from velado.errors import InputError
 from velado.progress import Progress
 
@@ -26,6 +27,10 @@ class FindSlots(Planner):
     """
 
     name: ClassVar[str] = "heuristic"
+    declaration: ClassVar = Declaration(
+        title="findSlots",
+        meaning="Groups from the largest to the smallest, each into the roomiest slots, as the thesis of the UCM does.",
+    )
     parameters: ClassVar = {}
 
     def assign(self, problem: Problem, progress: Progress | None = None) -> Assignment:

@@ -12,6 +12,7 @@ import numpy as np
 from velado.appointments.local_search.occupancy import Occupancy
 from velado.appointments.local_search.packing import none_found
 from velado.appointments.problem import Assignment, Planner, Problem, check_possible, check_smallest
+from velado.declared import Declaration
 from velado.parameters import Number
 from velado.progress import Progress
 
@@ -26,6 +27,11 @@ class RandomSlots(Planner):
 
     seed: int = 0
     name: ClassVar[str] = "random"
+    declaration: ClassVar = Declaration(
+        title="random",
+        meaning="Everybody gets a slot that is drawn among those with room.",
+        example={"seed": 1},
+    )
     parameters: ClassVar = {"seed": Number("seed of the draws", low=0, integer=True, expert=True)}
 
     def assign(self, problem: Problem, progress: Progress | None = None) -> Assignment:

@@ -17,6 +17,11 @@ from velado.sentences import Sentence
 PLANNERS: dict[str, type[Planner]] = {p.name: p for p in (RandomSlots, FindSlots, BestFit, Exact)}
 
 
+def planner_title(name: str) -> Sentence:
+    """What a planner is called."""
+    return Sentence(PLANNERS[name].declaration.title) if name in PLANNERS else Sentence(name)
+
+
 def planner_from(name: str, arguments: Mapping[str, Any] | None = None) -> Planner:
     """A planner from its name and parameters.
 

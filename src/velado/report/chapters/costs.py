@@ -14,7 +14,7 @@ from velado.parameters import records_of
 from velado.report import charts
 from velado.report.chapters.content import Beside, Block, Cell, Picture, Pictures, Section, Table
 from velado.report.chapters.disclosure import Share, distribution, open_ends, original_number, sensitive_distribution
-from velado.report.chapters.subject import Subject, clean, limit_in_words, symbol
+from velado.report.chapters.subject import Subject, clean, limit_in_words, parameter_label, symbol
 
 OVERALL = {
     "loss": 4,
@@ -193,12 +193,12 @@ def trade_off_pictures(comparison: Comparison, words: Language, this: Evaluation
         for name, figure in FIGURES.items():
             points = {label: sorted((x, figure(e)) for x, e in group) for label, group in shown.items()}
             title = words.text(f"figure.{name}")
-            chart = charts.lines(points, words.label("parameter", axis), title, words, percent=name in SHARES)
+            chart = charts.lines(points, parameter_label(words, axis), title, words, percent=name in SHARES)
             drawn[name] = Picture(title[:1].upper() + title[1:], chart)
         tests = _tests(next(iter(shown.values())), words) if len(shown) == 1 else {}
         if tests:
             title = words.text("figure.ks")
-            drawn["ks"] = Picture(title, charts.lines(tests, words.label("parameter", axis), "p", words))
+            drawn["ks"] = Picture(title, charts.lines(tests, parameter_label(words, axis), "p", words))
     if len(solved) > 1:
         marks = [
             charts.Point(
@@ -263,7 +263,7 @@ def _settings(subject: Subject) -> Table:
             )
         )
     figures = ("loss", "risk_highest", "risk_average", "suppressed", "classes", "average_class")
-    header = (*(words.label("parameter", n) for n in names), "", *(words.text(f"figure.{f}") for f in figures))
+    header = (*(parameter_label(words, n) for n in names), "", *(words.text(f"figure.{f}") for f in figures))
     return Table(tuple(rows), "l" * len(names) + "lrrrrrr", header)
 
 

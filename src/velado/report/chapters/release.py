@@ -7,30 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from velado.attacks import ATTACKS
 from velado.evaluation.risk import THRESHOLD, Risk, required_size
 from velado.frequency import Sensitive
+from velado.methods import METHODS, OBJECTIVES
+from velado.models import FUZZY, MODELS, figure_title, larger_is_safer, model_from, title_of
 from velado.models import Verdict as Judged
-from velado.models import model_from
 from velado.report import charts
 from velado.report.chapters.content import Beside, Block, Cell, Picture, Pictures, Section, Table
 from velado.report.chapters.subject import Subject, clean, limit_in_words
 from velado.report.chapters.summary import required
 from velado.schema import Column
+from velado.sentences import Sentence
 
 TOP = 20
-LARGER_IS_SAFER = ("k", "l_distinct", "l_entropy")
-MEASURES = (
-    "l_distinct",
-    "l_entropy",
-    "c",
-    "t_equal",
-    "t_ordered",
-    "t_hierarchical",
-    "delta",
-    "beta",
-    "beta_enhanced",
-    "alpha",
-)
 ATTACK_FIGURES = (
     "few_alone",
     "singled_out_alone",
@@ -57,16 +47,8 @@ TERMS = (
     "class",
     "generalization",
     "suppression",
-    "k-anonymity",
-    "l-diversity",
-    "t-closeness",
-    "beta-delta-alpha",
-    "risk",
-    "loss",
-    "precision",
-    "manifest",
 )
-FUZZY_TERMS = ("fuzzy-set", "q-anonymity")
+FIGURE_TERMS = ("risk", "loss", "precision", "manifest")
 
 
 def release(subject: Subject) -> Section:
@@ -160,11 +142,10 @@ def privacy(subject: Subject) -> Section:
     for i, (column, before) in enumerate(e.before.sensitive.items()):
         after = e.after.sensitive[column]
         rows = [k] if i == 0 else []
-        for name in MEASURES:
-            if name in before:
-                label = subject.text(f"measure.{name}", l=words.integer(e.after.l))
-                cells = (subject.figure(before[name]), subject.figure(after[name]))
-                rows.append((label, *cells, larger if name in LARGER_IS_SAFER else smaller))
+        for name in before:
+            label = Cell(figure_title(name, e.after.l).into(words.code))
+            cells = (subject.figure(before[name]), subject.figure(after[name]))
+            rows.append((label, *cells, larger if larger_is_safer(name) else smaller))
         title = words.text("privacy.sensitive", column=clean(column))
         table = subject.table(rows, "lrrl", header, title=title)
         if column in charted:
@@ -265,7 +246,7 @@ def attacks(subject: Subject) -> Section | None:
     words = subject.words
     rows = []
     for a in subject.attacks:
-        name = words.label("attack", a.name)
+        name = Sentence(ATTACKS[a.name].declaration.title).into(words.code)
         column = getattr(a, "column", None)
         rows.append(
             (
@@ -292,11 +273,11 @@ def _figures(subject: Subject, figures: Mapping[str, Any]) -> str:
 
 def _prevention(subject: Subject, prevention: Any) -> str:
     if isinstance(prevention, str):
-        return subject.words.label("model", prevention)
+        return title_of(prevention).into(subject.words.code)
     told = []
     if prevention.model:
         wanted = required(subject, Judged(prevention.model, prevention.parameters, None, False))
-        told.append(f"{subject.words.label('model', prevention.model)} ({wanted})")
+        told.append(f"{title_of(prevention.model).into(subject.words.code)} ({wanted})")
     if prevention.measure:
         told.append(subject.words.label("prevention", prevention.measure))
     return ", ".join(told)
@@ -310,7 +291,7 @@ def method(subject: Subject) -> Section | None:
         return None
     ((name, parameters),) = chosen.items()
     search = about.part("search") or {}
-    rows = [(subject.text("method.name"), Cell(words.label("method-name", name)))]
+    rows = [(subject.text("method.name"), _said(subject, METHODS[name].declaration.title))]
     for key, value in parameters.items():
         rows.append((Cell(words.label("parameter", key)), Cell(_parameter(subject, key, value))))
     if name in ("fixed", "fuzzy"):
@@ -329,7 +310,7 @@ def _parameter(subject: Subject, key: str, value: Any) -> str:
     if key == "suppression":
         return limit_in_words(value, words)
     if key == "objective":
-        return words.label("objective", str(value))
+        return Sentence(OBJECTIVES[str(value)].title).into(words.code)
     if isinstance(value, Mapping):
         parts = (f"{clean(str(k))} {_value(subject, x)}" for k, x in value.items())
         return "; ".join(parts) or words.text("none")
@@ -347,9 +328,19 @@ def _value(subject: Subject, value: Any) -> str:
     return subject.figure(float(value)).text if isinstance(value, (int, float, np.number)) else clean(str(value))
 
 
+def _said(subject: Subject, text: str) -> Cell:
+    return Cell(Sentence(text).into(subject.words.code))
+
+
 def glossary(subject: Subject) -> Section:
     """The terms of the report."""
     words = subject.words
-    terms = TERMS if subject.pair.fuzzy is None else (*TERMS, *FUZZY_TERMS)
+    fuzzy = subject.pair.fuzzy is not None
+    terms = (*TERMS, "fuzzy-set") if fuzzy else TERMS
     rows = [(subject.text(f"term.{t}"), subject.text(f"meaning.{t}")) for t in terms]
+    for model in MODELS.values():
+        if fuzzy or model.basis != FUZZY:
+            about = model.declaration
+            rows.append((_said(subject, about.title), _said(subject, about.meaning)))
+    rows += [(subject.text(f"term.{t}"), subject.text(f"meaning.{t}")) for t in FIGURE_TERMS]
     return Section("glossary", words.text("glossary.title"), (), (subject.table(rows, "ll"),))

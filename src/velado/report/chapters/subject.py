@@ -13,14 +13,13 @@ import numpy as np
 from velado.evaluation import Comparison, Evaluation, Pair
 from velado.hierarchies import Cover
 from velado.i18n import Language
+from velado.models import strengths
 from velado.parameters import records_of
 from velado.report.chapters.content import Cell, Table
 from velado.report.chapters.disclosure import Limits
 from velado.results import Discreet
 from velado.schema import Column
 from velado.values import Text
-
-SYMBOLS = {"l": "ℓ", "q": "Q", "delta": "δ", "beta": "β", "alpha": "α"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,7 +120,13 @@ def limit_in_words(limit: float | str, words: Language) -> str:
 
 def symbol(parameter: str) -> str:
     """How a parameter of a model is written."""
-    return SYMBOLS.get(parameter, parameter)
+    known = strengths().get(parameter)
+    return parameter if known is None else known.symbol
+
+
+def parameter_label(words: Language, name: str) -> str:
+    """What a parameter of a grid is called."""
+    return symbol(name) if name in strengths() else words.label("parameter", name)
 
 
 def _level(cover: Cover, records: np.ndarray) -> float | None:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from velado.evaluation.risk import THRESHOLD, required_size
+from velado.models import MODELS, model_from, strength_of, title_of
 from velado.models import Verdict as Judged
-from velado.models import model_from
+from velado.parameters import Choice, Number, Word
 from velado.report.chapters.content import Cell, Table, Tile, Verdict
 from velado.report.chapters.subject import Subject, clean, symbol
 
-SIGNS = {"k": "≥", "q": "≥", "l": "≥", "c": "<", "t": "≤", "delta": "<", "beta": "≤", "alpha": "≤"}
 MUCH_SUPPRESSED = 0.1
 
 
@@ -59,7 +59,7 @@ def _models(subject: Subject) -> Table:
         column = v.required.get("column")
         rows.append(
             (
-                Cell(words.label("model", v.name)),
+                Cell(title_of(v.name).into(words.code)),
                 Cell(clean(str(column)) if column else "–"),
                 Cell(required(subject, v)),
                 Cell(achieved(subject, v)),
@@ -75,15 +75,20 @@ def required(subject: Subject, v: Judged) -> str:
     words = subject.words
     wanted, options = [], []
     for name, value in v.required.items():
-        if name in SIGNS:
-            sign = "=" if name == "l" and "c" in v.required else SIGNS[name]
-            wanted.append(f"{symbol(name)} {sign} {words.number(value)}")
-        elif name in ("distance", "aggregation"):
-            options.append(words.label("option", str(value)))
-        elif name == "possibility":
-            options.append(words.text("option.possibility", x=words.number(value)))
+        strength, parameter = (
+            strength_of(v.name, name),
+            MODELS[v.name].parameters.get(name) if v.name in MODELS else None,
+        )
+        if strength is not None:
+            wanted.append(f"{strength.symbol} {strength.relation} {words.number(value)}")
         elif value is True:
             options.append(words.label("option", name))
+        elif isinstance(parameter, Choice) and isinstance(value, str):
+            options.append(words.label("option", value))
+        elif isinstance(parameter, Number):
+            options.append(f"{words.label('parameter', name)} {words.number(value)}")
+        elif isinstance(parameter, Word) and value is not None:
+            options.append(clean(str(value)))
     return ", ".join(wanted) + (f" ({', '.join(options)})" if options else "")
 
 
@@ -91,11 +96,15 @@ def achieved(subject: Subject, v: Judged) -> str:
     """What the worst class reaches."""
     given: Mapping[str, Any] = v.achieved if isinstance(v.achieved, Mapping) else {}
     if not given:
-        names = [n for n in v.required if n in SIGNS]
+        names = [n for n in v.required if strength_of(v.name, n)]
         given = {names[0]: v.achieved} if names else {}
     found = {k: x for k, x in given.items() if x is not None and abs(x) != float("inf")}
-    sign = "=" if v.exact else SIGNS[next(iter(found), "t")]
-    return ", ".join(f"{symbol(k)} {sign} {subject.words.number(x)}" for k, x in found.items()) or "–"
+    told = []
+    for name, figure in found.items():
+        strength = strength_of(v.name, name)
+        sign = "=" if v.exact or strength is None else strength.relation
+        told.append(f"{symbol(name)} {sign} {subject.words.number(figure)}")
+    return ", ".join(told) or "–"
 
 
 def _words(subject: Subject) -> list[str]:

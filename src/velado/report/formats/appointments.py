@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from velado.appointments.planners.registry import planner_title
 from velado.appointments.planning import Planning
 from velado.appointments.vectors import AnonymityVector
 from velado.errors import InputError
@@ -48,7 +49,7 @@ def vectors(planning: Planning, words: Language) -> Chart:
     rows = {words.text("appointments.base"): planning.base}
     for planned in planning.methods:
         if planned.vector is not None:
-            rows[words.label("planner", planned.method)] = planned.vector
+            rows[planner_title(planned.method).into(words.code)] = planned.vector
     sizes = [_sizes(vector) for vector in rows.values()]
     everything = np.concatenate(sizes)
     single = tuple(range(1, MOST_SINGLE + 1)) if everything.max(initial=0) <= MOST_SINGLE else EDGES
