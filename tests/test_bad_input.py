@@ -24,7 +24,7 @@ from conftest import VELADO, Command, Ended
 from velado.errors import MOST_VALUES
 from velado.methods import METHODS, method_from
 from velado.models import MODELS, model_from
-from velado.parameters import FLAG, Choice, ColumnName, Levels, Limit, Lists, Number, Size, Weights
+from velado.parameters import FLAG, Choice, ColumnName, Levels, Limit, Lists, Number, Size, Weights, Word
 from velado.samples import hospital
 
 QI = "quasi-identifier"
@@ -387,7 +387,9 @@ def good_value(parameter: Any) -> Any:
         return parameter.high if math.isfinite(parameter.high) else int(max(parameter.low, 0)) + 2
     if isinstance(parameter, Lists):
         return {"sex": [1, 2.5] if parameter.numbers else ["low", "high"]}
-    some: dict[type, Any] = {ColumnName: "diagnosis", Levels: {"sex": 1}, Weights: {"sex": 2}, Size: "1GB", Limit: 1}
+    some: dict[type, Any] = {
+        ColumnName: "diagnosis", Levels: {"sex": 1}, Weights: {"sex": 2}, Size: "1GB", Limit: 1, Word: "people.csv",
+    }  # fmt: skip
     return parameter.options[0] if isinstance(parameter, Choice) else some[type(parameter)]
 
 
@@ -403,7 +405,7 @@ def bad_values(parameter: Any) -> list[Any]:
         return bad
     if isinstance(parameter, Choice):
         return ["no-such-word", None, -1, 0.5, []] + ([0, 1, "yes", "true"] if parameter.options == FLAG else [True])
-    if isinstance(parameter, ColumnName):
+    if isinstance(parameter, (ColumnName, Word)):
         return ["", None, 5, True, ["diagnosis"]]
     if isinstance(parameter, Limit):
         return ["much", "", "-3 records", "3", None, True, math.nan, -0.5, 1.5, 2, [5], {}]

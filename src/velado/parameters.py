@@ -480,9 +480,11 @@ def build(kind: type[Declared], arguments: Mapping[str, Any] | None, where: str)
         example = "{" + ", ".join(f"{name}: …" for name in needed) + "}"
         message = Sentence("{where} needs {names}", where=where, names=names)
         problems.add(InputError("missing-parameter", message, hint=Sentence("Write {example}.", example=example)))
-    for name, value in given.items():
-        if name in known:
-            with problems.at(name):
-                _check_value(kind.name, name, known[name], value)
+    if problems.found:
+        # The class itself cannot be asked: what was given is looked at all the same.
+        for name, value in given.items():
+            if name in known and not known[name].secret:
+                with problems.at(name):
+                    _check_value(kind.name, name, known[name], value)
     problems.done()
     return kind(**given)
