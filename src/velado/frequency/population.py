@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from velado.results import Discreet
 from velado.values import Text
 
 if TYPE_CHECKING:
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 NOWHERE = -1
 
 
-@dataclass(frozen=True)
-class Population:
+@dataclass(frozen=True, repr=False)
+class Population(Discreet):
     """Distinct rows of a population with their people, by the quasi-identifiers of a frequency table.
 
     ``codes[r, j]`` is the value of row r in column j. ``chains[j][v]`` are the labels that the value v has, from itself up
