@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import itertools
 from collections import Counter
 from pathlib import Path
@@ -24,6 +25,7 @@ from velado.methods import OBJECTIVES, Datafly, Fixed, Incognito, Samarati
 from velado.methods.objectives import value_of
 from velado.models import AverageRisk, KMap, judge_classes
 from velado.release.count import count_table
+from velado.release.manifest import made_from
 from velado.release.population import read_population
 from velado.schema import Schema
 
@@ -201,6 +203,8 @@ def test_a_population_lies_beside_the_project(population: Path, monkeypatch: pyt
     settings = velado.compare(project, {"k": [10, 400]}).settings
     assert [s.evaluation is not None for s in settings] == [True, False]
     assert str(folder) not in Path(str(release.manifest_path)).read_text()
+    digest = hashlib.sha256(population.read_bytes()).hexdigest()
+    assert made_from(release.private_manifest, "population population.csv", digest), "which people it was compared with"
 
 
 def test_check_judges_models_of_the_whole(population: Path) -> None:

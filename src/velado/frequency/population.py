@@ -22,13 +22,15 @@ class Population(Discreet):
     """Distinct rows of a population with their people, by the quasi-identifiers of a frequency table.
 
     ``codes[r, j]`` is the value of row r in column j. ``chains[j][v]`` are the labels that the value v has, from itself up
-    to the root, by the hierarchy of the table: a person fits a class if each label of the class is one of them.
+    to the root, by the hierarchy of the table: a person fits a class if each label of the class is one of them. ``digest``
+    is that of the file.
     """
 
     columns: tuple[str, ...]
     chains: tuple[tuple[tuple[Text, ...], ...], ...]
     codes: np.ndarray
     counts: np.ndarray
+    digest: str | None = None
 
     @property
     def people(self) -> int:

@@ -12,7 +12,7 @@ import json
 import platform
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -51,19 +51,28 @@ class Manifests(Discreet):
 
 @dataclass(frozen=True, repr=False)
 class Made(Discreet):
-    """What a release was made from and what came out: the digests of the input and of the output, and the rows."""
+    """What a release was made from and what came out: the digests of the input, of populations that models compare it with,
+    and of the output, and the rows.
+    """
 
     project: Project
     treatments: Sequence[Treatment]
     input_digest: str | None
     output_digest: str | None
     rows: int
+    populations: Mapping[str, str | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, planned: Planned, slot: Slot, progress: Progress) -> Made:
         """What was made of a plan in a slot."""
+        others = {} if planned.found is None else planned.found.classes.frequency.populations
         return cls(
-            planned.project, planned.treatments, planned.table.fingerprint(), slot.digest(progress), planned.rows
+            planned.project,
+            planned.treatments,
+            planned.table.fingerprint(),
+            slot.digest(progress),
+            planned.rows,
+            {path: population.digest for path, population in others.items()},
         )
 
 
@@ -128,7 +137,8 @@ def read_manifest(path: Path | None) -> dict[str, Any]:
 def _private(made: Made, more: Mapping[str, str | None]) -> dict[str, Any]:
     """What identifies the input, the project and the recoding, for whoever has this manifest."""
     key = secrets.token_hex(32)
-    digests = {"input": made.input_digest, "project": made.project.digest(), **more}
+    populations = {f"population {path}": digest for path, digest in made.populations.items()}
+    digests = {"input": made.input_digest, "project": made.project.digest(), **populations, **more}
     return {
         "velado-private-manifest": 1,
         **{k: v for k, v in _head(made).items() if k in ("created", "project", "input", "versions")},

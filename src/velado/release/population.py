@@ -32,13 +32,13 @@ def read_population(
                     hint="Give the population all quasi-identifiers of the table, under the same names.",
                 )  # fmt: skip
         counts = table.count(names)
-        file = table.name
+        file, digest = table.name, table.fingerprint()
     codes = np.array(counts.codes, dtype=np.int64).reshape(len(names), len(counts.counts)).T
     chains = tuple(
         _chains(schema[h.column], h, counts.dictionaries[j], own, folder, file)
         for j, (h, own) in enumerate(zip(hierarchies, records, strict=True))
     )
-    return Population(tuple(names), chains, codes, counts.counts.astype(np.int64))
+    return Population(tuple(names), chains, codes, counts.counts.astype(np.int64), digest)
 
 
 def _chains(
