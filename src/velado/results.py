@@ -357,7 +357,9 @@ def _read_plain(hint: type, data: Any, path: str) -> Any:
     if issubclass(hint, Enum):
         return next((e for e in hint if e.value == data), None) or _refuse(path, Sentence("a known word"))
     if issubclass(hint, PurePath):
-        return hint(data) if isinstance(data, str) else _refuse(path, Sentence("a path"))
+        # Addresses are texts: as a path they would lose a slash.
+        plain = isinstance(data, str) and "://" not in data
+        return hint(data) if plain else _refuse(path, Sentence("a path"))
     if hint is float and data is None:
         return math.nan
     if hint in WANTED:
@@ -463,7 +465,7 @@ def _one_of(schemas: list[dict[str, Any]]) -> dict[str, Any]:
     if any(not s for s in schemas):
         return {}
     plain = [s["type"] for s in schemas if set(s) == {"type"} and isinstance(s["type"], str)]
-    return {"type": plain} if len(plain) == len(schemas) else {"anyOf": schemas}
+    return {"type": list(dict.fromkeys(plain))} if len(plain) == len(schemas) else {"anyOf": schemas}
 
 
 def _reference(kind: type, defined: dict[str, Any]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def command(
         )  # fmt: skip
     described = Project.load(project)
     tables = described.tables or {"": described}
-    silent = [name for name, p in tables.items() if p.output.path is None]
+    silent = [name for name, p in tables.items() if p.output.in_memory]
     if silent:
         message = (
             Sentence("the table '{table}' says no output path", table=silent[0])

@@ -2,7 +2,7 @@
 
 from velado.project.document import AnyProject, Project
 from velado.project.importers.anonylitics.project import import_anonylitics
-from velado.project.output import Output
+from velado.project.output import Output, output_of
 from velado.project.schema import project_schema
 
-__all__ = ["AnyProject", "Output", "Project", "import_anonylitics", "project_schema"]
+__all__ = ["AnyProject", "Output", "Project", "import_anonylitics", "output_of", "project_schema"]

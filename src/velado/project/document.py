@@ -288,7 +288,7 @@ class Project(Discreet):
         Its delimiter is found out unless the project says it, or the original is at hand, which has the same.
         """
         path = self.output.path
-        if path is None or not path.exists():
+        if self.output.in_memory or (path is not None and not path.exists()):
             raise InputError(
                 "no-release", "the project's release is not there", file=path or self.file,
                 hint="velado run PROJECT writes it.",
@@ -338,11 +338,9 @@ class Project(Discreet):
                 elif value != default:
                     shown[key] = list(value) if isinstance(value, tuple) else value
             columns[c.name] = shown
-        options: dict[str, Any] = {
-            "path": self._relative(source.path) if source.path else source.name,
-            **source.options,
-        }
+        options: dict[str, Any] = {**self._place(source), **source.options}
         output = {k: getattr(self.output, k) for k in OUTPUT_KEYS if getattr(self.output, k) != getattr(Output(), k)}
+        output |= {} if self.output.in_memory else self._place(self.output)
         data: dict[str, Any] = {
             "source": options,
             "columns": columns,
@@ -356,6 +354,14 @@ class Project(Discreet):
             if getattr(self, key):
                 data[key] = getattr(self, key)
         return data
+
+    def _place(self, place: Source | Output) -> dict[str, Any]:
+        """Where a table is, as a project file says it; no password."""
+        if place.database is not None:
+            return {"database": place.database.written}
+        if place.url is not None:
+            return {"path": place.url}
+        return {"path": self._relative(place.path) if place.path else Source.of(self.source).name}
 
     def _relative(self, path: Path) -> str:
         """A path as the project file writes it: relative to its folder if it lies below it."""

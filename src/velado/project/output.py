@@ -9,29 +9,49 @@ from typing import Any
 
 from velado.errors import InputError, Problems
 from velado.sentences import Sentence
-from velado.tables import ORDERS, Sink, delimiter_of
+from velado.tables import IF_EXISTS, ORDERS, Address, Sink, TableName, delimiter_of
+from velado.tables.address import check_elsewhere, is_database, with_table
 from velado.tables.files import path_of
-from velado.tables.source import FORMATS, check_path
+from velado.tables.source import FORMATS, HOLDS_TABLES, REMOTE, check_path, format_of, is_elsewhere, place_of, shown_url
 
-OUTPUT_KEYS = ("path", "delimiter", "order", "suppressed", "guard", "recoding")
+OUTPUT_KEYS = (
+    "path", "database", "table", "if_exists", "delimiter", "order", "suppressed", "guard", "recoding", "manifest",
+)  # fmt: skip
+FILES = ("path", "recoding", "manifest")
 SUPPRESSED = ("drop", "star")
 
 
 @dataclass(frozen=True)
 class Output:
-    """Where the release goes.
+    """Where the release goes: a file, here or at ``url``; or a ``table`` of a ``database``; else it stays in memory.
 
+    ``if_exists``: whether a table that is there is replaced. ``manifest``: the file of the private manifest of a table.
     ``order``: shuffle (default), keep, or sorted (reproducible byte for byte). ``suppressed``: drop (default)
     or star (the record stays as a row of ``*``). ``guard``: protect spreadsheets from texts that look like formulas.
     ``recoding``: also save the recoding.
     """
 
     path: Path | None = None
+    database: Address | None = None
+    table: str | None = None
+    url: str | None = None
+    if_exists: str = "fail"
     delimiter: str | None = None
     order: str = "shuffle"
     suppressed: str = "drop"
     guard: bool = True
     recoding: Path | None = None
+    manifest: Path | None = None
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the release goes nowhere."""
+        return self.path is None and self.database is None and self.url is None
+
+    @property
+    def name(self) -> str | None:
+        """The name of the file or of the table alone."""
+        return None if self.in_memory else self.sink().source().short_name
 
     @property
     def scratch(self) -> Path | None:
@@ -41,18 +61,32 @@ class Output:
     def sink(self, usual: str | None = None) -> Sink:
         """Where and how an engine writes the release; ``usual`` is the delimiter of the input."""
         delimiter = delimiter_of(self.path, self.delimiter, usual)
-        return Sink(self.path, delimiter, self.order, self.guard, self.recoding, evidence=True)
+        return Sink(
+            path=self.path,
+            database=self.database,
+            table=self.table,
+            url=self.url,
+            if_exists=self.if_exists,
+            delimiter=delimiter,
+            order=self.order,
+            guard=self.guard,
+            recoding=self.recoding,
+            own_manifest=self.manifest,
+            evidence=True,
+        )
 
     def __post_init__(self) -> None:
         problems = Problems()
-        for name in ("path", "recoding"):
+        for name in FILES:
             if getattr(self, name) is not None:
                 with problems.at(name):
                     check_path(getattr(self, name))
                     object.__setattr__(self, name, path_of(getattr(self, name), Sentence("output: '{key}'", key=name)))
                     if name == "path" and self.path is not None:
                         _check_file(self.path)
+        self._check_place(problems)
         for what, value, known in (
+            ("if_exists", self.if_exists, IF_EXISTS),
             ("order", self.order, ORDERS),
             ("suppressed", self.suppressed, SUPPRESSED),
             ("guard", self.guard, (True, False)),
@@ -71,6 +105,30 @@ class Output:
             problems.add(InputError("bad-output", message), "delimiter")
         problems.done()
 
+    def _check_place(self, problems: Problems) -> None:
+        """A table belongs to a database, and a database needs one."""
+        holds = self.database is not None or (self.path is not None and format_of(self.path) in HOLDS_TABLES)
+        where = self.database.text if self.database is not None else self.path
+        if self.table is not None:
+            with problems.at("table"):
+                if not isinstance(self.table, str) or not holds:
+                    raise InputError("bad-output", "output: 'table' names a table of a database", file=where)
+                TableName.parse(self.table)
+        elif holds:
+            problems.add(
+                InputError("no-table", "which table of the database?", file=where, hint="output: {database: …, table: schema.people_anonymous}"),
+                "table",
+            )  # fmt: skip
+        if self.url is not None:
+            with problems.at("path"):
+                check_elsewhere(self.url)
+        if self.url is not None and format_of(Path(shown_url(self.url))) not in REMOTE:
+            message = Sentence("files elsewhere are written as {known}", known=list(REMOTE))
+            problems.add(InputError("bad-output", message, file=shown_url(self.url)), "path")
+        if self.manifest is not None and not holds:
+            message = Sentence("output: 'manifest' is for tables; the manifests of a file stand beside it")
+            problems.add(InputError("bad-output", message, file=where), "manifest")
+
 
 def _check_file(path: Path) -> None:
     """A release may have this name."""
@@ -86,7 +144,17 @@ def _check_file(path: Path) -> None:
 def output_from(options: Mapping[str, Any], folder: Path) -> Output:
     """The output of a project file; paths are relative to its folder."""
     problems, found = Problems(), dict(options)
-    for key in ("path", "recoding"):
+    path, database = found.get("path"), found.pop("database", None)
+    with problems.at("database"):
+        if database is not None:
+            if path is not None:
+                raise InputError("bad-output", "output is a path or a database, not both")
+            found |= place_at(database, folder)
+    if is_elsewhere(path):
+        found["url"] = found.pop("path")
+    elif isinstance(path, str) and is_database(path):
+        found |= {"path": None, **place_at(path, folder)}
+    for key in FILES:
         given = found.pop(key, None)
         if given is not None:
             with problems.at(key):
@@ -95,3 +163,19 @@ def output_from(options: Mapping[str, Any], folder: Path) -> Output:
         output = Output(**found)
     problems.done()
     return output
+
+
+def output_of(thing: str | Path | Mapping[str, Any] | Output | None) -> Output:
+    """An output from a path, an address with its table, or a mapping as in a project file."""
+    if isinstance(thing, Output):
+        return thing
+    options = thing if isinstance(thing, Mapping) else {"path": thing}
+    return output_from({k: v for k, v in options.items() if v is not None}, Path())
+
+
+def place_at(address: Any, folder: Path | None = None) -> dict[str, Any]:
+    """Where a release goes that goes to a database; the table may stand behind the ``#`` of the address."""
+    text, table = with_table(address) if isinstance(address, str) else (address, None)
+    found = place_of(text, folder)
+    found.pop("format", None)
+    return {**found, **({} if table is None else {"table": table})}

@@ -30,7 +30,8 @@ from velado.project.document import (
 from velado.project.output import OUTPUT_KEYS, SUPPRESSED
 from velado.schema.columns import MISSING_RULES, PUBLISHED, REST, ROLES, TYPES
 from velado.sentences import Sentence
-from velado.tables import ORDERS
+from velado.tables import IF_EXISTS, ORDERS
+from velado.tables.address import FILES, SERVERS
 from velado.tables.formats.names import NAMES
 from velado.tables.source import FORMATS, OPTIONS
 from velado.twins import TWINS
@@ -44,6 +45,7 @@ OPTIONAL_TEXT: Shape = {"type": ["string", "null"]}
 CHARACTER: Shape = {"type": ["string", "null"], "minLength": 1, "maxLength": 1}
 VALUE: Shape = {"type": ["string", "number", "boolean"]}
 OPTIONAL_PATH: Shape = {**PATH, "type": ["string", "null"]}
+DATABASE: Shape = {"type": "string", "pattern": "^(" + "|".join([*SERVERS, *FILES]) + ")://"}
 SUFFIXED = "^[^\\u0000]+\\.(" + "|".join("".join(f"[{c}{c.upper()}]" for c in suffix[1:]) for suffix in FORMATS) + ")$"
 
 
@@ -108,7 +110,7 @@ class _Parts:
         said["hierarchy"] = self._said({"$ref": "#/$defs/hierarchy"}, HIERARCHY)
         said["operation"] = self._said({"anyOf": [{"type": "null"}, {"$ref": "#/$defs/operation"}]}, OPERATION)
         return {
-            "source": {"anyOf": [PATH, self._options(OPTIONS, SOURCE, ["path"])]},
+            "source": {"anyOf": [PATH, self._source()]},
             "column": _column({key: said[key] for key in COLUMN_KEYS}),
             "attribute": _column({key: said[key] for key in ATTRIBUTE_KEYS}),
             "hierarchy": hierarchy_schema(self.language),
@@ -127,6 +129,15 @@ class _Parts:
     ) -> Shape:
         properties = {key: self._said(*known[key]) for key in keys}
         return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+    def _source(self) -> Shape:
+        """A file, or a table or a query of a database."""
+        found = self._options(OPTIONS, SOURCE, [])
+        return {
+            **found,
+            "oneOf": [{"required": ["path"]}, {"required": ["database"]}],
+            "not": {"required": ["table", "query"]},
+        }
 
     def _kinds(self, what: str, kinds: Mapping[str, type[Parametrized]]) -> Shape:
         """Every declared class, and one of them: its name alone, or its name with its parameters."""
@@ -202,7 +213,10 @@ UNIT_RULES: Shape = {"dependentSchemas": {UNITS[0]: {"properties": {UNITS[1]: {"
 """People or households are counted, not both."""
 
 SOURCE: dict[str, tuple[Shape, Sentence]] = {
-    "path": (PATH, Sentence("the file")),
+    "path": (PATH, Sentence("the file, or its address")),
+    "database": (DATABASE, Sentence("address of the database; the password as ${VARIABLE}")),
+    "table": (TEXT, Sentence("the table: people, or schema.people")),
+    "query": (TEXT, Sentence("a query in the place of a table")),
     "format": ({"enum": [*dict.fromkeys(FORMATS.values()), None]}, Sentence("format of the file; from its suffix if absent")),
     "delimiter": (CHARACTER, Sentence("the character between two values; found out if absent")),
     "quote": (CHARACTER, Sentence("the quote character; found out if absent")),
@@ -226,11 +240,15 @@ COLUMN: dict[str, tuple[Shape, Sentence]] = {
 }  # fmt: skip
 OUTPUT: dict[str, tuple[Shape, Sentence]] = {
     "path": ({"type": ["string", "null"], "pattern": SUFFIXED}, Sentence("the file of the release; its suffix decides the format")),
+    "database": (DATABASE, Sentence("address of the database; the password as ${VARIABLE}")),
+    "table": (TEXT, Sentence("the table: people, or schema.people")),
+    "if_exists": ({"enum": list(IF_EXISTS), "default": IF_EXISTS[0]}, Sentence("a table that is there already: stop, or replace it")),
     "delimiter": ({**CHARACTER, "pattern": '^[^"\\r\\n]$'}, Sentence("the character between two values")),
     "order": ({"enum": list(ORDERS), "default": ORDERS[0]}, Sentence("order of the released records")),
     "suppressed": ({"enum": list(SUPPRESSED), "default": SUPPRESSED[0]}, Sentence("suppressed records: left out, or a row of *")),
     "guard": ({"type": "boolean", "default": True}, Sentence("guard spreadsheets against texts that look like formulas")),
     "recoding": (OPTIONAL_PATH, Sentence("file for the recoding; it lists original values: keep it private")),
+    "manifest": (OPTIONAL_PATH, Sentence("file for the private manifest of a table")),
 }  # fmt: skip
 _COLUMNS: Shape = {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/column"}}
 _MODELS: Shape = {

@@ -19,8 +19,8 @@ from velado.results import IF_SET, Discreet
 class Place(Discreet):
     """Where a release is, in JSON: the table, its public manifest, and what a user should know of it."""
 
-    output: Path | None
-    manifest: Path | None
+    output: Path | str | None
+    manifest: Path | str | None
     notes: tuple[Note, ...] = field(default=(), metadata=IF_SET)
 
     def where(self) -> dict[str, Any]:

@@ -46,7 +46,21 @@ class Manifests(Discreet):
 
     def evidence(self, recoding: Recoding | None = None) -> Evidence:
         """What is published beside the release; the recoding where it is to be saved."""
-        return Evidence(_text(self.public), _text(self.private), None if recoding is None else recoding.text())
+        return Evidence(
+            _text(self.public), _text(self.private), None if recoding is None else recoding.text(), self.comment
+        )
+
+    @property
+    def comment(self) -> str:
+        """What a release is, in a line: what made it, when, and what it satisfies."""
+        shown = [
+            f"{name} ({', '.join(f'{k} = {v}' for k, v in required.items() if v is not None)})"
+            for model in self.public["models"]
+            for name, required in model.items()
+        ]
+        holds = "; ".join(shown) or LIGHT
+        made = f"Velado {self.public['versions']['velado']}, {self.public['created']}"
+        return f"Anonymized and verified by {made}: {holds}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,7 +168,7 @@ def _head(made: Made) -> dict[str, Any]:
         "velado-manifest": 2,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "project": {"name": made.project.name},
-        "input": {"name": source.path.name if source.path else source.name, "rows": made.rows},
+        "input": {"name": source.short_name, "rows": made.rows},
         "versions": {"python": platform.python_version(), **{p: _version(p) for p in PACKAGES}},
     }
 
@@ -171,7 +185,7 @@ def _columns(made: Made) -> dict[str, Any]:
 
 def _output(made: Made) -> dict[str, Any]:
     output = made.project.output
-    return {"name": output.path.name if output.path else None, "sha256": made.output_digest, "order": output.order}
+    return {"name": output.name, "sha256": made.output_digest, "order": output.order}
 
 
 def _text(manifest: Mapping[str, Any]) -> str:

@@ -68,7 +68,7 @@ def estimate_table(project: Project, table: Table, schema: Schema) -> Estimate:
 def too_large(fitted: Fitted) -> Estimate | None:
     """The estimate of a table that is too large for the memory that its method may use; if it is not, the engine gets more."""
     project, table = fitted.project, fitted.table
-    if project.output.path is None or "memory" not in project.method.parameters:
+    if project.output.in_memory or "memory" not in project.method.parameters:
         return None
     expected = estimate_table(project, table, fitted.schema)
     if expected.how != "in memory":

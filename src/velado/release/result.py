@@ -27,8 +27,8 @@ class Evidenced(Result):
     """Where a release is, and what proves it. ``private_manifest`` stays with the owner."""
 
     manifest: dict[str, Any] = field(default_factory=dict)
-    output: Path | None = None
-    manifest_path: Path | None = None
+    output: Path | str | None = None
+    manifest_path: Path | str | None = None
     table: Any = None
     notes: tuple[Note, ...] = ()
     private_manifest: dict[str, Any] = field(default_factory=dict)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from velado.progress import Progress
-from velado.project import AnyProject, Output, Project
+from velado.project import AnyProject, Output, Project, output_of
 from velado.project.arguments import AnyMethod, Columns, Models, columns_of, method_of, models_of
 from velado.project.rules import check_ready
 from velado.release.count import count
@@ -31,18 +32,19 @@ def anonymize(
     models: Models,
     method: AnyMethod | None = None,
     *,
-    output: str | Path | Output | None = None,
+    output: str | Path | Mapping[str, Any] | Output | None = None,
     rest: str | None = None,
     person: str | None = None,
     household: str | None = None,
     progress: Progress | None = None,
 ) -> Release:
-    """Anonymize a file or a pandas, Polars or Arrow table.
+    """Anonymize a file, a table of a database, or a pandas, Polars or Arrow table.
 
     ``columns``: a mapping of names to roles, or to options as in a project file; or a list of `Column`s. ``models`` and
     ``method``: objects, or mappings as in a project file; a method also by its name. ``person`` or ``household`` names the
     column whose equal values are the rows of one person or household.
-    Without ``output`` the released rows are in ``release.table``, of the kind that came in, verified all the same.
+    ``output``: a path, an address with a table (``postgresql://user@host/db#people_anonymous``), or a mapping as in a project
+    file. Without it the released rows are in ``release.table``, of the kind that came in, verified all the same.
 
     >>> import pyarrow as pa
     >>> people = pa.table({"age": ["31", "38", "52", "57"], "ill": ["a", "b", "a", "b"]})
@@ -50,8 +52,9 @@ def anonymize(
     >>> anonymize(people, {"age": age, "ill": "sensitive"}, {"k-anonymity": {"k": 2}}).levels
     {'age': 1}
     """
-    written = output if isinstance(output, Output) else Output(path=None if output is None else Path(output))
-    project = Project(data, columns_of(columns), models_of(models), method_of(method), written, rest, person, household)
+    project = Project(
+        data, columns_of(columns), models_of(models), method_of(method), output_of(output), rest, person, household
+    )
     release = run(project, progress)
     assert isinstance(release, Release)
     return release
@@ -68,7 +71,7 @@ def run(project: AnyProject, progress: Progress | None = None) -> Release | Ligh
     if project.tables:
         return run_tables(project, progress)
     follow = progress.through(open=1, fit=1, count=3, search=10, write=4, verify=3, measure=2, publish=1)
-    session = Session(follow("open"), scratch=project.output.scratch)
+    session = Session(follow("open"), scratch=project.output.scratch, sinks=(project.output.sink(),))
     with open_table(project.source, project.folder, session) as table:
         fitted = fit(project, table, follow("fit"))
         if project.light:

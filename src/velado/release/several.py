@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 
 from velado.errors import InputError
 from velado.progress import Progress
@@ -31,11 +32,9 @@ def run_tables(project: Project, progress: Progress) -> Releases:
     shared = shared_columns(projects)
     follow = progress.through(open=1, fit=1, count=3, search=10, write=4, verify=3, measure=2, publish=1)
     with ExitStack() as stack:
-        session = Session(follow("open"))
+        session = Session(follow("open"), sinks=tuple(p.output.sink() for p in projects.values()))
         tables = {
-            name: stack.enter_context(
-                open_table(p.source, p.folder, Session(session.progress, scratch=p.output.scratch))
-            )
+            name: stack.enter_context(open_table(p.source, p.folder, replace(session, scratch=p.output.scratch)))
             for name, p in projects.items()
         }
         planned = _planned(project, tables, shared, follow)
@@ -84,8 +83,8 @@ def run_tables(project: Project, progress: Progress) -> Releases:
 
 
 def _check_sinks(projects: Mapping[str, Project]) -> None:
-    """All tables have an output path, or none has."""
-    lacking = [name for name, p in projects.items() if p.output.path is None]
+    """All tables have an output, or none has."""
+    lacking = [name for name, p in projects.items() if p.output.in_memory]
     if lacking and len(lacking) < len(projects):
         raise InputError(
             "no-output",

@@ -1,5 +1,6 @@
 """Where tables live: engines count, recode and write them there."""
 
+from velado.tables.address import Address, TableName
 from velado.tables.contract import (
     Capability,
     Engine,
@@ -20,14 +21,16 @@ from velado.tables.kinds import in_kind_of
 from velado.tables.plan import Dealing, Noise, Plan, Selection, Translation
 from velado.tables.registry import ENGINES, engine_of, open_stage, open_table
 from velado.tables.session import MEMORY, Session
-from velado.tables.sink import ORDERS, Sink, delimiter_of
+from velado.tables.sink import IF_EXISTS, ORDERS, Sink, delimiter_of
 from velado.tables.source import Source
 from velado.tables.types import ColumnType, Field
 
 __all__ = [
     "ENGINES",
+    "IF_EXISTS",
     "MEMORY",
     "ORDERS",
+    "Address",
     "Capability",
     "ColumnType",
     "Counts",
@@ -52,6 +55,7 @@ __all__ = [
     "Split",
     "Stage",
     "Table",
+    "TableName",
     "Translation",
     "delimiter_of",
     "engine_of",

@@ -265,7 +265,11 @@ class Split(Resource):
 
 @dataclass(repr=False)
 class Slot(Discreet):
-    """The place of a sink in a stage: a file under a temporary name, or a table in memory."""
+    """The place of a sink in a stage: a file under a temporary name, a table under another name, or a table in memory.
+
+    A table that lives elsewhere than the slot hands its rows over in batches, between `receive` and `complete`; one that
+    lives in the same place writes there itself.
+    """
 
     sink: Sink
     path: Path | None = None
@@ -273,17 +277,29 @@ class Slot(Discreet):
     fields: tuple[Field, ...] = ()
 
     def digest(self, progress: Progress | None = None) -> str | None:
-        """SHA-256 of what was written; None for a table in memory."""
+        """SHA-256 of what was written; None for a table that is no file."""
         return None if self.path is None else digest_of(self.path, progress)
+
+    def receive(self, fields: Sequence[Field], batches: pa.RecordBatchReader, progress: Progress) -> None:
+        """Append rows that come from elsewhere; all calls bring the same columns."""
+        import pyarrow as pa
+
+        self.fields = tuple(fields)
+        rows = batches.read_all()
+        self.table = rows if self.table is None else pa.concat_tables([self.table, rows])
+
+    def complete(self) -> None:
+        """All rows are there."""
 
 
 @dataclass(frozen=True, repr=False)
 class Evidence(Discreet):
-    """What is published beside a table: the manifests and the recoding, as texts."""
+    """What is published beside a table: the manifests and the recoding, as texts; a ``comment`` says what the table is."""
 
     manifest: str
     private_manifest: str
     recoding: str | None = None
+    comment: str = ""
 
     @property
     def texts(self) -> dict[str, str]:
@@ -294,10 +310,10 @@ class Evidence(Discreet):
 
 @dataclass(frozen=True, repr=False)
 class Published(Discreet):
-    """A table that is there now: its files, or the table in memory."""
+    """A table that is there now: its files or names, or the table in memory."""
 
-    path: Path | None = None
-    manifest: Path | None = None
+    path: Path | str | None = None
+    manifest: Path | str | None = None
     private_manifest: Path | None = None
     table: pa.Table | None = None
 

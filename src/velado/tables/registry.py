@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from velado.errors import InputError
 from velado.tables.contract import Capability, Engine, Stage, Table
 from velado.tables.session import Session
 from velado.tables.sink import Sink
@@ -18,17 +19,29 @@ def _duckdb() -> Engine:
     return DuckDBEngine()
 
 
-ENGINES: dict[str, Callable[[], Engine]] = {"duckdb": _duckdb}
+def _postgresql() -> Engine:
+    from velado.tables.postgresql import PostgreSQLEngine
+
+    return PostgreSQLEngine()
+
+
+def _mariadb() -> Engine:
+    from velado.tables.mariadb import MariaDBEngine
+
+    return MariaDBEngine()
+
+
+ENGINES: dict[str, Callable[[], Engine]] = {"duckdb": _duckdb, "postgresql": _postgresql, "mariadb": _mariadb}
 """Engines by name, imported when they are used."""
 
 
 def engine_of(place: Source | Sink) -> Engine:
     """The engine that reads a source or writes a sink."""
-    return ENGINES["duckdb"]()
+    return ENGINES["duckdb" if place.database is None else place.database.engine]()
 
 
 def open_table(source: Any, folder: Path | None = None, session: Session | None = None) -> Table:
-    """Open a file (CSV, TSV, Parquet, XLSX, Arrow) or a pandas, Polars or Arrow table.
+    """Open a file (CSV, TSV, Parquet, XLSX, Arrow, SQLite, DuckDB), a table of a database, or a pandas, Polars or Arrow table.
 
     A relative path is one in ``folder``.
     """
@@ -44,4 +57,10 @@ def open_stage(sinks: Sequence[Sink], session: Session | None = None) -> Stage:
     engine = engine_of(sinks[0])
     if len(sinks) > 1:
         engine.require(Capability.ATOMIC_MANY)
+        if len({(sink.database, sink.table and sink.path, sink.url is None) for sink in sinks}) > 1:
+            raise InputError(
+                "several-places",
+                "several tables are published at one moment, which different databases or places cannot do",
+                hint="Send all tables to one database, or all to files.",
+            )
     return engine.stage(sinks, session or Session())

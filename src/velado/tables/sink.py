@@ -1,27 +1,36 @@
-"""Where a table goes: a file and how it is written, or memory."""
+"""Where a table goes: a file here or elsewhere and how it is written, a table of a database, or memory."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from velado.tables.source import Source, format_of
+from velado.tables.address import Address, TableName
+from velado.tables.source import Source, format_of, shown_url
 
 ORDERS = ("shuffle", "keep", "sorted")
 GUARDED_FORMATS = ("csv", "xlsx")
 """What spreadsheets open: texts that look like formulas are guarded there."""
 TABS = (".tsv", ".tab")
+IF_EXISTS = ("fail", "replace")
+"""What becomes of a table of a database that is there already."""
 
 
 @dataclass(frozen=True)
 class Sink:
-    """A file; without a path the table stays in memory.
+    """A file, here or at ``url``; a ``table`` of a ``database``, or of a database that is a file; else the table stays in memory.
 
-    ``recoding``: a file for the recoding of the release. ``evidence``: manifests are published beside it.
-    ``private``: the file is for its owner only.
+    ``recoding``: a file for the recoding of the release. ``evidence``: manifests are published beside it: of a table in the
+    table that `manifest_table` names, the private one in the file ``own_manifest``. ``private``: the file is for its owner
+    only. ``if_exists``: whether a table that is there already is replaced.
     """
 
     path: Path | None = None
+    database: Address | None = None
+    table: str | None = None
+    url: str | None = None
+    if_exists: str = "fail"
+    own_manifest: Path | None = None
     delimiter: str = ","
     order: str = "shuffle"
     guard: bool = True
@@ -32,34 +41,75 @@ class Sink:
     @property
     def guarded(self) -> bool:
         """Whether texts that look like formulas carry an apostrophe."""
-        return self.guard and self.path is not None and format_of(self.path) in GUARDED_FORMATS
+        return self.guard and self.format in GUARDED_FORMATS
+
+    @property
+    def format(self) -> str | None:
+        """The format of the file, by its suffix; None for tables of servers and in memory."""
+        if self.url is not None:
+            return format_of(Path(shown_url(self.url)))
+        return None if self.path is None else format_of(self.path)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the table goes nowhere."""
+        return self.path is None and self.database is None and self.url is None
+
+    @property
+    def name(self) -> str:
+        """The path or the address, with the table, as messages and results call it."""
+        return self.source().name
+
+    @property
+    def manifest_table(self) -> TableName | None:
+        """The table of the public manifest, beside that of the release."""
+        return None if self.table is None or not self.evidence else TableName.parse(self.table).beside("_manifest")
 
     @property
     def manifest(self) -> Path | None:
         """Where the public manifest is."""
-        return None if self.path is None else self.path.with_name(self.path.name + ".manifest.json")
+        return self._beside(".manifest.json")
 
     @property
     def private_manifest(self) -> Path | None:
         """Where the manifest for the owner is."""
-        return None if self.path is None else self.path.with_name(self.path.name + ".private.json")
+        return self._beside(".private.json") or self.own_manifest
+
+    def _beside(self, ending: str) -> Path | None:
+        """A file beside that of the release, where that is here."""
+        return None if self.path is None or self.table else self.path.with_name(self.path.name + ending)
 
     @property
     def files(self) -> dict[str, Path]:
-        """Everything that is published, the table last."""
-        if self.path is None:
+        """Every file that is published, the table last."""
+        if self.in_memory:
             return {}
         found = {"manifest": self.manifest, "private manifest": self.private_manifest} if self.evidence else {}
-        every = {**found, "recoding": self.recoding, "release": self.path}
+        every = {**found, "recoding": self.recoding, "release": None if self.table else self.path}
         return {what: path for what, path in every.items() if path is not None}
 
     def replaces(self, source: Source) -> bool:
-        """Whether it would be written over a file that is read."""
+        """Whether it would be written over what is read."""
+        if (
+            self.table is not None
+            and source.table is not None
+            and TableName.parse(self.table) != TableName.parse(source.table)
+        ):
+            return False
+        if self.database is not None:
+            return source.table is not None and self.database == source.database
+        if self.url is not None:
+            return self.url == source.url
         return self.path is not None and source.path is not None and self.path.resolve() == source.path.resolve()
 
     def source(self, path: Path | None = None) -> Source:
-        """The file as it is read, under its own name or another."""
-        return Source(path=path or self.path, delimiter=self.delimiter, encoding="utf-8", quote='"', names="exact")
+        """The file as it is read, under its own name or another; or the table."""
+        if self.database is not None or self.table is not None:
+            return Source(path=self.path, database=self.database, table=self.table, names="exact")
+        url = None if path else self.url
+        return Source(
+            url=url, path=path or self.path, delimiter=self.delimiter, encoding="utf-8", quote='"', names="exact"
+        )
 
 
 def delimiter_of(path: Path | None, wanted: str | None = None, usual: str | None = None) -> str:

@@ -1,4 +1,4 @@
-"""Where a table comes from: a path and how to read it, or a table in memory."""
+"""Where a table comes from: a file here or elsewhere and how to read it, a table of a database, or a table in memory."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from velado.errors import InputError, Problems, shown, suggest
 from velado.results import Discreet
 from velado.sentences import Sentence, joined
+from velado.tables.address import FILES, SCHEME, Address, TableName, check_elsewhere, is_database, scheme_of, with_table
 from velado.tables.files import check_regular, not_found, path_of
 from velado.tables.formats.names import NAMES
 from velado.tables.types import Field
@@ -26,33 +28,50 @@ FORMATS = {
     ".xlsx": "xlsx",
     ".arrow": "arrow",
     ".feather": "arrow",
+    ".duckdb": "duckdb",
+    ".ddb": "duckdb",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+    ".db": "sqlite",
 }
+REMOTE = ("csv", "parquet")
+"""Formats of files that are read and written elsewhere."""
 ADDRESS = re.compile(r"(^|[/\\])[a-z][a-z0-9+.-]+:/|[^:@/\\]{2,}:[^@]*@|[?&;](password|pwd)=", re.IGNORECASE)
 """What looks like the address of a database or a web page, not like a path."""
 TEXTS = ("format", "delimiter", "quote", "encoding", "sheet")
 LINED = ("csv", "xlsx")
 LINES = {"header": True, "skip": 0}
 """Options of formats that have lines, and their defaults."""
-OPTIONS = ("path", *TEXTS, "missing", *LINES, "names")
+HOLDS_TABLES = tuple(FILES.values())
+"""Formats of files that hold several tables."""
+OPTIONS = ("path", "database", "table", "query", *TEXTS, "missing", *LINES, "names")
+PLACES = ("path", "database")
 
 
 def format_of(path: Path) -> str:
-    """csv, parquet, xlsx or arrow, by the suffix."""
+    """csv, parquet, xlsx, arrow, duckdb or sqlite, by the suffix."""
     return FORMATS.get(path.suffix.lower(), "csv")
+
+
+def is_elsewhere(text: Any) -> bool:
+    """Whether a text is the address of a file that is not on this machine's disks, such as s3://…"""
+    return isinstance(text, str) and SCHEME.match(text) is not None and not is_database(text)
 
 
 def check_path(path: Path | None) -> None:
     """Refuse an address where a path belongs, before anything repeats it: it may hold a password."""
     if path is not None and ADDRESS.search(str(path)) and not os.path.lexists(path):
         raise InputError(
-            "no-such-engine", "this looks like an address; only files can be read and written yet", file=path,
-            hint="Export the table to CSV or Parquet. A password that stood here may have been seen: change it.",
+            "no-such-engine", "this looks like an address, not like a path", file=path,
+            hint="Addresses of databases begin with postgresql://, mariadb://, mysql://, sqlite:// or duckdb://. "
+            "A password that stood here may have been seen: change it.",
         )  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
 class Source(Discreet):
-    """A file and its reading options; what is None is found out from the file.
+    """A file and its reading options; what is None is found out from the file. Or a ``table``, or a ``query``, of a
+    ``database``; or, at ``url``, a file elsewhere.
 
     ``missing`` lists the texts that stand for a missing value (default: only the empty text). The first ``skip`` lines are
     not read. Without a ``header`` the columns are called column_1, column_2, … ``names``: unique, or numbered where they are
@@ -61,6 +80,10 @@ class Source(Discreet):
     """
 
     path: Path | None = None
+    database: Address | None = None
+    table: str | None = None
+    query: str | None = None
+    url: str | None = None
     format: str | None = None
     delimiter: str | None = None
     quote: str | None = None
@@ -76,6 +99,8 @@ class Source(Discreet):
 
     def summary(self) -> dict[str, Any]:
         """The file and how it is read, or the kind of the table in memory; no path and no row."""
+        if self.database is not None or self.url is not None:
+            return {"name": self.name}
         if self.path is None:
             return {} if self.data is None else {"data": type(self.data).__name__}
         said = {"format": self.format, "sheet": self.sheet, "encoding": self.encoding}
@@ -85,6 +110,9 @@ class Source(Discreet):
         problems = Problems()
         with problems.at("path"):
             check_path(self.path)
+            if self.url is not None:
+                check_elsewhere(self.url)
+        self._check_table(problems)
         if self.format and self.format not in FORMATS.values():
             problems.add(self._unknown_format(), "format")
         if not _is_character(self.delimiter):
@@ -111,11 +139,45 @@ class Source(Discreet):
             problems.add(InputError("bad-option", message), "names")
         problems.done()
 
+    def _check_table(self, problems: Problems) -> None:
+        """A table or a query belongs to a database; a database needs one of them."""
+        holds = self.database is not None or (self.path is not None and self.kind_of_file in HOLDS_TABLES)
+        for key in ("table", "query"):
+            given = getattr(self, key)
+            if given is not None and not (isinstance(given, str) and given.strip()):
+                message = Sentence(
+                    "the source option '{option}' must be text, got {given}", option=key, given=shown(given)
+                )
+                problems.add(InputError("bad-option", message), key)
+            elif given is not None and not holds:
+                message = Sentence("'{option}' is for databases", option=key)
+                problems.add(InputError("bad-option", message, file=self.path, hint="Leave it out."), key)
+        if self.table is not None and self.query is not None:
+            problems.add(InputError("bad-option", "a source is a table or a query, not both"), "query")
+        if isinstance(self.table, str) and self.table.strip():
+            with problems.at("table"):
+                TableName.parse(self.table)
+        if self.database is not None and self.table is None and self.query is None:
+            problems.add(
+                InputError(
+                    "no-table",
+                    "which table of the database?",
+                    file=self.database.text,
+                    hint="table: schema.people, or #schema.people behind the address; velado tables ADDRESS lists them.",
+                ),
+                "table",
+            )
+
     @classmethod
     def of(cls, thing: Any, folder: Path | None = None) -> Source:
-        """A source from a path, a mapping of options, or a pandas, Polars or Arrow table."""
+        """A source from a path, an address, a mapping of options, or a pandas, Polars or Arrow table."""
         if isinstance(thing, Source):
             return thing
+        if isinstance(thing, str) and is_database(thing):
+            address, table = with_table(thing)
+            return cls(folder=folder, **{**place_of(address, folder), "table": table})
+        if is_elsewhere(thing):
+            return cls(url=thing, folder=folder)
         if isinstance(thing, (str, Path)):
             return cls(path=path_of(thing, Sentence("the source"), folder), folder=folder)
         if isinstance(thing, Mapping):
@@ -126,23 +188,25 @@ class Source(Discreet):
     def _from_options(cls, options: Mapping[str, Any], folder: Path | None) -> Source:
         problems = Problems()
         for key in options:
-            if key in ("database", "table"):
-                problems.add(
-                    InputError(
-                        "no-such-engine", "databases are not supported yet", hint="Export the table to CSV or Parquet."
-                    ),
-                    key,
-                )
-            elif key not in OPTIONS:
+            if key not in OPTIONS:
                 message = Sentence("a source has no option '{option}'", option=key)
                 problems.add(InputError("unknown-option", message, hint=suggest(key, OPTIONS)), str(key))
         given = {k: v for k, v in options.items() if k in OPTIONS and v is not None}
-        if not given.get("path"):
-            problems.add(InputError("no-path", "the source needs a 'path'", hint="source: {path: table.csv}"))
-            given.pop("path", None)
+        if not any(given.get(key) for key in PLACES):
+            problems.add(
+                InputError("no-path", "the source needs a 'path' or a 'database'", hint="source: {path: table.csv}")
+            )
+        elif given.get("path") and given.get("database"):
+            problems.add(InputError("bad-option", "a source is a path or a database, not both"), "database")
+        path, database = given.pop("path", None), given.pop("database", None)
         with problems.at("path"):
-            if "path" in given:
-                given["path"] = path_of(given.pop("path"), Sentence("the source option 'path'"), folder)
+            if is_elsewhere(path):
+                given["url"] = path
+            elif path:
+                given["path"] = path_of(path, Sentence("the source option 'path'"), folder)
+        with problems.at("database"):
+            if database and not path:
+                given |= place_of(database, folder)
         for key in TEXTS:
             if not isinstance(given.get(key, ""), str):
                 message = Sentence(
@@ -152,6 +216,8 @@ class Source(Discreet):
         with problems.at("missing"):
             if "missing" in given:
                 given["missing"] = _markers(given.pop("missing"))
+        if any(problems.found):
+            given = {k: v for k, v in given.items() if k not in ("table", "query")}
         with problems.at():
             source = cls(folder=folder, **given)
         problems.done()
@@ -161,16 +227,30 @@ class Source(Discreet):
     def options(self) -> dict[str, Any]:
         """How it is read, as a project file says it: what has its default is left out."""
         usual = {**dict.fromkeys(OPTIONS), **LINES, "names": NAMES[0]}
-        given = {k: v for k in OPTIONS if k != "path" and (v := getattr(self, k)) != usual[k] and v != ""}
+        given = {k: v for k in OPTIONS if k not in PLACES and (v := getattr(self, k)) != usual[k] and v != ""}
         return {k: list(v) if isinstance(v, tuple) else v for k, v in given.items()}
 
     @property
     def name(self) -> str:
-        """The path, or what the object in memory is."""
-        return str(self.path) if self.path is not None else f"<{type(self.data).__name__}>"
+        """The path or the address, with the table, or what the object in memory is."""
+        table = "" if self.table is None else f"#{self.table}"
+        if self.database is not None:
+            return self.database.text + table
+        if self.url is not None:
+            return shown_url(self.url)
+        return str(self.path) + table if self.path is not None else f"<{type(self.data).__name__}>"
+
+    @property
+    def short_name(self) -> str:
+        """The name of the file or of the table alone."""
+        if self.database is not None:
+            return self.table or Sentence("a query")
+        if self.url is not None:
+            return shown_url(self.url).rpartition("/")[2]
+        return self.path.name if self.path is not None else self.name
 
     def kind(self) -> str:
-        """csv, parquet, xlsx, arrow, or memory."""
+        """csv, parquet, xlsx, arrow, duckdb, sqlite, memory, or database."""
         kind = self._kind()
         for option, usual in LINES.items():
             if kind not in LINED and getattr(self, option) != usual:
@@ -186,11 +266,16 @@ class Source(Discreet):
         return kind
 
     def _kind(self) -> str:
-        if self.path is None:
-            return "memory"
+        if self.database is not None:
+            return "database"
+        return "memory" if self.path is None and self.url is None else self.kind_of_file
+
+    @property
+    def kind_of_file(self) -> str:
+        """The format of a file, said or by its suffix."""
         if self.format:
             return self.format
-        return format_of(self.path)
+        return format_of(self.path or Path(self.short_name))
 
     def _unknown_format(self) -> InputError:
         return InputError(
@@ -214,6 +299,27 @@ class Source(Discreet):
                 hint="You need the right to read it, and to enter all folders above it.",
             ) from None  # fmt: skip
         return self.path
+
+
+def place_of(text: Any, folder: Path | None = None) -> dict[str, Any]:
+    """Where a database is: the address of a server, or the path of a file with its format."""
+    if isinstance(text, Address):
+        return {"database": text}
+    if not isinstance(text, str):
+        message = Sentence("'database' must be an address, got {given}", given=shown(text))
+        raise InputError("bad-address", message, hint="database: postgresql://user@host/name")
+    scheme = scheme_of(text)
+    if scheme not in FILES:
+        return {"database": Address.parse(text)}
+    # As SQLAlchemy writes them: three slashes before a path from here, four before one from the root.
+    path = unquote(text[text.index("://") + 3 :].partition("?")[0]).removeprefix("/")
+    return {"path": path_of(path, Sentence("the path of the database"), folder), "format": FILES[scheme]}
+
+
+def shown_url(url: str) -> str:
+    """The address of a file without user, password and options, which may be secrets."""
+    found = urlsplit(url)
+    return f"{found.scheme}://{found.netloc.rpartition('@')[2]}{found.path}"
 
 
 def _is_character(given: Any) -> bool:

@@ -14,6 +14,9 @@ from datetime import date, datetime
 from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from enum import Enum
 
+from velado.errors import InputError
+from velado.sentences import Sentence
+
 EXACT = Context(prec=100, rounding=ROUND_HALF_EVEN)
 """Python's own has fewer digits than a column may have."""
 INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
@@ -115,3 +118,15 @@ _CANONICAL: dict[ColumnType, Callable[[str, Field], str]] = {
     ColumnType.TIMESTAMP: _timestamp,
     ColumnType.BOOLEAN: _boolean,
 }
+
+
+def unsupported(kind: str, name: str, file: object) -> InputError:
+    """The error for a column whose cells are lists, structures or bytes."""
+    shown = kind.partition("(")[0].partition("<")[0] if "[" not in kind else "list"
+    return InputError(
+        "unsupported-type",
+        Sentence("cells of the type {kind} cannot be anonymized", kind=shown),
+        column=name,
+        file=str(file),
+        hint="Leave the column out, or write it as text or numbers, one value per cell: in a database by a query or a view.",
+    )

@@ -26,10 +26,12 @@ def as_pattern(path: Path | str) -> str:
 class DuckDBDialect(SqlDialect):
     """``kinds`` are the engine's own types of the columns."""
 
+    sorts_inside = True
+
     def __init__(self, kinds: Mapping[str, str] | None = None) -> None:
         self._kinds = kinds or {}
 
-    def text(self, cell: str) -> str:
+    def text(self, cell: str, type: ColumnType = ColumnType.TEXT) -> str:
         """The canonical text of a cell: DuckDB's own."""
         return f"CAST({cell} AS VARCHAR)"
 
@@ -38,18 +40,13 @@ class DuckDBDialect(SqlDialect):
         kind = self._kinds[field.name]
         return f"CAST({text} AS {wide(kind) if changed else kind})"
 
-    def missing_as(self, cell: str, markers: Sequence[str]) -> str:
-        """A text cell in which the markers are NULL."""
-        listed = ", ".join(map(literal, markers))
-        return f"CASE WHEN {cell} IN ({listed}) THEN NULL ELSE {cell} END" if listed else cell
-
     def hashed(self, cells: Sequence[str]) -> str:
         """A number of 64 bits."""
         return f"hash({', '.join(cells)})"
 
-    def about_distinct(self, cells: Sequence[str]) -> str:
+    def about_distinct(self, cells: Sequence[str], relation: str) -> str:
         """HyperLogLog."""
-        return f"approx_count_distinct({self.hashed(cells)})"
+        return f"SELECT approx_count_distinct({self.hashed(cells)}) FROM {relation}"
 
     def quotient(self, number: int, cell: str) -> str:
         """Whole division."""
@@ -62,10 +59,6 @@ class DuckDBDialect(SqlDialect):
     def random(self) -> str:
         """Seeded by the system."""
         return "random()"
-
-    def row_number(self) -> str:
-        """Rows keep their order where the connection preserves it."""
-        return "row_number() OVER ()"
 
     def all_true(self, conditions: Sequence[str]) -> str:
         """With thousands of columns DuckDB takes minutes to plan as many conditions joined by AND."""

@@ -268,12 +268,25 @@ class DuckDBTable(SqlTable):
         """Let go of a small table."""
         self.connection.unregister(name)
 
-    def kept(self, query: str, words: Mapping[str, Sequence[Text]]) -> str:
-        """The result of a query as a temporary table; few words become an ENUM, which sorts as bytes instead of texts."""
+    def _shown(self, columns: Sequence[str]) -> str:
+        """Values in their own types: the few different ones become texts afterwards."""
+        return self._keyed(columns)[1]
+
+    def _texts(self, values: Any) -> tuple[Text, ...]:
+        """The canonical texts of the values of a dictionary."""
+        import pyarrow as pa
+
+        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+            return tuple(values.to_pylist())
+        name = self.lookup({"place": pa.array(range(len(values))), "value": values})
+        return tuple(row[0] for row in self.ask(f"SELECT {self.sql.text('value')} FROM {name} ORDER BY place"))
+
+    def kept(self, lookup: str, words: Mapping[str, Sequence[Text]]) -> str:
+        """The small table in which few words are an ENUM, which sorts as bytes instead of texts."""
         replaced = ", ".join(f"{self.compact(column, known)} AS {column}" for column, known in words.items())
         self._registered += 1
         name = f"velado_{self._registered}"
-        self.run(f"CREATE TEMP TABLE {name} AS SELECT * REPLACE ({replaced}) FROM ({query})")
+        self.run(f"CREATE TEMP TABLE {name} AS SELECT * REPLACE ({replaced}) FROM {lookup}")
         return name
 
     def compact(self, cell: str, words: Sequence[Text]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from velado.errors import InputError
 from velado.sentences import Sentence
 from velado.tables.sql.dialect import SqlDialect
+from velado.tables.types import unsupported
 
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
            "UHUGEINT", "BOOLEAN", "DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")  # fmt: skip
@@ -94,15 +95,3 @@ def _single(kind: Any) -> bool:
     texts = t.is_string(kind) or t.is_large_string(kind) or t.is_string_view(kind)
     plain = t.is_null(kind) or t.is_boolean(kind) or t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind)
     return bool(texts or plain or t.is_temporal(kind) or t.is_interval(kind))
-
-
-def unsupported(kind: str, name: str, file: Path | str) -> InputError:
-    """The error for a column whose cells are lists, structures or bytes."""
-    shown = kind.partition("(")[0].partition("<")[0] if "[" not in kind else "list"
-    return InputError(
-        "unsupported-type",
-        Sentence("cells of the type {kind} cannot be anonymized", kind=shown),
-        column=name,
-        file=file,
-        hint="Take the column out of the file, or write it as text or numbers, one value per cell.",
-    )

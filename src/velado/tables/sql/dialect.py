@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from velado.tables.types import Field
+from velado.tables.types import ColumnType, Field
 
 
 def literal(text: str) -> str:
@@ -14,7 +14,12 @@ def literal(text: str) -> str:
 
 
 class SqlDialect(ABC):
-    """How one engine says what others say differently."""
+    """How one engine says what others say differently.
+
+    ``sorts_inside``: rows of an ordered subquery stay in their order, so that cells can be made texts behind the sort.
+    """
+
+    sorts_inside = False
 
     def quoted(self, name: str) -> str:
         """A name in SQL."""
@@ -25,24 +30,25 @@ class SqlDialect(ABC):
         return literal(text)
 
     @abstractmethod
-    def text(self, cell: str) -> str:
-        """The canonical text of a cell."""
+    def text(self, cell: str, type: ColumnType = ColumnType.TEXT) -> str:
+        """The canonical text of a cell of a type."""
 
     @abstractmethod
     def typed(self, text: str, field: Field, changed: bool) -> str:
         """A canonical text as a value of the column's type; of ``changed`` values as wide as the type's family gets."""
 
-    @abstractmethod
     def missing_as(self, cell: str, markers: Sequence[str]) -> str:
         """A text cell in which the markers are missing values."""
+        listed = ", ".join(map(self.literal, markers))
+        return f"CASE WHEN {cell} IN ({listed}) THEN NULL ELSE {cell} END" if listed else cell
 
     @abstractmethod
     def hashed(self, cells: Sequence[str]) -> str:
         """A whole number from 0 that depends on the cells only."""
 
     @abstractmethod
-    def about_distinct(self, cells: Sequence[str]) -> str:
-        """About how many different combinations of cells there are."""
+    def about_distinct(self, cells: Sequence[str], relation: str) -> str:
+        """A query for about how many different combinations of cells there are."""
 
     @abstractmethod
     def quotient(self, number: int, cell: str) -> str:
@@ -56,13 +62,13 @@ class SqlDialect(ABC):
     def random(self) -> str:
         """A random number for every row."""
 
-    @abstractmethod
     def row_number(self) -> str:
         """The place of a row in the table, from 1."""
+        return "row_number() OVER ()"
 
-    @abstractmethod
     def all_true(self, conditions: Sequence[str]) -> str:
         """Whether all of very many conditions hold."""
+        return " AND ".join(conditions) or "true"
 
     @abstractmethod
     def unpivoted(self, cells: Sequence[str]) -> str:

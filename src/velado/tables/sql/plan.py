@@ -18,8 +18,9 @@ from velado.tables.sql.table import AT_ONCE, WIDE, SqlTable, join_keys
 from velado.tables.types import ColumnType, Field
 from velado.values import ROOT
 
-ROW, NTH, BY, DICE = "velado_row", "velado_nth", "velado_by", "velado_dice"
-"""Columns beside those of the table: the place of a row, its number among rows that are alike, its code, a random number."""
+ROW, NTH, BY, DICE, PLACE = "velado_row", "velado_nth", "velado_by", "velado_dice", "velado_place"
+"""Columns beside those of the table: the place of a row, its number among rows that are alike, its code, a random number,
+its place in the result."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,7 +68,7 @@ class PlanQuery(Discreet):
         join = "LEFT JOIN" if selection.star else "JOIN"
         tables = [
             f"{join} {self._labels(t) if selection.shown is None else self._codes(t)} AS t{i} "
-            f"ON {self.table.key(t)} = t{i}.key"
+            f"ON {self.table.key(t)} = t{i}.velado_key"
             for i, t in enumerate(plan.translations)
         ]
         joins, replaced = self._replaced()
@@ -82,22 +83,29 @@ class PlanQuery(Discreet):
             column = self.table.inner[field.name]
             cell, shown = cells.get(field.name) or self._passed(field)
             if self._starring:
-                cell = f"CASE WHEN s.k0 IS NULL THEN {self.sql.literal(ROOT)} ELSE {self.sql.text(cell)} END"
+                shown_as = ColumnType.TEXT if field.name in cells else field.type
+                cell = f"CASE WHEN s.k0 IS NULL THEN {self.sql.literal(ROOT)} ELSE {self.sql.text(cell, shown_as)} END"
             inner.append(f"{cell} AS {column}")
             outer.append(f"{shown} AS {self.sql.quoted(field.name)}")
-        body = f"SELECT {', '.join(inner or ['1 AS velado_nothing'])} FROM {self._rows()} AS p "
+        place = {"keep": f"p.{ROW}", "shuffle": self.sql.random()}.get(self.order)
+        if place is not None and not self.sql.sorts_inside:
+            inner.append(f"{place} AS {PLACE}")
+        body = f"SELECT {', '.join(inner or ['1 AS velado_nothing'])} FROM {self._rows()} "
         body += " ".join([*tables, *joins, self._selected(join)])
-        body += {"keep": f" ORDER BY p.{ROW}", "shuffle": f" ORDER BY {self.sql.random()}"}.get(self.order, "")
-        query = f"SELECT {', '.join(outer)} FROM ({body})"
+        if place is not None and self.sql.sorts_inside:
+            body += f" ORDER BY {place}"
+        query = f"SELECT {', '.join(outer)} FROM ({body}) AS q"
+        if place is not None and not self.sql.sorts_inside:
+            return f"{query} ORDER BY {PLACE}"
         by_all = ", ".join(map(str, range(1, len(outer) + 1)))
         return f"{query} ORDER BY {by_all}" if self.order == "sorted" else query
 
     def _rows(self) -> str:
         """The rows, numbered where their places are needed, dealt out where equal ones are parted."""
-        relation = self.table.of(self.table.header)
+        plain = self.table.of(self.table.header, "p")
         if self.order == "keep" or self.plan.noise:
-            relation = f"(SELECT *, {self.sql.row_number()} AS {ROW} FROM {relation})"
-        return relation if self.plan.selection.dealing is None else self._dealt(relation)
+            plain = f"(SELECT p.*, {self.sql.row_number()} AS {ROW} FROM {plain}) AS p"
+        return plain if self.plan.selection.dealing is None else self._dealt(plain)
 
     def _dealt(self, relation: str) -> str:
         """The rows numbered at random among those that are alike; values with the same code are alike, too."""
@@ -105,11 +113,11 @@ class PlanQuery(Discreet):
         assert dealing is not None
         alike, code, join = [self.table.key(t) for t in self.plan.translations], "", ""
         if dealing.by is not None:
-            join = f"JOIN {self._codes(dealing.by)} AS d ON {self.table.key(dealing.by)} = d.key"
+            join = f"JOIN {self._codes(dealing.by)} AS d ON {self.table.key(dealing.by)} = d.velado_key"
             alike, code = [*alike, "d.code"], f", d.code AS {BY}"
         nth = f"row_number() OVER (PARTITION BY {', '.join(alike)} ORDER BY {DICE}) AS {NTH}"
-        diced = f"(SELECT *, {self.sql.random()} AS {DICE} FROM {relation})"
-        return f"(SELECT p.*{code}, {nth} FROM {diced} AS p {join})"
+        diced = f"(SELECT p.*, {self.sql.random()} AS {DICE} FROM {relation}) AS p"
+        return f"(SELECT p.*{code}, {nth} FROM {diced} {join}) AS p"
 
     # Cells
 
@@ -131,7 +139,7 @@ class PlanQuery(Discreet):
         column = self.table.inner[field.name]
         cell, shown = f"p.{column}", column
         if field.type is not ColumnType.TEXT:
-            return cell, self.sql.text(column) if field.name in self.texts else column
+            return cell, self.sql.text(column, field.type) if field.name in self.texts else column
         words = self._known.get(field.name, ())
         if words:
             cell, shown = self.table.compact(cell, words), self.sql.text(column)
@@ -169,9 +177,9 @@ class PlanQuery(Discreet):
         sums = {n.column: n for n in self.plan.noise}
         for i, t in enumerate([*self.plan.replaced, *(n.numbers for n in self.plan.noise)]):
             noise, cell = sums.get(t.column), f"r{i}.label"
-            on = f"{self.table.key(t)} = r{i}.key"
+            on = f"{self.table.key(t)} = r{i}.velado_key"
             if t.by is not None:
-                on += f" AND {self.sql.text(f'p.{self.table.inner[t.by]}')} = r{i}.other"
+                on += f" AND {self.table.text_of(t.by, f'p.{self.table.inner[t.by]}')} = r{i}.other"
             joins.append(f"LEFT JOIN {self._labels(t, self.guard and noise is None)} AS r{i} ON {on}")
             if noise is not None:
                 cell = noisy(self.sql, noise, self.sql.text(cell), f"p.{ROW}")
@@ -185,7 +193,7 @@ class PlanQuery(Discreet):
         import pyarrow as pa
 
         keys = pa.array(join_keys(t), pa.string())
-        return self.table.lookup({"key": keys, "code": pa.array(t.codes.astype(np.int64))})
+        return self.table.lookup({"velado_key": keys, "code": pa.array(t.codes.astype(np.int64))})
 
     def _labels(self, t: Translation, guard: bool | None = None) -> str:
         """A table key → label and code."""
@@ -193,12 +201,12 @@ class PlanQuery(Discreet):
 
         labels = guarded(t.labels, self.guard if guard is None else guard)
         columns = {
-            "key": pa.array(join_keys(t), pa.string()),
+            "velado_key": pa.array(join_keys(t), pa.string()),
             "label": pa.array([labels[c] for c in t.codes], pa.string()),
             "code": pa.array(t.codes.astype(np.int64)),
             **({"other": pa.array(t.others, pa.string())} if t.by else {}),
         }
-        return self.table.kept(f"SELECT * FROM {self.table.lookup(columns)}", {"label": labels})
+        return self.table.kept(self.table.lookup(columns), {"label": labels})
 
     @cached_property
     def _chunks(self) -> list[list[tuple[int, int]]]:
@@ -255,12 +263,13 @@ class PlanQuery(Discreet):
             shown = pa.array(selection.shown[:, i].astype(np.int32, copy=False))
             columns[f"l{i}"] = pa.DictionaryArray.from_arrays(shown, pa.array(labels, pa.string())).cast(pa.string())
             words[f"l{i}"] = labels
-        return self.table.kept(f"SELECT * FROM {self.table.lookup(columns)}", words)
+        return self.table.kept(self.table.lookup(columns), words)
 
 
 def guarded_cell(sql: SqlDialect, cell: str) -> str:
     """A text cell that gets an apostrophe where a spreadsheet would take it for a formula."""
-    return f"CASE WHEN {_formula(sql, cell)} THEN chr(39) || {cell} ELSE {cell} END"
+    apostrophe = sql.literal("'")
+    return f"CASE WHEN {_formula(sql, cell)} THEN {apostrophe} || {cell} ELSE {cell} END"
 
 
 def _formula(sql: SqlDialect, cell: str) -> str:

@@ -66,17 +66,25 @@ class SqlTable(Table):
         """A small table for joins, from Arrow arrays; its name."""
 
     @abstractmethod
-    def kept(self, query: str, words: Mapping[str, Sequence[Text]]) -> str:
-        """The result of a query as a temporary table; columns of few different words may be kept compactly."""
+    def forget(self, name: str) -> None:
+        """Let go of a small table."""
 
-    @abstractmethod
+    def kept(self, lookup: str, words: Mapping[str, Sequence[Text]]) -> str:
+        """A small table of which columns of few different words may be kept compactly; its name."""
+        return lookup
+
     def compact(self, cell: str, words: Sequence[Text]) -> str:
         """A text cell whose every value is one of the words, as the engine sorts and stores it best."""
+        return cell
 
-    def of(self, columns: Sequence[str]) -> str:
+    def of(self, columns: Sequence[str], name: str = "t") -> str:
         """The relation with these columns: planning takes its time for every column that is in it."""
         cells = ", ".join(self.cells[c] for c in dict.fromkeys(columns))
-        return f"(SELECT {cells} FROM {self.relation})" if cells else self.relation
+        return f"(SELECT {cells} FROM {self.relation}) AS {name}" if cells else self.relation
+
+    def text_of(self, column: str, cell: str = "") -> str:
+        """The canonical text of a column's cell; the cell as it is called here, if not by its inner name."""
+        return self.sql.text(cell or self.inner[column], self.type_of(column))
 
     # Asking
 
@@ -86,8 +94,7 @@ class SqlTable(Table):
 
     def distinct(self, columns: Sequence[str]) -> int:
         """About how many combinations of the columns' values there are."""
-        about = self.sql.about_distinct([self.inner[c] for c in columns])
-        return int(self.ask(f"SELECT {about} FROM {self.of(columns)}")[0][0])
+        return int(self.ask(self.sql.about_distinct([self.inner[c] for c in columns], self.of(columns)))[0][0])
 
     def count(self, columns: Sequence[str], lot: tuple[int, int] = (0, 1), by: Sequence[str] = ()) -> Counts:
         """How often each combination of the columns' values occurs; of ``lot`` (i, n) those whose hash is i modulo n."""
@@ -98,7 +105,8 @@ class SqlTable(Table):
         if lot[1] > 1:
             chosen = f"WHERE {self.sql.hashed([self.inner[c] for c in by])} % {lot[1]} = {lot[0]}"
         inside = f"SELECT {cells} FROM {self.of([*columns, *by])} {chosen}"
-        return self._counts(self.arrow(f"SELECT {keys}, count(*) AS n FROM ({inside}) GROUP BY {keys}"), columns)
+        shown = self._shown(columns)
+        return self._counts(self.arrow(f"SELECT {shown}, count(*) AS n FROM ({inside}) AS g GROUP BY {keys}"), columns)
 
     def groups(
         self, combinations: Sequence[Sequence[str]], below: Sequence[int], besides: str | None = None, lots: int = 1
@@ -120,14 +128,14 @@ class SqlTable(Table):
         cells = [self.inner[c] for c in columns]
         conditions = [f"{cells[-1]} IS NOT NULL"]
         if besides is not None:
-            conditions.append(f"{self.sql.text(cells[-1])} <> {self.sql.literal(besides)}")
+            conditions.append(f"{self.text_of(columns[-1])} <> {self.sql.literal(besides)}")
         if lot[1] > 1:
             conditions.append(f"{self.sql.hashed(cells)} % {lot[1]} = {lot[0]}")
         keys = ", ".join(cells)
         sizes = f"SELECT count(*) AS n FROM {self.of(columns)} WHERE {' AND '.join(conditions)} GROUP BY {keys}"
         totals = ("n", "CASE WHEN n = 1 THEN 1 ELSE 0 END", f"CASE WHEN n < {int(below)} THEN n ELSE 0 END")
         summed = ", ".join(f"coalesce({self.sql.sum(x)}, 0)" for x in totals)
-        return f"SELECT {number}, {summed} FROM ({sizes})"
+        return f"SELECT {number} AS number, {summed} FROM ({sizes}) AS s{number}"
 
     def lacks(self, column: str) -> bool:
         """Whether a row has no value in the column."""
@@ -144,14 +152,14 @@ class SqlTable(Table):
         The sum over the rows of a group is never more than the number of different people in it.
         """
         who = self.inner[person]
-        owned = f"SELECT {who} AS who, count(*) AS n FROM {self.of([person])} GROUP BY who"
-        found = self.ask(f"SELECT n, count(*) FROM ({owned}) GROUP BY n")
+        owned = f"SELECT {who} AS who, count(*) AS n FROM {self.of([person])} GROUP BY {who}"
+        found = self.ask(f"SELECT n, count(*) FROM ({owned}) AS o GROUP BY n")
         unit = common_unit([n for n, _ in found], sum(people for _, people in found))
         cells, keys = self._keyed(columns)
         share = self.sql.quotient(unit, "o.n")
         table = self.arrow(
-            f"SELECT {keys}, {self.sql.sum('share')} AS n FROM (SELECT {cells}, {share} AS share "
-            f"FROM {self.of([*columns, person])} AS p JOIN ({owned}) AS o ON p.{who} = o.who) GROUP BY {keys}"
+            f"SELECT {self._shown(columns)}, {self.sql.sum('share')} AS n FROM (SELECT {cells}, {share} AS share "
+            f"FROM {self.of([*columns, person], 'p')} JOIN ({owned}) AS o ON p.{who} = o.who) AS g GROUP BY {keys}"
         )
         return self._counts(table, columns), unit
 
@@ -163,8 +171,8 @@ class SqlTable(Table):
         cells, keys = self._keyed(columns)
         who = self.sql.hashed([self.inner[person]])
         table = self.arrow(
-            f"SELECT {keys}, count(*) AS n, who FROM (SELECT {cells}, {who} AS who "
-            f"FROM {self.of([*columns, person])}) GROUP BY {keys}, who"
+            f"SELECT {self._shown(columns)}, count(*) AS n, who FROM (SELECT {cells}, {who} AS who "
+            f"FROM {self.of([*columns, person])}) AS g GROUP BY {keys}, who"
         )
         return self._counts(table, columns), np.from_dlpack(table.column("who").combine_chunks())
 
@@ -172,6 +180,10 @@ class SqlTable(Table):
         """The cells of some columns named k0, k1, …, and these names."""
         cells = ", ".join(f"{self.inner[c]} AS k{i}" for i, c in enumerate(columns))
         return cells, ", ".join(f"k{i}" for i in range(len(columns)))
+
+    def _shown(self, columns: Sequence[str]) -> str:
+        """The keys of a GROUP BY as they are fetched: most engines hand texts over best."""
+        return ", ".join(f"{self.text_of(c, f'k{i}')} AS k{i}" for i, c in enumerate(columns))
 
     def _counts(self, table: pa.Table, columns: Sequence[str]) -> Counts:
         """The columns of a GROUP BY and the counts behind them."""
@@ -186,12 +198,7 @@ class SqlTable(Table):
 
     def _texts(self, values: Any) -> tuple[Text, ...]:
         """The canonical texts of the values of a dictionary."""
-        import pyarrow as pa
-
-        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
-            return tuple(values.to_pylist())
-        name = self.lookup({"place": pa.array(range(len(values))), "value": values})
-        return tuple(row[0] for row in self.ask(f"SELECT {self.sql.text('value')} FROM {name} ORDER BY place"))
+        return tuple(values.to_pylist())
 
     def amounts(self, columns: Sequence[str]) -> Iterator[tuple[str, dict[Text, int]]]:
         """How often each value of each column occurs; of many columns several in one pass."""
@@ -203,17 +210,17 @@ class SqlTable(Table):
             return
         for first in range(0, len(columns), AT_ONCE):
             chunk = columns[first : first + AT_ONCE]
-            cells = self.sql.unpivoted([self.sql.text(self.inner[c]) for c in chunk])
+            cells = self.sql.unpivoted([self.text_of(c) for c in chunk])
             found: list[dict[Text, int]] = [{} for _ in chunk]
             for i, value, n in self.ask(
-                f"SELECT i, v, count(*) FROM (SELECT {cells} FROM {self.of(chunk)}) GROUP BY i, v"
+                f"SELECT i, v, count(*) FROM (SELECT {cells} FROM {self.of(chunk)}) AS u GROUP BY i, v"
             ):
                 found[i][value] = n
             yield from zip(chunk, found, strict=True)
 
     def filled(self, value: str) -> int:
         """How many rows show the value in every column."""
-        conditions = [f"coalesce({self.sql.text(c)} = {self.sql.literal(value)}, false)" for c in self.inner.values()]
+        conditions = [f"coalesce({self.text_of(c)} = {self.sql.literal(value)}, false)" for c in self.inner]
         where = self.sql.all_true(conditions)
         return int(self.ask(f"SELECT count(*) FROM {self.of(self.header)} WHERE {where}")[0][0])
 
@@ -223,11 +230,11 @@ class SqlTable(Table):
 
         found = {}
         for translation in plan.translations:
-            known = self.lookup({"key": pa.array(join_keys(translation), pa.string())})
+            known = self.lookup({"velado_key": pa.array(join_keys(translation), pa.string())})
             cell = self.key(translation)
             rows = self.ask(
-                f"SELECT DISTINCT {cell} AS v FROM {self.of([translation.column])} AS p LEFT JOIN {known} AS k "
-                f"ON {cell} = k.key WHERE k.key IS NULL ORDER BY v LIMIT 5"
+                f"SELECT DISTINCT {cell} AS v FROM {self.of([translation.column], 'p')} LEFT JOIN {known} AS k "
+                f"ON {cell} = k.velado_key WHERE k.velado_key IS NULL ORDER BY v LIMIT 5"
             )
             if rows:
                 found[translation.column] = ["(missing)" if r[0] in (None, ABSENT) else r[0] for r in rows]
@@ -237,22 +244,24 @@ class SqlTable(Table):
         self, offset: int, limit: int, sort: str | None = None, where: Mapping[str, Text] | None = None
     ) -> pa.Table:
         """Some rows to look at, all cells as texts: sorted by a column, and only those with given values."""
-        shown = ", ".join(f"{self.sql.text(c)} AS {self.sql.quoted(name)}" for name, c in self.inner.items())
+        shown = ", ".join(f"{self.text_of(name)} AS {c}" for name, c in self.inner.items())
         conditions = [
             f"{self.inner[name]} IS NULL" if value is None
-            else f"{self.sql.text(self.inner[name])} = {self.sql.literal(value)}"
+            else f"{self.text_of(name)} = {self.sql.literal(value)}"
             for name, value in (where or {}).items()
         ]  # fmt: skip
-        numbered = f"(SELECT *, {self.sql.row_number()} AS velado_row FROM {self.of(self.header)})"
+        numbered = f"(SELECT t.*, {self.sql.row_number()} AS velado_row FROM {self.of(self.header)}) AS n"
         chosen = f"WHERE {' AND '.join(conditions)}" if conditions else ""
-        order = "velado_row" if sort is None else f"{self.inner[sort]} NULLS LAST, velado_row"
-        return self.arrow(
+        # The cell itself, not its text of the same name.
+        order = "velado_row" if sort is None else f"n.{self.inner[sort]} IS NULL, n.{self.inner[sort]}, velado_row"
+        found = self.arrow(
             f"SELECT {shown} FROM {numbered} {chosen} ORDER BY {order} LIMIT {int(limit)} OFFSET {int(offset)}"
         )
+        return found.rename_columns(list(self.inner))
 
     def key(self, t: Translation) -> str:
         """The cell of a translated column as it is joined with its table."""
-        cell = self.sql.text(f"p.{self.inner[t.column]}")
+        cell = self.text_of(t.column, f"p.{self.inner[t.column]}")
         return f"coalesce({cell}, {self.sql.literal(ABSENT)})" if None in t.keys else cell
 
     def texts(self) -> list[str]:

@@ -1,0 +1,113 @@
+"""How PostgreSQL says what engines say differently."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from velado.tables.sql.dialect import SqlDialect, literal
+from velado.tables.types import ColumnType, Field
+
+BITS = 52
+TINY = 2.0**-53
+MOST = 2**63 - 1
+
+
+class PostgreSQLDialect(SqlDialect):
+    """Texts are compared by their bytes: collation "C"."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[ColumnType, str] = {}
+
+    def literal(self, text: str) -> str:
+        """Also where a server takes backslashes for more than they are."""
+        return literal(text) if "\\" not in text else "E" + literal(text.replace("\\", "\\\\"))
+
+    def text(self, cell: str, type: ColumnType = ColumnType.TEXT) -> str:
+        """The server's own text; of floats as Python's ``repr`` writes them."""
+        said = f"CAST({cell} AS text)"
+        if type is not ColumnType.FLOAT:
+            return said if type is ColumnType.TEXT else f'{said} COLLATE "C"'
+        plain = f"CAST(CAST({said} AS numeric) AS text)"
+        return (
+            f"(CASE WHEN {said} ~ '^-?[0-9]+$' THEN {said} || '.0' WHEN {said} = 'NaN' THEN 'nan' "
+            f"WHEN {said} LIKE '%Infinity' THEN replace({said}, 'Infinity', 'inf') "
+            # Large numbers have an exponent from 10 to the 16th on, as everywhere, not from the 15th (or 6th) on.
+            f"WHEN {said} ~ 'e[+](0[0-9]|1[0-5])$' THEN CASE WHEN {plain} LIKE '%.%' THEN {plain} ELSE {plain} || '.0' END "
+            f'ELSE {said} END COLLATE "C")'
+        )
+
+    def typed(self, text: str, field: Field, changed: bool) -> str:
+        """A text as a value of the column's type; changed values may need more room."""
+        return f"CAST({text} AS {stored(field, changed)})"
+
+    def hashed(self, cells: Sequence[str]) -> str:
+        """63 bits of the server's hash of all texts, which has the same result for one snapshot and server."""
+        texts = [f"coalesce(CAST({c} AS text), chr(30))" for c in cells]
+        return f"(hashtextextended({' || chr(31) || '.join(texts)}, 0) & {MOST})"
+
+    def about_distinct(self, cells: Sequence[str], relation: str) -> str:
+        """Counted: there is no estimate without statistics, which may be old."""
+        return f"SELECT count(*) FROM (SELECT DISTINCT {', '.join(cells)} FROM {relation}) AS d"
+
+    def quotient(self, number: int, cell: str) -> str:
+        """Division of whole numbers."""
+        return f"CAST({number} AS bigint) / {cell}"
+
+    def sum(self, cell: str) -> str:
+        """A sum of 64 bits."""
+        return f"CAST(sum({cell}) AS bigint)"
+
+    def random(self) -> str:
+        """Seeded by the server from the system's randomness in every session."""
+        return "random()"
+
+    def unpivoted(self, cells: Sequence[str]) -> str:
+        """Two arrays unnested side by side."""
+        numbers = ", ".join(map(str, range(len(cells))))
+        return f"unnest(ARRAY[{numbers}]) AS i, unnest(ARRAY[{', '.join(cells)}]) AS v"
+
+    def among(self, cells: Sequence[str]) -> str:
+        """Missing cells are left out."""
+        return f"concat_ws(chr(31), {', '.join(cells)})"
+
+    def matches(self, cell: str, pattern: str) -> str:
+        """Advanced regular expressions."""
+        return f"{cell} ~ {self.literal(pattern)}"
+
+    def is_all(self, cell: str, pattern: str) -> str:
+        """From the first character to the last."""
+        return f"{cell} ~ {self.literal(f'^(?:{pattern})$')}"
+
+    def uniform(self, seed: str, row: str) -> str:
+        """The first 13 hexadecimal digits of a SHA-256."""
+        digest = f"encode(sha256(convert_to({self.literal(seed)} || {row}, 'UTF8')), 'hex')"
+        bits = f"CAST(CAST('x' || substr({digest}, 1, {BITS // 4}) AS bit({BITS})) AS bigint)"
+        return f"({bits} / CAST({float(2**BITS)!r} AS double precision) + {TINY!r})"
+
+    def number(self, text: str) -> str:
+        """A double."""
+        return f"CAST({text} AS double precision)"
+
+    def rounded(self, number: str, decimals: int) -> str:
+        """Half away from zero."""
+        return f"CAST(CAST({number} AS numeric(38, {decimals})) AS text)"
+
+
+def stored(field: Field, changed: bool = False) -> str:
+    """The server's type for values of a column: of changed ones as wide as the type's family gets."""
+    match field.type:
+        case ColumnType.DECIMAL:
+            return f"numeric(38, {field.decimals})"
+        case ColumnType.FLOAT:
+            return "real" if field.single and not changed else "double precision"
+        case other:
+            return STORED[other]
+
+
+STORED = {
+    ColumnType.TEXT: "text",
+    ColumnType.INTEGER: "bigint",
+    ColumnType.DATE: "date",
+    ColumnType.TIMESTAMP: "timestamp",
+    ColumnType.BOOLEAN: "boolean",
+}

@@ -1,0 +1,157 @@
+"""A conversation with a server, in one transaction: what is read is one snapshot, what is written appears with its end."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from velado.errors import Cancelled
+from velado.progress import Progress
+from velado.tables.address import Address, TableName
+from velado.tables.session import Session
+from velado.tables.sql.dialect import SqlDialect
+from velado.tables.types import Field
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class ServerColumn:
+    """A column as a server describes it: ``kind`` is the server's own type; ``cell`` how it is read in SQL, without
+    its name; ``stored`` the type in which its values are written."""
+
+    field: Field
+    kind: str
+    cell: str
+    stored: str
+
+
+class Connection(ABC):
+    """Statements, results in Arrow, small tables. Errors are told in our words; whoever cancels the call ends a statement."""
+
+    sql: SqlDialect
+
+    def __init__(self, address: Address, progress: Progress) -> None:
+        self.address, self.progress = address, progress
+        self.token = secrets.token_hex(6)
+        self._numbers = itertools.count(1)
+
+    @classmethod
+    def shared(cls, address: Address, session: Session) -> Any:
+        """The connection of a session to an address: all its tables see one snapshot."""
+        connection = session.connections.borrow(address, lambda: cls(address, session.progress))
+        connection.progress = session.progress
+        return connection
+
+    # What servers say
+
+    @abstractmethod
+    def execute(self, statement: str) -> Any:
+        """Run a statement, as the driver does."""
+
+    @abstractmethod
+    def fetched(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a query, as the driver gives them."""
+
+    @abstractmethod
+    def streamed(self, query: str) -> pa.RecordBatchReader:
+        """The rows of a query in batches, types by those of the server."""
+
+    @abstractmethod
+    def load(self, table: str, batches: Iterator[pa.RecordBatch]) -> None:
+        """Append batches to a table."""
+
+    @abstractmethod
+    def described(self, relation: str, name: str) -> list[ServerColumn]:
+        """The columns of a relation."""
+
+    @abstractmethod
+    def find(self, table: TableName) -> TableName | None:
+        """The full name of a table or view that is there and may be read."""
+
+    @abstractmethod
+    def temporary(self, name: str, columns: Mapping[str, pa.DataType]) -> None:
+        """Make a temporary table; texts are told apart by their bytes."""
+
+    @abstractmethod
+    def filled(self, name: str, columns: Sequence[str]) -> None:
+        """A temporary table has its rows: make joins with it fast."""
+
+    @abstractmethod
+    def translated(self, error: Exception, name: str) -> BaseException:
+        """The error that a user gets for one of the driver's. No cell is repeated."""
+
+    @abstractmethod
+    def interrupt(self) -> None:
+        """End the statement that is running, from another thread."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the conversation; what was not committed is gone."""
+
+    @property
+    @abstractmethod
+    def errors(self) -> tuple[type[Exception], ...]:
+        """Errors of the driver."""
+
+    # What all do alike
+
+    @contextmanager
+    def watched(self, name: str | None = None) -> Iterator[None]:
+        """Errors in our words; a cancelled call explains every other error."""
+        try:
+            with self.progress.interrupting(self.interrupt):
+                yield
+        except self.errors as error:
+            if self.progress.cancelled:
+                raise Cancelled() from None
+            raise self.translated(error, name or self.address.text) from None
+
+    def run(self, statement: str, name: str | None = None) -> Any:
+        """Run a statement."""
+        with self.watched(name):
+            return self.execute(statement)
+
+    def ask(self, query: str, name: str | None = None) -> list[tuple[Any, ...]]:
+        """The rows of a small result."""
+        with self.watched(name):
+            return self.fetched(query)
+
+    def batches(self, query: str, name: str | None = None) -> pa.RecordBatchReader:
+        """The rows of a result, some at a time."""
+        import pyarrow as pa
+
+        with self.watched(name):
+            reader = self.streamed(query)
+
+        def rows() -> Iterator[Any]:
+            with self.watched(name):
+                for batch in reader:
+                    self.progress.check()
+                    yield batch
+
+        return pa.RecordBatchReader.from_batches(reader.schema, rows())
+
+    def lookup(self, columns: Mapping[str, Any]) -> str:
+        """A small table for joins, from Arrow arrays; its name."""
+        import pyarrow as pa
+
+        name = self.new_name()
+        table = pa.table(dict(columns))
+        with self.watched():
+            self.temporary(name, {f.name: f.type for f in table.schema})
+            self.load(name, iter(table.to_batches()))
+            self.filled(
+                name, [n for n in table.column_names if n == "velado_key" or (n[0] in "kp" and n[1:].isdigit())]
+            )
+        return name
+
+    def new_name(self) -> str:
+        """A name that no other table has."""
+        return f"velado_{self.token}_{next(self._numbers)}"
