@@ -39,11 +39,10 @@ class ServerTable(SqlTable):
             self.relation = relation or self._relation()
             found = connection.described(self.relation, source.name)
             self._check_types(source)
-            self.sql = connection.sql
             self.header = Header(names_of([c.field.name for c in found], source.names, source.name))
             self.columns = tuple(c.field for c in found)
             self.inner = dict(zip(self.header, inner_names(len(found)), strict=True))
-            self.kinds = {c.field.name: c.stored for c in found}
+            self.sql = connection.dialect({c.field.name: c.stored for c in found})
             markers = list(dict.fromkeys(("", *(source.missing or ()))))
             self.cells = {}
             for column, (name, inner) in zip(found, self.inner.items(), strict=True):
