@@ -68,6 +68,21 @@ def published(name: str) -> pa.Table:
     return pa.table({name: pa.array([row[i] for row in rows]) for i, name in enumerate(columns)})
 
 
+def comment(name: str) -> str:
+    with postgresql.connect() as connection:
+        (found,) = connection.execute("SELECT obj_description(%s::regclass)", [name]).fetchone() or ("",)
+        return str(found)
+
+
+def change(name: str) -> None:
+    """Add a row, remove one, change one: all columns are texts."""
+    with postgresql.connect() as connection:
+        table = sql.Identifier(name)
+        connection.execute(sql.SQL("INSERT INTO {0} SELECT * FROM {0} LIMIT 1").format(table))
+        connection.execute(sql.SQL("DELETE FROM {0} WHERE ctid = (SELECT min(ctid) FROM {0})").format(table))
+        connection.execute(sql.SQL("UPDATE {0} SET sex = 'new' WHERE ctid = (SELECT min(ctid) FROM {0})").format(table))
+
+
 POSTGRESQL = EngineUnderTest(
     "postgresql",
     sources=("table",),
@@ -76,4 +91,8 @@ POSTGRESQL = EngineUnderTest(
     put=_put,
     target=_sink,
     published=published,
+    listed=postgresql.tables,
+    comment=comment,
+    put_as=put_rows,
+    change=change,
 )

@@ -30,8 +30,13 @@ class EngineUnderTest:
     sinks: tuple[str, ...]
     put: Callable[[pa.Table, str, Path], Source]
     target: Callable[[str, Path, Mapping[str, Any]], Sink]
-    published: Callable[[str], pa.Table] | None = None
-    """The rows of a table that was published, by the driver alone."""
+    published: Callable[[str], pa.Table] = lambda name: pa.table({})
+    """The rows of a table of a server, by the driver alone; the next ones likewise: all names of tables, the comment of a
+    table, a table made, rows added, changed and removed in one."""
+    listed: Callable[[], set[str]] = set
+    comment: Callable[[str], str] = str
+    put_as: Callable[[pa.Table, str], None] = lambda table, name: None
+    change: Callable[[str], None] = lambda name: None
 
     @property
     def engine(self) -> Engine:

@@ -34,7 +34,7 @@ class ServerTable(SqlTable):
         """``relation``: the table where it has another name than the source says."""
         self.source, self.connection = source, connection
         self.memory = session.memory
-        self._session = session
+        self._session, self._closed = session, False
         try:
             self.relation = relation or self._relation()
             found = connection.described(self.relation, source.name)
@@ -130,8 +130,10 @@ class ServerTable(SqlTable):
         self.connection.interrupt()
 
     def close(self) -> None:
-        """Give the connection back."""
-        self._session.connections.give_back(self.connection.address)
+        """Give the connection back, once."""
+        if not self._closed:
+            self._closed = True
+            self._session.connections.give_back(self.connection.address)
 
     def lookup(self, columns: Mapping[str, Any]) -> str:
         """A small table for joins: a temporary one of the server."""
