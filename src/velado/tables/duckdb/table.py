@@ -176,9 +176,6 @@ class DuckDBTable(SqlTable):
     def write(self, plan: Plan, into: Slot) -> None:
         """Write what the plan makes of the table: a file in the format of the sink's suffix, or in batches to where the slot is."""
         sink = into.sink
-        if sink.in_memory:
-            into.table, into.fields = self.fetch(plan, sink.order), self._query(plan, sink.order).released
-            return
         if into.path is None:
             query = self._query(plan, sink.order, sink.guarded)
             self.run("SET preserve_insertion_order = true")
