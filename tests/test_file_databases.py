@@ -24,7 +24,7 @@ import pyarrow.parquet
 import pytest
 
 from tests.servers import postgresql
-from velado import InputError, Release, anonymize
+from velado import InputError, Project, Release, anonymize
 from velado.errors import VeladoError
 from velado.tables import ColumnType, Session, Source, list_tables, open_table
 from velado.tables.sqlite import connection as sqlite_connection
@@ -273,7 +273,7 @@ def test_a_file_goes_into_a_database_and_back(tmp_path: Path, kind: str) -> None
     pyarrow.parquet.write_table(rows, source)
     target = tmp_path / f"out.{kind}"
     columns = {name: {"operation": "keep"} for name in rows.column_names}
-    from velado import Project, run as run_project
+    from velado.release.run import run as run_project
 
     project = Project.of({
         "source": {"path": str(source)}, "anonymization": "light", "columns": dict.fromkeys(columns, "insensitive"),
@@ -313,7 +313,11 @@ def test_a_manifest_that_is_there_and_a_view_are_not_replaced(clinic: Path) -> N
 
 def test_the_source_is_never_replaced(clinic: Path) -> None:
     for name in ("people", "PEOPLE", "main.people"):
-        assert problem(lambda name=name: run(clinic, clinic, name, if_exists="replace")).code == "overwrite-input"  # type: ignore[misc]
+        assert problem(lambda name=name: run(clinic, clinic, name, if_exists="replace")).code == "output-is-input"  # type: ignore[misc]
+    for source in ({"query": "SELECT * FROM People"}, {"table": "young"}):
+        output = {"path": str(clinic), "table": "people", "if_exists": "replace"}
+        error = problem(lambda s=source, o=output: anonymize({"path": str(clinic), **s}, COLUMNS, K2, output=o))  # type: ignore[misc]
+        assert error.code == "output-is-input"
     assert released(clinic, "people").total() == 200
 
 
@@ -462,7 +466,8 @@ PASSED = ("day", "price", "share", "ratio", "yes", "at", "gap")
 def test_rows_of_a_server_are_written_as_the_engine_of_files_writes_them(
     server: str, tmp_path: Path, suffix: str, order: str
 ) -> None:
-    columns = {**COLUMNS, "id": "identifier", "loose": "identifier", **dict.fromkeys(PASSED, "insensitive")}
+    columns = {**COLUMNS, "id": "identifier", "loose": "identifier"}
+    columns |= dict.fromkeys(PASSED, {"role": "insensitive", "published": "knowingly"})
     one, other = tmp_path / f"one{suffix}", tmp_path / f"other{suffix}"
     with open_table(server) as table:
         rows = table.fetch(_whole(), "keep")
