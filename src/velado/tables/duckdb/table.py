@@ -111,6 +111,8 @@ class DuckDBTable(SqlTable):
             )
             return Opened(header, found)
         if source.url is not None:
+            if any(sink.url is not None and sink.replaces(source) for sink in session.sinks):
+                raise InputError("output-is-input", "the output would replace the input", file=source.name)
             self.file, self._identity = downloaded(source, self.folder, self.progress)
             with called(self.file, source.name):
                 return open_source(replace(source, url=None, path=self.file), self.folder, self.progress)
