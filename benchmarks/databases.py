@@ -10,6 +10,7 @@ the client's socket, both ways, counted by a relay; *client*: peak memory of the
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import resource
@@ -63,7 +64,7 @@ class PostgreSQL:
 
     def fill(self, rows: int, distinct: bool) -> None:
         r = "floor(random() * {})::integer".format
-        wide = f"{r(10**6)} AS a, {r(10**6)} AS b, {r(1000)} AS c, {r(1000)} AS d, {r(100)} AS e, {r(100)} AS f"
+        wide = f"{r(5000)} AS a, {r(1000)} AS b, {r(1000)} AS c, {r(1000)} AS d, {r(100)} AS e, {r(100)} AS f"
         few = (
             f"20 + {r(60)} AS age, (ARRAY['f', 'm'])[1 + {r(2)}] AS sex, (10000 + {r(20)})::text AS zip, {r(6)} AS education, "
             f"{r(4)} AS marital"
@@ -108,7 +109,7 @@ class MariaDB:
         r = "floor(rand() * {})".format
         whole = "CAST({} AS SIGNED)".format
         wide = ", ".join(
-            f"{whole(r(n))} AS {c}" for c, n in zip("abcdef", (10**6, 10**6, 1000, 1000, 100, 100), strict=True)
+            f"{whole(r(n))} AS {c}" for c, n in zip("abcdef", (5000, 1000, 1000, 1000, 100, 100), strict=True)
         )
         few = (
             f"{whole('20 + ' + r(60))} AS age, elt(1 + {r(2)}, 'f', 'm') AS sex, CAST(10000 + {r(20)} AS CHAR(5)) AS zip, "
@@ -157,10 +158,8 @@ class Relay:
         except OSError:
             pass
         for one in (a, b):
-            try:
+            with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
 
 
 def project(address: str, part: str, memory: str) -> dict[str, Any]:
