@@ -472,7 +472,7 @@ def test_rows_of_a_server_are_written_as_the_engine_of_files_writes_them(
     server: str, tmp_path: Path, suffix: str, order: str
 ) -> None:
     columns = {**COLUMNS, "id": "identifier", "loose": "identifier"}
-    columns |= dict.fromkeys(PASSED, {"role": "insensitive", "published": "knowingly"})
+    columns |= {name: {"role": "insensitive", "published": "knowingly"} for name in PASSED}
     one, other = tmp_path / f"one{suffix}", tmp_path / f"other{suffix}"
     with open_table(server) as table:
         rows = table.fetch(_whole(), "keep")
