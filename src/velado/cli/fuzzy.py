@@ -12,7 +12,7 @@ from velado import Column, KAnonymity, Release, Source, anonymize, fuzzify
 from velado.cli import fuzzy_summary
 from velado.cli.language import current
 from velado.cli.options import Given, takes
-from velado.cli.reading import AS_FOUND, Reading, reads_tables
+from velado.cli.reading import AS_FOUND, TABLE, Reading, reads_tables
 from velado.cli.terminal import (
     JSON,
     names,
@@ -34,13 +34,15 @@ PARTITIONS = ("k-means", "global-recode", "c-means", "gustafson-kessel")
 @takes("fuzzy", QAnonymity, unset=["q"])
 @reads_tables
 def command(
-    table: Annotated[Path, typer.Argument(help="The table.")],
+    table: Annotated[TABLE, typer.Argument(help="The table.")],
     qi: Annotated[str, typer.Option(help="Numeric quasi-identifiers, separated by commas.")],
     method: Given,
     crisp: Given,
     fuzzy: Given,
     sensitive: Annotated[str | None, typer.Option(help="Sensitive columns, separated by commas.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the release; nothing else.")] = None,
+    output: Annotated[
+        TABLE | None, typer.Option("--output", "-o", help="File or table for the release; nothing else.")
+    ] = None,
     chart: Annotated[
         Path | None, typer.Option(help="File (PNG, SVG, PDF) for the sets, or folder for all charts.")
     ] = None,
@@ -75,10 +77,10 @@ def command(
             assert release.found is not None
             result = Fuzzification.of(release.found, models)
     if json:
-        written = {"output": output, "manifest": None if release is None else release.manifest_path}
+        written = {"output": None if release is None else release.output, "manifest": None if release is None else release.manifest_path}
         print_json({**result.as_dict(), **written, "charts": files})
         return
-    fuzzy_summary.show(result, str(table))
+    fuzzy_summary.show(result, source.name)
     if release is not None:
         say()
         say("Release:  {file}", file=release.output)

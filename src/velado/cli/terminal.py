@@ -164,7 +164,8 @@ def show_files(release: Release | LightRelease) -> None:
         say()
         say("Release:  {file}", file=release.output)
         say("Manifest: {file}", file=release.manifest_path)
-        say("Private:  {file}", file=release.private_path)
+        if release.private_path is not None:
+            say("Private:  {file}", file=release.private_path)
 
 
 def print_json(data: dict[str, Any]) -> None:
