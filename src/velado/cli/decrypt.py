@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from velado import decrypt
-from velado.cli.reading import AS_FOUND, TABLE, Reading, reads_tables
+from velado.cli.reading import AS_FOUND, REPLACE, TABLE, Reading, output_at, reads_tables
 from velado.cli.terminal import (
     JSON,
     print_json,
@@ -22,6 +22,7 @@ def command(
     column: Annotated[list[str], typer.Option(help="COLUMN, or COLUMN=ATTRIBUTE, to restore; may be repeated.")],
     key: Annotated[str, typer.Option(help="Where the key is: env:VARIABLE or file:PATH.")],
     output: Annotated[TABLE, typer.Option("--output", "-o", help="File to write, or table of a database.")],
+    replace: REPLACE = False,
     read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
@@ -29,7 +30,7 @@ def command(
     named = [option.partition("=") for option in column]
     attributes = {name: attribute if sign else name for name, sign, attribute in named}
     with progress() as report:
-        restored = decrypt(read(table), attributes, key, output=output, progress=report)
+        restored = decrypt(read(table), attributes, key, output=output_at(output, replace), progress=report)
     if json:
         print_json(restored.as_dict())
         return

@@ -12,7 +12,7 @@ from velado import Column, KAnonymity, Release, Source, anonymize, fuzzify
 from velado.cli import fuzzy_summary
 from velado.cli.language import current
 from velado.cli.options import Given, takes
-from velado.cli.reading import AS_FOUND, TABLE, Reading, reads_tables
+from velado.cli.reading import AS_FOUND, REPLACE, TABLE, Reading, output_at, reads_tables
 from velado.cli.terminal import (
     JSON,
     names,
@@ -46,6 +46,7 @@ def command(
     chart: Annotated[
         Path | None, typer.Option(help="File (PNG, SVG, PDF) for the sets, or folder for all charts.")
     ] = None,
+    replace_table: REPLACE = False,
     read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
@@ -73,7 +74,7 @@ def command(
         if output is not None:
             columns = [Column(c, "quasi-identifier") for c in quasi] + [Column(c, "sensitive") for c in secret]
             left = report.part(0.0 if chart is None else 0.6, 1.0)
-            release = anonymize(source, columns, models, wanted, output=output, rest="drop", progress=left)
+            release = anonymize(source, columns, models, wanted, output=output_at(output, replace_table), rest="drop", progress=left)
             assert release.found is not None
             result = Fuzzification.of(release.found, models)
     if json:

@@ -11,8 +11,9 @@ from typing import Annotated, Any, overload
 
 import typer
 
-from velado import InputError, Source
+from velado import InputError, Output, Source
 from velado.cli.options import in_place_of
+from velado.project import output_of
 from velado.sentences import Sentence
 from velado.tables.address import is_database
 from velado.tables.source import is_elsewhere
@@ -34,6 +35,7 @@ NUMBER_NAMES = Annotated[
 TABLE = str
 """A table on the command line: a file, here or elsewhere, or the address of a database with ``#table`` behind it. No `Path`,
 which would make one of two slashes."""
+REPLACE = Annotated[bool, typer.Option("--replace", help="Replace a table of a database that is there already.")]
 LINED = ("delimiter", "quote", "encoding", "sheet", "no_header", "skip")
 """Options that have no meaning for tables of databases."""
 
@@ -103,6 +105,12 @@ class Reading:
 
 
 AS_FOUND = Reading()
+
+
+def output_at(table: TABLE, replaced: bool) -> Output:
+    """Where a command writes: a file, which may be there already, or a table of a database, which may not."""
+    output = output_of(table)
+    return replace(output, if_exists="replace") if replaced else output
 
 
 def _written(option: str) -> str:

@@ -97,6 +97,7 @@ def unheard(error: BaseException) -> int | None:
     return None
 
 
+_bars: list[Any] = []
 out = Terminal(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
@@ -211,7 +212,7 @@ def progress() -> Iterator[Progress]:
         console=console,
         transient=True,
     )
-    with bar:
+    with bar, _shown(bar):
         task = bar.add_task(plain(Step("start", 0.0).text(words.code)), total=1.0)
 
         def draw(step: Step) -> None:
@@ -220,6 +221,25 @@ def progress() -> Iterator[Progress]:
             bar.update(task, description=plain(step.text(words.code) + counted), completed=step.share)
 
         yield Progress(draw)
+
+
+@contextmanager
+def _shown(bar: Any) -> Iterator[None]:
+    _bars.append(bar)
+    try:
+        yield
+    finally:
+        _bars.remove(bar)
+
+
+@contextmanager
+def without_bar() -> Iterator[None]:
+    """While somebody types, no progress is drawn."""
+    for bar in _bars:
+        bar.stop()
+    yield
+    for bar in _bars:
+        bar.start()
 
 
 def percent(share: float, digits: int = 2) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from velado.errors import InputError
 from velado.operations import decrypted, read_key
 from velado.progress import Progress
-from velado.project import output_of
+from velado.project import Output, output_of
 from velado.project.arguments import names_of
 from velado.results import UNSAID, Result
 from velado.tables import (
@@ -50,7 +50,7 @@ def decrypt(
     columns: str | Sequence[str] | Mapping[str, str],
     key: str,
     *,
-    output: str | Path | Mapping[str, Any] | None = None,
+    output: str | Path | Mapping[str, Any] | Output | None = None,
     progress: Progress | None = None,
 ) -> Decrypted:
     """Restore columns that ``operation: encrypt`` made; nothing is written unless every token opens.
