@@ -32,11 +32,12 @@ SECONDS = 10
 class PostgreSQLConnection(Connection):
     """psycopg; rows come and go as CSV, which Arrow reads and writes in compiled code."""
 
+    dialect = PostgreSQLDialect
+
     def __init__(self, address: Address, progress: Progress) -> None:
         super().__init__(address, progress)
         import psycopg
 
-        self.sql = PostgreSQLDialect()
         self._driver = self._connect()
         self._driver.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         with self.watched():
