@@ -45,7 +45,7 @@ def clinic(patients: pa.Table) -> Iterator[str]:
     save_table(patients, f"{address}#patients")
     with server.connect(database="clinic") as c:
         c.execute("CREATE SCHEMA safe")
-        c.execute("CREATE VIEW public.women AS SELECT * FROM patients WHERE sex = 'F'")
+        c.execute("CREATE VIEW public.women AS SELECT * FROM patients WHERE sex = 'female'")
         c.execute("GRANT SELECT ON patients TO reader, needs_password")
         c.execute("GRANT CREATE, USAGE ON SCHEMA safe TO reader")
         c.execute("ANALYZE")
@@ -127,7 +127,7 @@ def test_options_of_text_tables(clinic: str, main: Command, tmp_path: Path, pati
     (tmp_path / "p.csv").write_text(patients_csv.replace(",", ";"), encoding="utf-8")
     ended = main("evaluate", "p.csv", table, "--qi", "sex", "--delimiter", ";", "--json")
     assert ended.json["rows"] == ended.json["released"] == 400
-    marked = main("inspect", table, "--missing", "F", "--json").json
+    marked = main("inspect", table, "--missing", "female", "--json").json
     assert next(c["missing"] for c in marked["columns"] if c["name"] == "sex") > 0
 
 
@@ -218,7 +218,7 @@ def test_explore_and_several_tables(clean: str, main: Command, tmp_path: Path) -
 def test_a_release_replaces_nothing_that_is_read(clean: str, main: Command, tmp_path: Path) -> None:
     columns = {"sex": "quasi-identifier"}
     for table in ("patients", "public.patients"):
-        output = {"database": as_user(clean, "reader"), "table": table, "if_exists": "replace"}
+        output = {"database": clean, "table": table, "if_exists": "replace"}
         project = {
             "source": f"{clean}#patients", "columns": columns, "rest": "drop", "models": [{"k-anonymity": {"k": 2}}],
             "output": output,

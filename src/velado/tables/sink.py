@@ -90,11 +90,13 @@ class Sink:
 
     def replaces(self, source: Source) -> bool:
         """Whether it would be written over what is read."""
-        if self.table is not None and source.table is not None:
-            mine, read = TableName.parse(self.table), TableName.parse(source.table)
-            # A name without a schema may mean any.
-            if mine.name != read.name or (mine.schema != read.schema and None not in (mine.schema, read.schema)):
-                return False
+        # Whether a name without a schema means the same table knows the stage of the database.
+        if (
+            self.table is not None
+            and source.table is not None
+            and TableName.parse(self.table) != TableName.parse(source.table)
+        ):
+            return False
         if self.database is not None:
             return source.table is not None and self.database.is_at(source.database)
         if self.url is not None:
