@@ -64,8 +64,8 @@ def clean(clinic: str) -> Iterator[str]:
     yield clinic
     with server.connect(database="clinic") as c:
         for schema in ("public", "safe"):
-            rows = c.execute("SELECT tablename FROM pg_tables WHERE schemaname = %s AND tablename <> 'patients'", [schema])
-            for (name,) in rows.fetchall():
+            rows = c.execute("SELECT tablename FROM pg_tables WHERE schemaname = %s", [schema])
+            for name in {name for (name,) in rows} - ({"patients"} if schema == "public" else set()):
                 c.execute(f'DROP TABLE {schema}."{name}" CASCADE')
 
 

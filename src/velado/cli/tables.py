@@ -15,6 +15,7 @@ from velado.sentences import Sentence
 
 MANY = 12
 """Columns of a table that are listed in one line."""
+KINDS = {"table": Sentence("table"), "view": Sentence("view")}
 UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
@@ -43,7 +44,7 @@ def command(
         named = [f"{c.name} ({c.type})" for c in t.columns]
         more = [] if columns or len(named) <= MANY else ["…"]
         listed = ", ".join(named if not more else named[:MANY] + more)
-        shown.add_row(plain(t.full_name), told(t.kind), figure(t.rows), _size(t.bytes), plain(listed))
+        shown.add_row(plain(t.full_name), told(KINDS.get(t.kind, t.kind)), figure(t.rows), _size(t.bytes), plain(listed))
     out.print(shown)
     say()
     address = database.partition("#")[0]

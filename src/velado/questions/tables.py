@@ -33,8 +33,8 @@ class ListedTable(Discreet):
 
     @property
     def full_name(self) -> str:
-        """As project files and addresses write it: ``schema.name``."""
-        return str(TableName(self.name, self.schema or None))
+        """As project files and addresses write it: ``schema.name``; the usual schema of a file is left out."""
+        return str(TableName(self.name, None if self.schema in ("", "main") else self.schema))
 
 
 @dataclass(frozen=True, repr=False)

@@ -61,7 +61,7 @@ class Manifests(Discreet):
         ]
         holds = "; ".join(shown) or LIGHT
         made = f"Velado {self.public['versions']['velado']}, {self.public['created']}"
-        return f"Anonymized and verified by {made}: {holds}"
+        return Sentence("Anonymized and verified by {made}: {holds}", made=made, holds=holds)
 
 
 @dataclass(frozen=True, repr=False)
