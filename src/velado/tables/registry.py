@@ -64,20 +64,3 @@ def open_stage(sinks: Sequence[Sink], session: Session | None = None) -> Stage:
                 hint="Send all tables to one database, or all to files.",
             )
     return engine.stage(sinks, session or Session())
-
-
-def list_tables(address: Any, session: Session | None = None) -> list[Any]:
-    """Stub."""
-    from velado.tables.listing import Listed
-    from velado.tables.source import place_of
-    from velado.tables.postgresql.connection import PostgreSQLConnection
-
-    session = session or Session()
-    c = PostgreSQLConnection.shared(place_of(address)["database"], session)
-    found = c.ask(
-        "select n.nspname, c.relname, case c.relkind when 'v' then 'view' else 'table' end, greatest(c.reltuples, 0)::bigint, pg_total_relation_size(c.oid), "
-        "(select array_agg(a.attname || chr(31) || format_type(a.atttypid, a.atttypmod) order by a.attnum) from pg_attribute a where a.attrelid=c.oid and a.attnum>0) "
-        "from pg_class c join pg_namespace n on n.oid=c.relnamespace where c.relkind in ('r','v','m','p','f') and n.nspname not in ('pg_catalog','information_schema') order by 1,2"
-    )
-    c.close()
-    return [Listed(s, n, k, r, tuple(tuple(x.split(chr(31))) for x in cols), b) for s, n, k, r, b, cols in found]
