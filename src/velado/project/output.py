@@ -60,7 +60,8 @@ class Output:
 
     def sink(self, usual: str | None = None) -> Sink:
         """Where and how an engine writes the release; ``usual`` is the delimiter of the input."""
-        delimiter = delimiter_of(self.path, self.delimiter, usual)
+        path = self.path if self.url is None else Path(shown_url(self.url))
+        delimiter = delimiter_of(path, self.delimiter, usual)
         return Sink(
             path=self.path,
             database=self.database,
@@ -125,7 +126,7 @@ class Output:
         if self.url is not None and format_of(Path(shown_url(self.url))) not in REMOTE:
             message = Sentence("files elsewhere are written as {known}", known=list(REMOTE))
             problems.add(InputError("bad-output", message, file=shown_url(self.url)), "path")
-        if self.manifest is not None and not holds:
+        if self.manifest is not None and not holds and self.url is None:
             message = Sentence("output: 'manifest' is for tables; the manifests of a file stand beside it")
             problems.add(InputError("bad-output", message, file=where), "manifest")
 

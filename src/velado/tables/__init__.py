@@ -18,8 +18,9 @@ from velado.tables.contract import (
 from velado.tables.counts import Counts, Groups
 from velado.tables.header import Header, unknown_column
 from velado.tables.kinds import in_kind_of
+from velado.tables.listing import Listed
 from velado.tables.plan import Dealing, Noise, Plan, Selection, Translation
-from velado.tables.registry import ENGINES, engine_of, open_stage, open_table
+from velado.tables.registry import ENGINES, engine_of, list_tables, open_stage, open_table
 from velado.tables.session import MEMORY, Session
 from velado.tables.sink import IF_EXISTS, ORDERS, Sink, delimiter_of
 from velado.tables.source import Source
@@ -41,6 +42,7 @@ __all__ = [
     "Groups",
     "Header",
     "Identity",
+    "Listed",
     "Noise",
     "Part",
     "PartCount",
@@ -60,6 +62,7 @@ __all__ = [
     "delimiter_of",
     "engine_of",
     "in_kind_of",
+    "list_tables",
     "open_stage",
     "open_table",
     "unknown_column",

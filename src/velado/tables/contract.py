@@ -21,6 +21,7 @@ from velado.tables.counts import Counts, Groups
 from velado.tables.files import digest_of
 from velado.tables.formats.csv import Dialect
 from velado.tables.header import Header
+from velado.tables.listing import Listed, Place
 from velado.tables.plan import Plan, Translation
 from velado.tables.session import Session
 from velado.tables.sink import Sink
@@ -353,6 +354,10 @@ class Engine(ABC):
     @abstractmethod
     def stage(self, sinks: Sequence[Sink], session: Session) -> Stage:
         """A stage with a slot for each sink."""
+
+    @abstractmethod
+    def tables(self, place: Place, session: Session) -> list[Listed]:
+        """The tables and views of a database that may be read."""
 
     def require(self, capability: Capability) -> None:
         """Raise `engine-cannot` for what the engine does not declare."""

@@ -57,5 +57,19 @@ class FileIdentity(Identity):
         return found
 
 
+@dataclass(frozen=True)
+class CopyIdentity(Identity):
+    """What was copied, or locked, before it was read: whatever happens to the source, what is read stays what it was."""
+
+    sha256: str
+
+    def check(self) -> None:
+        """A copy does not change."""
+
+    def digest(self) -> str:
+        """SHA-256 of what was copied."""
+        return self.sha256
+
+
 def _state(found: os.stat_result) -> tuple[int, ...]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

@@ -8,6 +8,7 @@ from typing import Any
 
 from velado.errors import InputError
 from velado.tables.contract import Capability, Engine, Stage, Table
+from velado.tables.listing import Listed, Place
 from velado.tables.session import Session
 from velado.tables.sink import Sink
 from velado.tables.source import Source
@@ -64,3 +65,10 @@ def open_stage(sinks: Sequence[Sink], session: Session | None = None) -> Stage:
                 hint="Send all tables to one database, or all to files.",
             )
     return engine.stage(sinks, session or Session())
+
+
+def list_tables(address: str | Path, session: Session | None = None) -> list[Listed]:
+    """The tables and views of a database: one of a server, or a DuckDB or SQLite file."""
+    place = Place.of(address)
+    engine = ENGINES["duckdb" if place.database is None else place.database.engine]()
+    return engine.tables(place, session or Session())

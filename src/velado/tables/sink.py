@@ -90,18 +90,24 @@ class Sink:
 
     def replaces(self, source: Source) -> bool:
         """Whether it would be written over what is read."""
-        # Whether a name without a schema means the same table knows the stage of the database.
-        if (
-            self.table is not None
-            and source.table is not None
-            and TableName.parse(self.table) != TableName.parse(source.table)
-        ):
+        if self.table is not None and self._other_table(source):
             return False
         if self.database is not None:
             return source.table is not None and self.database.is_at(source.database)
         if self.url is not None:
             return self.url == source.url
         return self.path is not None and source.path is not None and self.path.resolve() == source.path.resolve()
+
+    def _other_table(self, source: Source) -> bool:
+        """Whether a query, or a table of another name, is read. Database files tell names apart by more than capital letters."""
+        if source.table is None:
+            return self.database is None
+        assert self.table is not None
+        one, other = TableName.parse(self.table), TableName.parse(source.table)
+        if self.database is not None:
+            return one != other
+        folded = [((t.schema or "main").casefold(), t.name.casefold()) for t in (one, other)]
+        return folded[0] != folded[1]
 
     def source(self, path: Path | None = None) -> Source:
         """The file as it is read, under its own name or another; or the table."""

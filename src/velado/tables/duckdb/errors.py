@@ -20,6 +20,14 @@ FULL = (
     "max_temp_directory_size",
 )
 
+HELD = (
+    "Could not set lock on file",
+    "Unique file handle conflict",
+    "same database file with a different configuration",
+)
+BAD_SQL = ("Parser Error", "Binder Error", "Catalog Error")
+NO_DATABASE = ("not a valid DuckDB database file", "storage version", "Serialization Error", "database is encrypted")
+
 
 def translated(error: Exception, name: str, above: int = 0) -> BaseException:
     """The error that a user gets for one of DuckDB's about the table ``name``. No cell of the table is repeated.
@@ -47,6 +55,13 @@ def translated(error: Exception, name: str, above: int = 0) -> BaseException:
         return wrong_encoding(name, "utf-8")
     if any(sign in text.lower() for sign in FULL):
         return disk_full()
+    if any(sign in text for sign in HELD):
+        return InputError(
+            "table-locked", "somebody else has the database open; nothing was published", file=name,
+            hint="Run again when the other program has closed it.",
+        )  # fmt: skip
+    if any(sign in text for sign in NO_DATABASE):
+        return InputError("unreadable-file", Sentence("not a readable {kind} database", kind="DuckDB"), file=name)
     if "Permission denied" in text:
         return InputError("unwritable-output", "no permission to write there", hint="Choose another output path.")
     if "Out of Memory" in text:
@@ -60,3 +75,13 @@ def translated(error: Exception, name: str, above: int = 0) -> BaseException:
     # DuckDB's sentence may quote a cell: only what kind of error it was is told.
     kind = text.partition(":")[0] if re.match(r"[A-Z][A-Za-z ]+:", text) else type(error).__name__
     return InputError("engine-error", Sentence("the engine cannot do this ({kind})", kind=kind), file=name)
+
+
+def bad_query(name: str) -> InputError:
+    """The error for a query that the engine cannot run."""
+    return InputError(
+        "bad-query",
+        "the query is no SQL that the engine understands, or names what is not there",
+        file=name,
+        hint="Try the query in the database first.",
+    )

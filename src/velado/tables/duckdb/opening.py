@@ -97,9 +97,20 @@ def _parquet(path: Path, rule: str) -> Opened:
         header = list(pyarrow.parquet.read_schema(path).names)
     except (pa.ArrowException, OSError, ValueError, KeyError):
         raise InputError("unreadable-file", "not a readable Parquet file", file=path) from None
-    header = names_of(header, rule, path)
+    return Opened(*_named(header, rule, path, path))
+
+
+def parquet_relation(path: Path, rule: str, name: str) -> tuple[list[str], str]:
+    """The names of the columns of a Parquet file of our own, and the file in SQL; errors call it by another name."""
+    import pyarrow.parquet
+
+    return _named(list(pyarrow.parquet.read_schema(path).names), rule, name, path)
+
+
+def _named(header: list[str], rule: str, name: Path | str, path: Path) -> tuple[list[str], str]:
+    header = names_of(header, rule, name)
     names = ", ".join(inner_names(len(header)))
-    return Opened(header, f"read_parquet({file_literal(path)}, hive_partitioning=false) AS f({names})")
+    return header, f"read_parquet({file_literal(path)}, hive_partitioning=false) AS f({names})"
 
 
 def _csv(source: Source, path: Path, folder: Path, progress: Progress) -> Opened:

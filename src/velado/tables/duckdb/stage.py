@@ -4,15 +4,66 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
+from velado.progress import Progress
 from velado.tables.contract import Evidence, Published, Slot, Stage, Table
+from velado.tables.plan import Plan, Selection
 from velado.tables.publication.publish import publication
 from velado.tables.registry import open_table
 from velado.tables.session import Session
 from velado.tables.sink import Sink
 from velado.tables.source import Source
+from velado.tables.types import Field
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(repr=False)
+class FileSlot(Slot):
+    """A file under a temporary name. Rows of another engine are gathered in a file beside it, which this engine then writes in
+    the format of the sink: cell by cell as if they had been its own."""
+
+    session: Session = field(default_factory=Session)
+    writer: Any = None
+
+    def receive(self, fields: Sequence[Field], batches: pa.RecordBatchReader, progress: Progress) -> None:
+        """Append rows that come from elsewhere."""
+        import pyarrow.parquet
+
+        self.fields = tuple(fields)
+        if self.writer is None:
+            self._gathered.touch(mode=0o600)
+            self.writer = pyarrow.parquet.ParquetWriter(self._gathered, batches.schema)
+        for batch in batches:
+            progress.check()
+            self.writer.write_batch(batch)
+
+    def complete(self) -> None:
+        """Write them; they are guarded already, and in their order, unless they came in parts and must be sorted."""
+        from velado.tables.duckdb.table import DuckDBTable
+
+        assert self.path is not None
+        self.writer.close()
+        self.writer = None
+        # In the private folder of the target.
+        session = replace(self.session, scratch=self.path.parent)
+        source = Source(path=self._gathered, names="exact")
+        order = "sorted" if self.sink.order == "sorted" else "keep"
+        written = FileSlot(replace(self.sink, guard=False, order=order), self.path, session=session)
+        with DuckDBTable(source, session) as table:
+            table.write(Plan((), Selection()), written)
+        self.fields = written.fields
+        self._gathered.unlink()
+
+    @property
+    def _gathered(self) -> Path:
+        assert self.path is not None
+        return self.path.with_name(self.path.name + ".gathered.parquet")
 
 
 class FileStage(Stage):
@@ -28,7 +79,9 @@ class FileStage(Stage):
             self._publication = self._stack.enter_context(publication([p for _, _, p in self._files], owned))
             places = dict(zip([p for _, _, p in self._files], self._publication.places, strict=True))
         self._places = places
-        self.slots = tuple(Slot(sink, None if sink.path is None else places[sink.path]) for sink in sinks)
+        self.slots = tuple(
+            Slot(sink) if sink.path is None else FileSlot(sink, places[sink.path], session=session) for sink in sinks
+        )
 
     def read_back(self, slot: Slot, memory: int | None = None) -> Table:
         """What was written into a slot, opened anew."""

@@ -1,4 +1,4 @@
-"""A table read by DuckDB: a file, or a table in memory."""
+"""A table read by DuckDB: a file, a table of a database file, or a table in memory."""
 
 from __future__ import annotations
 
@@ -6,29 +6,33 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from velado.errors import Cancelled, InputError
-from velado.tables.contract import Slot, Split
+from velado.tables.contract import Identity, Slot, Split
 from velado.tables.duckdb.append import IN_PLACE, as_text
-from velado.tables.duckdb.dialect import DuckDBDialect, as_pattern, field_of
-from velado.tables.duckdb.errors import translated
-from velado.tables.duckdb.opening import Opened, open_source
+from velado.tables.duckdb.database import enter, relation_in, relation_of
+from velado.tables.duckdb.dialect import DuckDBDialect, field_of
+from velado.tables.duckdb.errors import BAD_SQL, bad_query, translated
+from velado.tables.duckdb.instance import Instance, Room
+from velado.tables.duckdb.opening import Opened, open_source, parquet_relation
 from velado.tables.duckdb.types import cell, read_as
 from velado.tables.files import free_memory
 from velado.tables.formats.csv import Dialect, rows_below
 from velado.tables.formats.csv_fields import blanks_beside_quotes, column_bytes, row_count
+from velado.tables.formats.remote import called, downloaded
 from velado.tables.formats.xlsx import EARLIEST, LARGEST_EXACT, LATEST, write_xlsx
 from velado.tables.header import First, Header, sheet_rows
 from velado.tables.identity import FileIdentity
 from velado.tables.plan import Plan, Translation
-from velado.tables.publication.private import PrivateFolder
 from velado.tables.session import MEMORY, Session
-from velado.tables.source import Source, format_of
+from velado.tables.source import HOLDS_TABLES, Source, format_of
 from velado.tables.sql.dialect import literal
 from velado.tables.sql.plan import PlanQuery
 from velado.tables.sql.table import WIDE, SqlTable, inner_names
+from velado.tables.sqlite.reading import copied
 from velado.tables.types import ColumnType, Field
 from velado.values import Text
 
@@ -49,23 +53,20 @@ class DuckDBTable(SqlTable):
     shuffle) spills to a private temporary folder, beside the output where there is one.
     """
 
-    def __init__(self, source: Source, session: Session) -> None:
-        import duckdb
-
+    def __init__(self, source: Source, session: Session, room: Room | None = None, relation: str | None = None) -> None:
+        """``room`` and ``relation``: where the table is, if it is one of a database that is open already."""
         self.source = source
         self.memory = session.memory
         self.progress = session.progress
         self._registered = 0
-        self._identity: FileIdentity | None = None
-        self._private = PrivateFolder.beside(session.scratch)
-        self.folder = self._private.path
-        # The engine's own default is a folder in the working directory, open to everybody.
-        settings = {"memory_limit": f"{session.memory}B", "temp_directory": str(self.folder / "spilled")}
-        self.connection = duckdb.connect(config={**settings, "preserve_insertion_order": "false"})
+        self._identity: Identity | None = None
+        self.file = source.path
+        """The file that is read: the source itself, or a copy."""
+        entered = room or self._enter(session)
+        self._token, self._leave = entered.token, entered.close
+        self.connection, self.folder = entered.connection, entered.folder
         try:
-            self._identity = None if source.path is None else FileIdentity.of(source.check_file(), self.progress)
-            self._lock(source.path)
-            opened = open_source(source, self.folder, self.progress)
+            opened = self._open(relation)
             self.header = Header(opened.header, self._first_rows(opened), opened.written)
             self.dialect = opened.dialect
             names = inner_names(len(self.header))
@@ -92,23 +93,33 @@ class DuckDBTable(SqlTable):
             self.close()
             raise
 
-    def _lock(self, path: Path | None) -> None:
-        """From now on the engine reaches its source and its private folder, and no other file."""
-        files = [] if path is None else [str(path.absolute()), as_pattern(path.absolute())]
-        for name, values in (
-            ("allowed_paths", files),
-            ("allowed_directories", [str(self.folder)]),
-            ("allowed_configs", ["memory_limit", "preserve_insertion_order", "threads"]),
-        ):
-            self.run(f"SET {name} = [{', '.join(map(literal, values))}]")
-        for setting in (
-            # What a time with a zone is called must not depend on the machine.
-            "TimeZone = 'UTC'",
-            "python_enable_replacements = false",
-            "enable_external_access = false",
-            "lock_configuration = true",
-        ):
-            self.run(f"SET {setting}")
+    def _enter(self, session: Session) -> Room:
+        """A room of the engine from which the source is reached."""
+        source = self.source
+        if source.url is None and source.path is not None and source.kind() == "duckdb":
+            room, self._identity = enter(source, session)
+            return room
+        reached = [] if source.path is None or source.kind_of_file in HOLDS_TABLES else [source.path]
+        return Instance(session, reached).whole()
+
+    def _open(self, relation: str | None) -> Opened:
+        """Look at the source. What lives elsewhere, or is asked in another way, is copied into the private folder first."""
+        source, kind = self.source, self.source.kind()
+        if relation is not None or kind == "duckdb":
+            header, found = (
+                relation_of(source, self.ask) if relation is None else relation_in(relation, source, self.ask)
+            )
+            return Opened(header, found)
+        if source.url is not None:
+            self.file, self._identity = downloaded(source, self.folder, self.progress)
+            with called(self.file, source.name):
+                return open_source(replace(source, url=None, path=self.file), self.folder, self.progress)
+        if kind == "sqlite":
+            self.file, self._identity = copied(source, self.folder, self.progress)
+            header, found = parquet_relation(self.file, source.names, source.name)
+            return Opened(header, found)
+        self._identity = None if source.path is None else FileIdentity.of(source.check_file(), self.progress)
+        return open_source(source, self.folder, self.progress)
 
     def _check_quotes(self, text: Path, dialect: Dialect) -> None:
         """DuckDB drops blanks between a delimiter and a quote, others keep them: where they differ the file is refused."""
@@ -120,7 +131,7 @@ class DuckDBTable(SqlTable):
             if (found or 0) != other:
                 raise InputError(
                     "unreadable-file", "blanks stand between a delimiter and a quote, and it is not clear whether they "
-                    "belong to the value", file=self.source.path, column=name,
+                    "belong to the value", file=self.source.name, column=name,
                     hint="Remove these blanks, or name another quote character.",
                 )  # fmt: skip
 
@@ -131,7 +142,7 @@ class DuckDBTable(SqlTable):
         if self.rows() != row_count(text, dialect, self.progress):
             raise InputError(
                 "unreadable-file", "the name of a column has a line break, and lines end in another way",
-                file=self.source.path, hint="Take the line break out of the name.",
+                file=self.source.name, hint="Take the line break out of the name.",
             )  # fmt: skip
 
     def _first_rows(self, opened: Opened) -> First | None:
@@ -139,7 +150,8 @@ class DuckDBTable(SqlTable):
         if not opened.written:
             return None
         if opened.dialect is not None:
-            path, dialect = self.source.check_file(), opened.dialect
+            path, dialect = self.file, opened.dialect
+            assert path is not None
             return lambda: rows_below(path, dialect)
         return lambda: sheet_rows(opened.table)
 
@@ -151,22 +163,25 @@ class DuckDBTable(SqlTable):
 
     # What the table is
 
-    def identity(self) -> FileIdentity | None:
-        """The file as it was when it was opened; None for tables in memory."""
+    def identity(self) -> Identity | None:
+        """The file as it was when it was opened, or the copy of it; None for tables in memory."""
         return self._identity
 
     def size(self) -> int | None:
         """Bytes of the file."""
-        return None if self.source.path is None else self.source.path.stat().st_size
+        return None if self.file is None else self.file.stat().st_size
 
     # Writing
 
     def write(self, plan: Plan, into: Slot) -> None:
-        """Write what the plan makes of the table, in the format of the sink's suffix."""
+        """Write what the plan makes of the table: a file in the format of the sink's suffix, or in batches to where the slot is."""
         sink = into.sink
+        if sink.in_memory:
+            into.table, into.fields = self.fetch(plan, sink.order), self._query(plan, sink.order).released
+            return
         if into.path is None:
+            query = self._query(plan, sink.order, sink.guarded)
             self.run("SET preserve_insertion_order = true")
-            query = self._query(plan, sink.order)
             into.receive(query.released, self.batches(query.text()), self.progress)
             into.complete()
             return
@@ -252,8 +267,7 @@ class DuckDBTable(SqlTable):
 
     def close(self) -> None:
         """Close the connection and remove temporary files."""
-        self.connection.close()
-        self._private.remove()
+        self._leave()
 
     def lookup(self, columns: Mapping[str, Any]) -> str:
         """A small table for joins."""
@@ -300,8 +314,9 @@ class DuckDBTable(SqlTable):
         if not 0 < len(present) <= MOST_ENUM:
             return cell
         listed = self.lookup({"word": pa.array(present, pa.string())})
-        self.run(f"CREATE TYPE {listed}_enum AS ENUM (SELECT word FROM {listed})")
-        return f"CAST({cell} AS {listed}_enum)"
+        kind = f"memory.main.{listed}_enum{self._token}"
+        self.run(f"CREATE TYPE {kind} AS ENUM (SELECT word FROM {listed})")
+        return f"CAST({cell} AS {kind})"
 
     def run(self, query: str) -> Any:
         """Run a statement; whoever cancels the call ends it."""
@@ -362,5 +377,7 @@ class DuckDBTable(SqlTable):
         if self.progress.cancelled:
             return Cancelled()
         self.check_unchanged()
+        if self.source.query is not None and str(error).startswith(BAD_SQL):
+            return bad_query(self.source.name)
         above = 0 if self.dialect is None else self.dialect.first_line - 1
         return translated(error, self.source.name, above)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from velado.tables.contract import Capability, Engine, Stage, Table
+from velado.tables.listing import Listed, Place
 from velado.tables.session import Session
 from velado.tables.sink import Sink
 from velado.tables.source import Source
@@ -35,3 +36,15 @@ class PostgreSQLEngine(Engine):
 
         assert sinks[0].database is not None
         return PostgreSQLStage(sinks, session, PostgreSQLConnection.shared(sinks[0].database, session))
+
+    def tables(self, place: Place, session: Session) -> list[Listed]:
+        """Those that the user may read."""
+        from velado.tables.postgresql.connection import PostgreSQLConnection
+        from velado.tables.postgresql.listing import tables_of
+
+        assert place.database is not None
+        connection = PostgreSQLConnection.shared(place.database, session)
+        try:
+            return tables_of(connection)
+        finally:
+            session.connections.give_back(place.database)

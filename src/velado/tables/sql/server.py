@@ -22,8 +22,6 @@ from velado.tables.types import ColumnType
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SHEETS = "xlsx"
-
 
 class ServerTable(SqlTable):
     """A table, a view or a query. Rows leave the server only where they are to go elsewhere."""
@@ -87,9 +85,7 @@ class ServerTable(SqlTable):
     def write(self, plan: Plan, into: Slot) -> None:
         """Write what the plan makes of the table: where it lives, or in batches to where the slot is."""
         sink = into.sink
-        query = PlanQuery(
-            self, plan, sink.order, sink.guarded, self._unsuitable(plan) if sink.format == SHEETS else frozenset()
-        )
+        query = PlanQuery(self, plan, sink.order, sink.guarded)
         if self.is_at(into):
             self.create(query, into)
             return
@@ -103,11 +99,6 @@ class ServerTable(SqlTable):
     def create(self, query: PlanQuery, into: Any) -> None:
         """Write a table where this one lives."""
         into.create(query.released, query.text())
-
-    def _unsuitable(self, plan: Plan) -> frozenset[str]:
-        """Columns that a sheet holds as texts: what it cannot show as such is not looked for row by row."""
-        exact = (ColumnType.TEXT, ColumnType.INTEGER, ColumnType.BOOLEAN)
-        return frozenset(f.name for f in self.columns if f.type not in exact)
 
     def fetch(self, plan: Plan, order: str = "keep") -> pa.Table:
         """What the plan makes of the table, in memory."""

@@ -1,0 +1,1 @@
+"""SQLite files: read into a private copy, written in one transaction."""
