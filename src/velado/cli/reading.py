@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, overload
+from urllib.parse import quote
 
 import typer
 
@@ -16,7 +17,7 @@ from velado.cli.options import in_place_of
 from velado.project import output_of
 from velado.sentences import Sentence
 from velado.tables.address import is_database
-from velado.tables.source import is_elsewhere
+from velado.tables.source import HOLDS_TABLES, format_of, is_elsewhere
 
 DELIMITER = Annotated[str | None, typer.Option(help="Delimiter of a text table; found out if not given.")]
 QUOTE = Annotated[str | None, typer.Option(help="Quote character of a text table.")]
@@ -61,6 +62,7 @@ class Reading:
         """The source of a table that somebody has; options of files may be meant for ``others`` of the command."""
         if table is None:
             return None
+        table = addressed(table)
         every = {
             "delimiter": "\t" if self.delimiter in ("\\t", "tab") else self.delimiter,
             "quote": self.quote,
@@ -73,7 +75,7 @@ class Reading:
         }
         if not is_database(table):
             return replace(Source.of(table) if is_elsewhere(table) else Source(path=Path(table)), **every)
-        if all(is_database(other) for other in others if other is not None):
+        if all(is_database(addressed(other)) for other in others if other is not None):
             self._check_none(table)
         return replace(Source.of(table), missing=every["missing"], names=every["names"])
 
@@ -107,9 +109,17 @@ class Reading:
 AS_FOUND = Reading()
 
 
+def addressed(table: TABLE) -> TABLE:
+    """A table of a file that holds tables as an address, if it was written as ``clinic.sqlite#people``."""
+    path, sign, name = table.partition("#")
+    if not sign or "://" in table or format_of(Path(path)) not in HOLDS_TABLES or Path(table).exists():
+        return table
+    return f"{format_of(Path(path))}:///{quote(path)}#{name}"
+
+
 def output_at(table: TABLE, replaced: bool) -> Output:
     """Where a command writes: a file, which may be there already, or a table of a database, which may not."""
-    output = output_of(table)
+    output = output_of(addressed(table))
     return replace(output, if_exists="replace") if replaced else output
 
 

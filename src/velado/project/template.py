@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from velado.project.document import ROWS
 from velado.sentences import Sentence, into, joined
 from velado.tables import Source, TableName
+from velado.tables.source import format_of
 
 if TYPE_CHECKING:
     from velado.questions.inspect import Inspection
@@ -88,7 +89,9 @@ def _source(seen: Inspection, source: Source, target: Path) -> dict[str, Any]:
     markers = list(seen.markers(source))
     if markers:
         options["missing"] = markers
-    options |= {k: v for k, v in source.options.items() if k in ("format", "quote", "sheet", "header", "skip", "names")}
+    if source.path is not None and format_of(source.path) != source.format:
+        options |= {k: v for k, v in source.options.items() if k == "format"}
+    options |= {k: v for k, v in source.options.items() if k in ("quote", "sheet", "header", "skip", "names")}
     return options
 
 
