@@ -379,6 +379,9 @@ def error_codes() -> set[str]:
             if isinstance(node, ast.Dict):
                 pairs = [(k, v) for k, v in zip(node.keys, node.values, strict=True) if isinstance(k, ast.Constant)]
                 codes |= {str(v.value) for k, v in pairs if k.value == "code" and isinstance(v, ast.Constant)}
+                # Errors of servers by their states: code, message, hint.
+                told = [v.elts[0] for _, v in pairs if file.name == "errors.py" and isinstance(v, ast.Tuple)]
+                codes |= {str(v.value) for v in told if isinstance(v, ast.Constant)}
     return codes
 
 

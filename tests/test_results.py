@@ -25,7 +25,7 @@ from jsonschema import Draft202012Validator
 import velado
 from conftest import Command
 from velado import Column, Output, Project
-from velado.appointments import anonymity_groups
+from velado.appointments import anonymity_groups, save_table
 from velado.appointments.tables.groups import AnonymityOfTables, Groups
 from velado.attacks import Attack, Attacks
 from velado.errors import InputError
@@ -306,7 +306,7 @@ def made() -> dict[str, Any]:
     found["classes"] = velado.check(zebras(), ["city", "born"], ["ill"], classes=True)
     found["inspection"] = velado.inspect_table(zebras())
     found["suggestion"] = suggest(zebras())
-    save_table(zebras(), f"sqlite:///{folder / 'wild.sqlite'}#zebras")
+    save_table(zebras(), f"sqlite:///{folder / 'wild.sqlite'}#animals")
     found["tables"] = velado.questions.list_tables(folder / "wild.sqlite")
     grid = project(folder, velado.Lattice(suppression=0.05), output=Output())
     found["comparison"] = velado.compare(grid, {"k": [2, 100, 121]})
