@@ -39,7 +39,6 @@ from velado.tables import Counts, Slot, Stage, Table
 from velado.twins import Twins
 from velado.values import ROOT, Text
 
-
 PLACES = ("connection-lost", "disk-full", "table-locked", "timed-out")
 """What goes wrong with the place of a release, and not with the release."""
 

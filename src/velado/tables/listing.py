@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError, suggest
 from velado.sentences import Sentence
 from velado.tables.address import Address, TableName
+from velado.tables.session import Session
 from velado.tables.source import HOLDS_TABLES, Source, check_path, format_of, is_elsewhere, place_of
 
 MOST_NAMED = 10
@@ -84,6 +85,19 @@ def named_table(source: Source, known: Sequence[Listed], usual: str = "main") ->
             hint=suggest(str(wanted), [t.full_name for t in known]) if known else "",
         )
     return TableName(found.name, found.schema)
+
+
+def check_not_replaced(source: Source, session: Session, read: Iterable[TableName]) -> None:
+    """No table of a database file that is read, also by a view or a query, may be replaced by a release."""
+    for sink in session.sinks:
+        for table in read:
+            if sink.table is not None and sink.replaces(replace(source, table=str(table), query=None)):
+                raise InputError(
+                    "output-is-input",
+                    Sentence("the release would replace the table '{table}', which is read", table=str(table)),
+                    file=sink.name,
+                    hint="Choose another table.",
+                )
 
 
 def no_table(source: Source, known: Sequence[Listed]) -> InputError:

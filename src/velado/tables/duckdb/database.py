@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +18,7 @@ from velado.tables.duckdb.instance import DATABASE, Room, shared
 from velado.tables.files import digest_of
 from velado.tables.formats.names import names_of
 from velado.tables.identity import CopyIdentity, FileIdentity
-from velado.tables.listing import Listed, named_table
+from velado.tables.listing import Listed, check_not_replaced, named_table
 from velado.tables.session import Session
 from velado.tables.source import Source
 from velado.tables.sql.dialect import literal
@@ -44,13 +46,22 @@ def enter(source: Source, session: Session) -> tuple[Room, Identity]:
         raise
 
 
-def relation_of(source: Source, ask: Ask) -> tuple[list[str], str]:
+def relation_of(source: Source, session: Session, ask: Ask) -> tuple[list[str], str]:
     """The names of the columns, and the table, view or query in SQL with columns c0, c1, …"""
     if source.query is not None:
         body = f"({source.query.strip().rstrip(';')}\n)"
     else:
         body = quoted(named_table(source, listed(ask)))
+    check_not_replaced(source, session, _read_by(body, ask))
     return relation_in(body, source, ask)
+
+
+def _read_by(body: str, ask: Ask) -> set[TableName]:
+    """The tables that the engine would read, also below views."""
+    (plan,) = ask(f"EXPLAIN (FORMAT json) SELECT * FROM {body} AS q")
+    names = re.findall(r'"Table": ("(?:[^"\\]|\\.)*")', plan[1])
+    found = [json.loads(name).partition(".")[2] for name in names]
+    return {TableName(table, schema) for schema, _, table in (name.partition(".") for name in found)}
 
 
 def relation_in(body: str, source: Source, ask: Ask) -> tuple[list[str], str]:

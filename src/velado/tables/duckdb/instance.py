@@ -97,9 +97,14 @@ class Instance:
         connection, token = self.connection.cursor(), secrets.token_hex(4)
         connection.execute(f"USE {DATABASE}")
 
+        left = False
+
         def close() -> None:
-            connection.close()
-            leave()
+            nonlocal left
+            if not left:
+                left = True
+                connection.close()
+                leave()
 
         return Room(connection, self._private.folder(token), close, token)
 

@@ -66,7 +66,7 @@ class DuckDBTable(SqlTable):
         self._token, self._leave = entered.token, entered.close
         self.connection, self.folder = entered.connection, entered.folder
         try:
-            opened = self._open(relation)
+            opened = self._open(session, relation)
             self.header = Header(opened.header, self._first_rows(opened), opened.written)
             self.dialect = opened.dialect
             names = inner_names(len(self.header))
@@ -102,20 +102,22 @@ class DuckDBTable(SqlTable):
         reached = [] if source.path is None or source.kind_of_file in HOLDS_TABLES else [source.path]
         return Instance(session, reached).whole()
 
-    def _open(self, relation: str | None) -> Opened:
+    def _open(self, session: Session, relation: str | None) -> Opened:
         """Look at the source. What lives elsewhere, or is asked in another way, is copied into the private folder first."""
         source, kind = self.source, self.source.kind()
         if relation is not None or kind == "duckdb":
             header, found = (
-                relation_of(source, self.ask) if relation is None else relation_in(relation, source, self.ask)
+                relation_of(source, session, self.ask) if relation is None else relation_in(relation, source, self.ask)
             )
             return Opened(header, found)
         if source.url is not None:
+            if any(sink.url is not None and sink.replaces(source) for sink in session.sinks):
+                raise InputError("output-is-input", "the output would replace the input", file=source.name)
             self.file, self._identity = downloaded(source, self.folder, self.progress)
             with called(self.file, source.name):
                 return open_source(replace(source, url=None, path=self.file), self.folder, self.progress)
         if kind == "sqlite":
-            self.file, self._identity = copied(source, self.folder, self.progress)
+            self.file, self._identity = copied(source, self.folder, session)
             header, found = parquet_relation(self.file, source.names, source.name)
             return Opened(header, found)
         self._identity = None if source.path is None else FileIdentity.of(source.check_file(), self.progress)
@@ -176,9 +178,6 @@ class DuckDBTable(SqlTable):
     def write(self, plan: Plan, into: Slot) -> None:
         """Write what the plan makes of the table: a file in the format of the sink's suffix, or in batches to where the slot is."""
         sink = into.sink
-        if sink.in_memory:
-            into.table, into.fields = self.fetch(plan, sink.order), self._query(plan, sink.order).released
-            return
         if into.path is None:
             query = self._query(plan, sink.order, sink.guarded)
             self.run("SET preserve_insertion_order = true")

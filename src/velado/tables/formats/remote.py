@@ -42,6 +42,7 @@ READ_ONLY = ("http", "https", "github", "zip", "tar", "data")
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 REFUSED = ("accessdenied", "forbidden", "403", "401", "unauthorized", "nocredentials", "unable to locate credentials",
            "invalidaccesskeyid", "signaturedoesnotmatch", "permission", "expiredtoken")  # fmt: skip
+UNREACHED = ("connectorerror", "connectionrefused", "could not connect", "cannot connect", "timed out", "timeouterror")
 ABSENT = ("nosuchbucket", "nosuchkey", "not found", "404", "no such file", "does not exist")
 
 
@@ -229,7 +230,9 @@ def problem(error: BaseException, name: str, reading: bool) -> BaseException:
         return error
     if isinstance(error, OSError) and error.errno in FULL:
         return disk_full()
-    said = f"{type(error).__name__} {getattr(error, 'status', '')} {error}".lower()
+    said = " ".join(f"{type(e).__name__} {getattr(e, 'status', '')} {e}" for e in _chain(error)).lower()
+    if any(sign in said for sign in UNREACHED):
+        return _no_server(name)
     if isinstance(error, PermissionError) or any(sign in said for sign in REFUSED):
         if reading:
             return InputError(
@@ -253,6 +256,17 @@ def problem(error: BaseException, name: str, reading: bool) -> BaseException:
         return _missing(name)
     if isinstance(error, NotImplementedError) and not reading:
         return InputError("unwritable-output", "nothing can be written there", file=name)
+    return _no_server(name)
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and those behind it."""
+    while error is not None:
+        yield error
+        error = error.__cause__
+
+
+def _no_server(name: str) -> InputError:
     return InputError(
         "no-server", "there is no server at this address, or it does not answer", file=name,
         hint="Is the address right, and is the server running?",

@@ -51,7 +51,8 @@ def column_of(sql: Any, name: str, kind: str, sort: str, array: bool, file: str)
 
 
 def _text(name: str, kind: str, cell: str) -> ServerColumn:
-    return ServerColumn(Field(name, ColumnType.TEXT), kind, f'CAST({cell} AS text) COLLATE "C"', "text")
+    text = cell if kind == "text" else f"CAST({cell} AS text)"
+    return ServerColumn(Field(name, ColumnType.TEXT), kind, f'{text} COLLATE "C"', "text")
 
 
 def arrow_of(kind: str) -> Any:

@@ -12,7 +12,8 @@ from velado.progress import Progress
 from velado.tables.address import TableName
 from velado.tables.files import digest_of
 from velado.tables.identity import CopyIdentity
-from velado.tables.listing import Listed, named_table
+from velado.tables.listing import Listed, check_not_replaced, named_table
+from velado.tables.session import Session
 from velado.tables.source import Source
 from velado.tables.sqlite.connection import connect, quoted, watched
 from velado.tables.sqlite.types import SQLiteColumn, asked, column_of
@@ -26,18 +27,29 @@ QUERY = "velado_query"
 KINDS = ("blob", "text", "real", "integer", "fits", "full")
 
 
-def copied(source: Source, folder: Path, progress: Progress) -> tuple[Path, CopyIdentity]:
+def copied(source: Source, folder: Path, session: Session) -> tuple[Path, CopyIdentity]:
     """The rows of a source as a Parquet file in a private folder, and what tells them from all others."""
-    path = source.check_file()
+    path, progress, read = source.check_file(), session.progress, set()
+
+    def allowed(action: int, table: str | None, *_: str | None) -> int:
+        """Notes the tables that a statement reads, also below views."""
+        if action == sqlite3.SQLITE_READ and table:
+            read.add(TableName(table))
+        return sqlite3.SQLITE_OK
+
     with closing(connect(path, "ro")) as connection, watched(connection, progress, source.name):
         connection.execute("BEGIN")
         if source.query is not None:
             with watched(connection, progress, source.name, query=True):
                 connection.execute(f"CREATE TEMP VIEW {QUERY} AS {source.query.strip().rstrip(';')}")
-                connection.execute(f"SELECT * FROM {QUERY} LIMIT 0")
+                connection.execute(f"SELECT * FROM {QUERY} LIMIT 0").fetchall()
             table = TableName(QUERY)
         else:
             table = TableName(named_table(source, _listed(connection)).name)
+        connection.set_authorizer(allowed)
+        connection.execute(f"SELECT * FROM {quoted(table.name)} LIMIT 0")
+        connection.set_authorizer(None)
+        check_not_replaced(source, session, read)
         return copy_of(connection, table, source.name, folder / "rows.parquet", progress)
 
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 DECIMAL = re.compile(r"(?:DECIMAL|NUMERIC)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
 MOST_DIGITS = 15
 """Digits that a floating-point number keeps, which is what SQLite makes of a decimal one."""
-DAY = "date({c}) = {c} AND {c} >= '0001'"
+DAY = "date({c}, '+0 days') = {c} AND {c} >= '0001'"
 MOMENT = (
-    "datetime({c}) = replace(substr({c}, 1, 19), 'T', ' ') AND {c} >= '0001' AND (length({c}) = 19 OR "
+    "datetime({c}, '+0 days') = replace(substr({c}, 1, 19), 'T', ' ') AND {c} >= '0001' AND (length({c}) = 19 OR "
     "(substr({c}, 20, 1) = '.' AND length({c}) BETWEEN 21 AND 26 AND substr({c}, 21) NOT GLOB '*[^0-9]*'))"
 )
 """Whether a text is a day, or a moment, in SQL."""
@@ -77,7 +77,7 @@ def asked(name: str, declared: str) -> list[str]:
     elif declared == "DATE":
         fits = f"min({DAY.format(c=c)})"
     # What is no day at all is neither true nor false.
-    full = f"min({fits[4:-1]} IS NOT NULL OR {c} IS NULL)" if fits != "NULL" else "NULL"
+    full = f"min(({fits[4:-1]}) IS NOT NULL OR {c} IS NULL)" if fits != "NULL" else "NULL"
     return [*counts, fits, full]
 
 
