@@ -350,9 +350,7 @@ def test_the_structure_of_figure_17(tmp_path: Path) -> None:
         ({"ip": "a/b@c", "database": "x"}, None, {"connection": "to-do"}),
     ],
 )  # fmt: skip
-def test_connections(
-    tmp_path: Path, connection: dict[str, Any], address: str | None, told: dict[str, str]
-) -> None:
+def test_connections(tmp_path: Path, connection: dict[str, Any], address: str | None, told: dict[str, str]) -> None:
     found = imported(tmp_path, {**FULL, "connection": connection})
     assert found.project["source"].get("database") == address
     kinds = {path: kind for path, (kind, _) in remarks(found).items()}
@@ -686,7 +684,10 @@ def test_tables_of_two_schemas(tmp_path: Path) -> None:
     data["tables"].append({**copy.deepcopy(data["tables"][0]), "table_schema": "old"})
     there = imported(tmp_path, data).project["tables"]
     assert [t["source"]["table"] for t in there.values()] == ["raw.people", "old.people"]
-    assert [t["output"]["table"] for t in there.values()] == ["safe.raw_people_people_anonymous", "safe.old_people_people_anonymous"]
+    assert [t["output"]["table"] for t in there.values()] == [
+        "safe.raw_people_people_anonymous",
+        "safe.old_people_people_anonymous",
+    ]
     del data["connection"]
     found = imported(tmp_path, data)
     assert list(found.project["tables"]) == ["raw.people", "old.people"]

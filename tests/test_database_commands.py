@@ -284,10 +284,25 @@ def test_appointments(clean: str, main: Command, tmp_path: Path) -> None:
     assert main("appointments", "generate", f"{clean}#safe", "--people", "120", "--force").code == 0
     people, slots, target = (f"{clean}#safe.{n}" for n in ("people", "slots", "given"))
     with server.connect(database="clinic") as c:
-        c.execute("CREATE TABLE safe.may AS SELECT p.id, s.slot FROM safe.people p, safe.slots s WHERE s.slot <> 'S1' OR p.id % 2 = 0")
+        c.execute(
+            "CREATE TABLE safe.may AS SELECT p.id, s.slot FROM safe.people p, safe.slots s WHERE s.slot <> 'S1' OR p.id % 2 = 0"
+        )
         c.execute("ALTER TABLE safe.people ADD COLUMN home integer")
         c.execute("UPDATE safe.people SET home = id / 2 WHERE id < 20")
-    args = ("appointments", "assign", people, slots, "--qi", "sex", "--id", "id", "--household", "home", "--slot", "slot")
+    args = (
+        "appointments",
+        "assign",
+        people,
+        slots,
+        "--qi",
+        "sex",
+        "--id",
+        "id",
+        "--household",
+        "home",
+        "--slot",
+        "slot",
+    )
     told = main(*args, "--admissible", f"{clean}#safe.may", "-o", target, "--show", "2")
     assert told.code == 0, told.err
     assert f"{re.sub(r'[?].*', '', clean)}#safe.given" in told.out
@@ -330,7 +345,9 @@ def test_appointments_are_verified_whatever_their_order(clean: str, monkeypatch:
     made = PostgreSQLStage.open_side
 
     def spoiled(self: Any, slot: Any, session: Any) -> Any:
-        self.connection.run(f"UPDATE {slot.side} SET slot = 'S1' WHERE id = (SELECT min(id) FROM {slot.side} WHERE slot <> 'S1')")
+        self.connection.run(
+            f"UPDATE {slot.side} SET slot = 'S1' WHERE id = (SELECT min(id) FROM {slot.side} WHERE slot <> 'S1')"
+        )
         return made(self, slot, session)
 
     monkeypatch.setattr(PostgreSQLStage, "open_side", spoiled)

@@ -73,7 +73,8 @@ MOST_COMPONENTS = 10
 @takes("like", PeopleLike, SlotsLike, unset=[])
 def generate(
     folder: Annotated[
-        TABLE, typer.Argument(help="Folder for the tables, or address of a database, with #schema behind it if you like.")
+        TABLE,
+        typer.Argument(help="Folder for the tables, or address of a database, with #schema behind it if you like."),
     ],
     like: Given,
     tables: Annotated[int, typer.Option(min=1, max=10_000, help="Number of tables.")] = 1,
@@ -92,7 +93,12 @@ def generate(
             save_table(where, files[2 * number + 1])
     if json:
         print_json(
-            {"files": [f.sink().name for f in files], "people": like["people"], "slots": where.num_rows, "seed": like["seed"]}
+            {
+                "files": [f.sink().name for f in files],
+                "people": like["people"],
+                "slots": where.num_rows,
+                "seed": like["seed"],
+            }
         )
         return
     if files[0].table is not None:

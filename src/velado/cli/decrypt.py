@@ -36,4 +36,8 @@ def command(
         return
     for name, values in restored.columns.items():
         say("[bold]{column}[/]: {values:,} different values restored", column=name, values=values)
-    say("Wrote {file}: {rows:,} records that name people again. Keep it private.", file=restored.output, rows=restored.rows)
+    say(
+        "Wrote {file}: {rows:,} records that name people again. Keep it private.",
+        file=restored.output,
+        rows=restored.rows,
+    )

@@ -74,11 +74,16 @@ def command(
         if output is not None:
             columns = [Column(c, "quasi-identifier") for c in quasi] + [Column(c, "sensitive") for c in secret]
             left = report.part(0.0 if chart is None else 0.6, 1.0)
-            release = anonymize(source, columns, models, wanted, output=output_at(output, replace_table), rest="drop", progress=left)
+            release = anonymize(
+                source, columns, models, wanted, output=output_at(output, replace_table), rest="drop", progress=left
+            )
             assert release.found is not None
             result = Fuzzification.of(release.found, models)
     if json:
-        written = {"output": None if release is None else release.output, "manifest": None if release is None else release.manifest_path}
+        written = {
+            "output": None if release is None else release.output,
+            "manifest": None if release is None else release.manifest_path,
+        }
         print_json({**result.as_dict(), **written, "charts": files})
         return
     fuzzy_summary.show(result, source.name)

@@ -63,7 +63,7 @@ class Reading:
         if table is None:
             return None
         table = addressed(table)
-        every = {
+        every: dict[str, Any] = {
             "delimiter": "\t" if self.delimiter in ("\\t", "tab") else self.delimiter,
             "quote": self.quote,
             "encoding": self.encoding,

@@ -63,7 +63,9 @@ def _check_tables(projects: Mapping[str, Project], problems: Problems) -> None:
                 if written.replaces(source):
                     message = Sentence("{what} would replace {taken}", what=WRITTEN[what], taken=said)
                     error = InputError("output-is-input", message, file=written.name, hint="Choose another name.")
-                    problems.add(error, *(("tables", name) if name else ()), "output", "table" if sink.table else "path")
+                    problems.add(
+                        error, *(("tables", name) if name else ()), "output", "table" if sink.table else "path"
+                    )
             taken.append((WRITTEN[what], written.source()))
 
 

@@ -165,9 +165,7 @@ def manifest_in(source: Source) -> dict[str, Any]:
             "no-manifest", "the manifest of the release is not there", file=source.name, hint=AGAIN
         ) from None
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
-        raise InputError(
-            "no-manifest", "this is not the manifest of a release", file=source.name, hint=AGAIN
-        ) from None
+        raise InputError("no-manifest", "this is not the manifest of a release", file=source.name, hint=AGAIN) from None
     return found
 
 

@@ -247,6 +247,7 @@ def manifests_of(project: Project) -> tuple[dict[str, Any], dict[str, Any] | Non
     """
     release, sink = project.released(), project.output.sink()
     where = project.file or release.name
+    private: dict[str, Any] | None
     if sink.table is None:
         path = release.check_file()
         manifest, private = read_manifest(sink.manifest), read_manifest(sink.private_manifest)

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from velado.errors import InputError, reason
 from velado.project.document import VERSION, Project
-from velado.project.importers.anonylitics.connection import address_of
 from velado.project.importers.anonylitics.columns import Converted, converted, operation_part
+from velado.project.importers.anonylitics.connection import address_of
 from velado.project.importers.anonylitics.language import OPERATIONS, PRINCIPLES, ROLES, Part, Remark, fold
 from velado.sentences import Sentence
 from velado.tables import Address, TableName
