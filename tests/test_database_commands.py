@@ -247,6 +247,35 @@ def test_from_a_file_and_to_a_file(clean: str, tmp_path: Path, patients: pa.Tabl
     assert "output" in repr(there) or there.output
 
 
+def test_a_release_elsewhere_has_its_report(main: Command, write_project: Any, tmp_path: Path) -> None:
+    write_project(output={"path": "memory://clinic/release.csv"})
+    assert main("run", "project.yaml").code == 0
+    assert main("evaluate", "--project", "project.yaml").code == 0
+    ended = main("report", "project.yaml", "--format", "html")
+    assert ended.code == 0, ended.err
+    assert (tmp_path / "release_report.html").exists()
+    write_project(output={"path": "memory://clinic/nothing.csv"})
+    ended = main("report", "project.yaml", "--json")
+    assert ended.json["error"]["code"] == "no-manifest"
+
+
+def test_tables_of_files(main: Command, patients: pa.Table, tmp_path: Path) -> None:
+    for kind in ("sqlite", "duckdb"):
+        save_table(patients, f"{kind}:///{tmp_path / 'clinic'}.{kind}#patients")
+        assert "velado inspect 'clinic." + kind + "#patients'" in main("tables", f"clinic.{kind}").out
+        assert main("inspect", f"clinic.{kind}#patients", "--json").json["rows"] == 400
+        assert main("inspect", f"clinic.{kind}#patients", "--skip", "1").code == 2
+        assert main("init", f"clinic.{kind}#patients", "-o", f"{kind}.yaml").code == 0
+        assert main("run", f"{kind}.yaml").code == 0
+        assert main("report", f"{kind}.yaml", "--format", "html").code == 0
+        assert "patients_anonymous" in main("tables", f"{kind}:///clinic.{kind}").out
+        given = ("appointments", "generate", f"{kind}:///made.{kind}", "--people", "40")
+        assert main(*given).code == 0
+        assign = ("appointments", "assign", f"made.{kind}#people", f"made.{kind}#slots", "--qi", "sex")
+        ended = main(*assign, "-o", f"made.{kind}#given")
+        assert ended.code == 0, ended.err
+
+
 # Encrypted columns
 
 

@@ -151,6 +151,27 @@ def read_manifest(path: Path | None) -> dict[str, Any]:
     return found
 
 
+def manifest_at(url: str) -> dict[str, Any]:
+    """The manifest that was written beside a release elsewhere."""
+    from velado.tables.formats.remote import Remote, told
+
+    place = Remote.at(url).beside(".manifest.json")
+    try:
+        with told(place.name, reading=True):
+            found: dict[str, Any] = json.loads(b"".join(place.read(Progress())))
+        if not isinstance(found.get("output"), dict):
+            raise ValueError
+    except InputError as error:
+        if error.code != "missing-file":
+            raise
+        raise InputError(
+            "no-manifest", "the manifest of the release is not there", file=place.name, hint=AGAIN
+        ) from None
+    except (ValueError, AttributeError):
+        raise InputError("no-manifest", "this is not the manifest of a release", file=place.name, hint=AGAIN) from None
+    return found
+
+
 def manifest_in(source: Source) -> dict[str, Any]:
     """The manifest that was written into a table beside that of a release."""
     try:

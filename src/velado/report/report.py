@@ -33,7 +33,7 @@ from velado.project import AnyProject, Project
 from velado.project.people import person_column
 from velado.questions.compare import compare
 from velado.questions.evaluate import read_exposures, read_pair
-from velado.release.manifest import made_from, manifest_in, read_manifest
+from velado.release.manifest import made_from, manifest_at, manifest_in, read_manifest
 from velado.report.chapters import costs
 from velado.report.chapters import release as sections
 from velado.report.chapters.content import ClassList, Content
@@ -243,19 +243,22 @@ def _check_paths(project: Project, paths: Sequence[Path]) -> None:
 def manifests_of(project: Project) -> tuple[dict[str, Any], dict[str, Any] | None, Source]:
     """Both manifests of a project's release, and the release; an error if one is not there or does not fit.
 
-    The private one of a table is only there if the project names a file for it.
+    The private one of a table is only there if the project names a file for it; of a file elsewhere there is none.
     """
     release, sink = project.released(), project.output.sink()
     where = project.file or release.name
     private: dict[str, Any] | None
-    if sink.table is None:
+    if sink.table is None and sink.url is None:
         path = release.check_file()
         manifest, private = read_manifest(sink.manifest), read_manifest(sink.private_manifest)
         digest = digest_of(path)
         if any(digest != m["output"].get("sha256") for m in (manifest, private)):
             raise _stale(Sentence("the release is not the one that the manifest describes"), path)
     else:
-        manifest = manifest_in(replace(release, table=str(sink.manifest_table)))
+        if sink.url is not None:
+            manifest = manifest_at(sink.url)
+        else:
+            manifest = manifest_in(replace(release, table=str(sink.manifest_table)))
         private = None if sink.private_manifest is None else read_manifest(sink.private_manifest)
         if manifest.get("models") != json.loads(json.dumps([{m.name: m.required()} for m in project.models])):
             raise _stale(Sentence("the project has changed since the release was made"), where)
