@@ -278,6 +278,9 @@ FULL: dict[str, Any] = {
     "repeated_attributes": [],
     "principles": [{"principle_name": "k-anonymity", "principle_value": 3}],
 }
+FILES = {key: value for key, value in FULL.items() if key != "connection"}
+"""The same, and its tables are read from files."""
+CLINIC = "mariadb://etl:${VELADO_PASSWORD}@10.0.0.7:3306/clinic"
 PEOPLE = "id,age,job,ill,city\n" + "".join(
     f"{i},{20 + i * 7 % 40},{list(JOBS)[i % 3]},{('flu', 'gout')[i % 2]},Lima\n" for i in range(60)
 )
@@ -311,7 +314,7 @@ def test_the_structure_of_figure_17(tmp_path: Path) -> None:
     assert found.project == {
         "velado": 1,
         "name": "clinic",
-        "source": {"path": "people.csv"},
+        "source": {"database": CLINIC, "table": "raw.people"},
         "columns": {
             "id": {"role": "identifier", "type": "number", "operation": "drop"},
             "age": {"role": "quasi-identifier", "type": "number"},
@@ -324,15 +327,43 @@ def test_the_structure_of_figure_17(tmp_path: Path) -> None:
         },
         "models": [{"k-anonymity": {"k": 3}}],
         "method": {"mondrian": {"split": "distribution", "width": "std", "represent": "mode"}},
-        "output": {"path": "people_anonymous.csv"},
+        "output": {"database": CLINIC, "table": "safe.people_anonymous"},
     }
     assert remarks(found) == {
         "user": ("left-out", "ana"),
-        "connection.ip": ("left-out", "10.0.0.7"),
-        "connection.port": ("left-out", "3306"),
-        "connection.database": ("left-out", "clinic"),
-        "connection.username": ("left-out", "etl"),
-        "connection.password": ("left-out", "(not shown)"),
+        "connection.port": ("adapted", "3306"),
+        "connection.password": ("to-do", "(not shown)"),
+    }
+    assert all(r.what.endswith(".") for r in found.report)
+    assert "VELADO_PASSWORD" in next(r.what for r in found.report if r.path == "connection.password")
+
+
+@pytest.mark.parametrize(
+    ("connection", "address", "told"),
+    [
+        ({"ip": "db", "database": "x"}, "postgresql://db/x", {"connection.type": "to-do"}),
+        ({"ip": "db", "database": "x", "port": "5432"}, "postgresql://db:5432/x", {"connection.port": "adapted"}),
+        ({"ip": "db", "database": "x", "type": "MySQL", "username": "a b"}, "mariadb://a%20b@db/x", {}),
+        ({"ip": "db", "database": "x", "type": "Oracle", "port": 3306}, "mariadb://db:3306/x", {"connection.type": "unknown"}),
+        ({"ip": "db", "database": "x", "port": "many", "type": "postgresql"}, "postgresql://db/x", {"connection.port": "unknown"}),
+        ({"ip": "db", "password": "s3cret-word"}, None, {"connection": "to-do", "connection.password": "left-out"}),
+        ({"ip": "a/b@c", "database": "x"}, None, {"connection": "to-do"}),
+    ],
+)  # fmt: skip
+def test_connections(tmp_path: Path, connection: dict[str, Any], address: str | None, told: dict[str, str]) -> None:
+    found = imported(tmp_path, {**FULL, "connection": connection})
+    assert found.project["source"].get("database") == address
+    kinds = {path: kind for path, (kind, _) in remarks(found).items()}
+    assert told.items() <= kinds.items()
+    assert "s3cret-word" not in str(found)
+
+
+def test_files_have_no_schema(tmp_path: Path) -> None:
+    found = imported(tmp_path, FILES)
+    assert found.project["source"] == {"path": "people.csv"}
+    assert found.project["output"] == {"path": "people_anonymous.csv"}
+    assert remarks(found) == {
+        "user": ("left-out", "ana"),
         "tables[0].table_schema": ("left-out", "raw"),
         "tables[0].anonymized_table_schema": ("left-out", "safe"),
         "tables[0].table_name": ("to-do", "people"),
@@ -341,11 +372,11 @@ def test_the_structure_of_figure_17(tmp_path: Path) -> None:
 
 
 def test_the_imported_project_runs(tmp_path: Path, main: Command) -> None:
-    (tmp_path / "clinic.json").write_text(json.dumps(FULL), encoding="utf-8")
+    (tmp_path / "clinic.json").write_text(json.dumps(FILES), encoding="utf-8")
     (tmp_path / "people.csv").write_text(PEOPLE, encoding="utf-8")
     ended = main("import", "anonylitics", "clinic.json")
     assert ended.code == 0
-    assert "connection.password" in ended.out
+    assert "tables[0].table_name" in ended.out
     assert main("run", "clinic.yaml").code == 0
     with open(tmp_path / "people_anonymous.csv", encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
@@ -628,19 +659,36 @@ def test_identifiers_are_not_generalized(tmp_path: Path) -> None:
 
 
 def test_names_of_tables_are_names_of_files_and_nothing_else(tmp_path: Path) -> None:
-    data = changed("tables.0.table_name", "../../etc/people list")
+    data = changed("tables.0.table_name", "../../etc/people list", FILES)
     data = changed("tables.0.anonymized_table_name", "/root/out", data)
     found = imported(tmp_path, data)
     assert found.project["source"] == {"path": "_.._etc_people_list.csv"}
     assert found.project["output"] == {"path": "_root_out.csv"}
-    same = imported(tmp_path, changed("tables.0.anonymized_table_name", "people"))
+    same = imported(tmp_path, changed("tables.0.anonymized_table_name", "people", FILES))
     assert same.project["output"] == {"path": "people_anonymous.csv"}
     assert remarks(same)["tables[0].anonymized_table_name"][0] == "adapted"
+
+
+def test_a_release_has_no_name_of_another_table(tmp_path: Path) -> None:
+    data = changed("tables.0.anonymized_table_name", "people")
+    data = changed("tables.0.anonymized_table_schema", "raw", data)
+    found = imported(tmp_path, data)
+    assert found.project["output"]["table"] == "raw.people_anonymous"
+    assert remarks(found)["tables[0].anonymized_table_name"][0] == "adapted"
+    dotted = imported(tmp_path, changed("tables.0.table_name", 'a."b'))
+    assert dotted.project["source"]["table"] == 'raw."a.""b"'
 
 
 def test_tables_of_two_schemas(tmp_path: Path) -> None:
     data = copy.deepcopy(FULL)
     data["tables"].append({**copy.deepcopy(data["tables"][0]), "table_schema": "old"})
+    there = imported(tmp_path, data).project["tables"]
+    assert [t["source"]["table"] for t in there.values()] == ["raw.people", "old.people"]
+    assert [t["output"]["table"] for t in there.values()] == [
+        "safe.raw_people_people_anonymous",
+        "safe.old_people_people_anonymous",
+    ]
+    del data["connection"]
     found = imported(tmp_path, data)
     assert list(found.project["tables"]) == ["raw.people", "old.people"]
     paths = {t["source"]["path"] for t in found.project["tables"].values()}
@@ -701,7 +749,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_the_command_replaces_nothing_unasked(tmp_path: Path, main: Command) -> None:
-    (tmp_path / "clinic.json").write_text(json.dumps(FULL), encoding="utf-8")
+    (tmp_path / "clinic.json").write_text(json.dumps(FILES), encoding="utf-8")
     (tmp_path / "clinic.yaml").write_text("mine", encoding="utf-8")
     ended = main("import", "anonylitics", "clinic.json", "--json")
     assert (ended.code, ended.json["error"]["code"]) == (2, "file-exists")
@@ -719,7 +767,7 @@ def test_the_command_replaces_nothing_unasked(tmp_path: Path, main: Command) -> 
 
 
 def test_remarks_stay_comments(tmp_path: Path, main: Command) -> None:
-    data = changed("user", "eve\noutput: {path: /tmp/x.csv}\u2028rest: insensitive\x00\x1b[31m")
+    data = changed("user", "eve\noutput: {path: /tmp/x.csv}\u2028rest: insensitive\x00\x1b[31m", FILES)
     (tmp_path / "clinic.json").write_text(json.dumps(data), encoding="utf-8")
     assert main("import", "anonylitics", "clinic.json").code == 0
     project = Project.load(tmp_path / "clinic.yaml")

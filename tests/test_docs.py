@@ -8,6 +8,8 @@ A page is run from top to bottom in a folder of its own, in which the README fin
 * ``python``: run; all blocks of a page share their names.
 * ``yaml``: a project file whose first line is a comment with its name; it is written and loaded.
 * ``csv NAME``: written to that file.
+* ``sql``: run by the owner of the database ``clinic`` of a real PostgreSQL server, which is ``db.example`` in the pages that
+  name it and holds a table of ``people``; ``sql mariadb`` is not run.
 * ``text`` and ``json``: what the block before printed, in order, perhaps not all of it; ``…`` stands for anything.
 """
 
@@ -23,6 +25,7 @@ import signal
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,7 +35,9 @@ import pytest
 import typer
 
 import velado
+from servers import postgresql as server
 from velado import cli
+from velado.appointments import save_table
 from velado.cli import commands
 from velado.hierarchies import BUILDERS
 from velado.hierarchies.calendar import UNITS
@@ -49,7 +54,8 @@ REFERENCE = DOCS / "reference"
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
 DATA = Path(os.environ.get("VELADO_DATA", ROOT.parent / "shared" / "data")).resolve()
 FENCE = re.compile(r"^```(\S*)[ \t]*(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LANGUAGES = ("bash", "sh", "powershell", "python", "yaml", "csv", "text", "json", "")
+LANGUAGES = ("bash", "sh", "powershell", "python", "yaml", "csv", "sql", "text", "json", "")
+SERVER = "db.example"
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 APP: Any = typer.main.get_command(cli.app)
 COMMANDS: dict[str, Any] = {name: commands.load(name) for name in commands.COMMANDS}
@@ -172,16 +178,42 @@ def missing_line(wanted: str, shown: str) -> str | None:
     return None
 
 
+@pytest.fixture
+def clinic() -> Iterator[None]:
+    """A database with a table of people, for pages about databases; users whom a page makes are gone afterwards."""
+    with server.connect() as connection:
+        connection.execute("DROP DATABASE IF EXISTS clinic WITH (FORCE)")
+        connection.execute("CREATE DATABASE clinic")
+    address = server.address(database="clinic")
+    save_table(hospital(), f"{address}#people")
+    with server.connect(database="clinic") as connection:
+        connection.execute("ANALYZE")
+    yield
+    with server.connect() as connection:
+        connection.execute("DROP DATABASE clinic WITH (FORCE)")
+        connection.execute("DROP ROLE IF EXISTS ana")
+
+
+def at_server(block: Block) -> Block:
+    """A block that names the server of the pages; its text is what is printed, and stays."""
+    if block.language in ("text", "json", "sql") or SERVER not in block.body:
+        return block
+    there = re.sub(rf"(postgresql://[^@\s]+@){SERVER}/(\w+)", rf"\1/\2?host={server.folder()}", block.body)
+    return block._replace(body=there)
+
+
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=page_id)
-def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("VELADO_DATA", str(DATA))
     if page == ROOT / "README.md":
         pyarrow.csv.write_csv(hospital(), "people.csv")
+    if f"@{SERVER}/" in page.read_text(encoding="utf-8"):
+        request.getfixturevalue("clinic")
     names: dict[str, Any] = {"__name__": "__main__"}
     shown = ""
-    for number, block in enumerate(blocks(page), start=1):
+    for number, block in enumerate(map(at_server, blocks(page)), start=1):
         where = f"{page_id(page)}, block {number}"
         if block.language == "bash":
             shown = run_bash(block)
@@ -191,8 +223,11 @@ def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             write_project(block)
         elif block.language == "csv":
             Path(block.name).write_text(block.body, encoding="utf-8")
+        elif block.language == "sql" and not block.name:
+            with server.connect(database="clinic") as connection:
+                connection.execute(block.body)
         elif block.language in ("text", "json"):
-            lacking = missing_line(block.body, shown)
+            lacking = missing_line(block.body, re.sub("(postgresql://[^@/\\s]*@)/", rf"\1{SERVER}/", shown))
             assert lacking is None, f"{where}: not printed: {lacking!r}\nprinted:\n{shown[:5000]}"
 
 
@@ -342,6 +377,9 @@ def error_codes() -> set[str]:
             if isinstance(node, ast.Dict):
                 pairs = [(k, v) for k, v in zip(node.keys, node.values, strict=True) if isinstance(k, ast.Constant)]
                 codes |= {str(v.value) for k, v in pairs if k.value == "code" and isinstance(v, ast.Constant)}
+                # Errors of servers by their states: code, message, hint.
+                told = [v.elts[0] for _, v in pairs if file.name == "errors.py" and isinstance(v, ast.Tuple)]
+                codes |= {str(v.value) for v in told if isinstance(v, ast.Constant)}
     return codes
 
 

@@ -25,7 +25,7 @@ from jsonschema import Draft202012Validator
 import velado
 from conftest import Command
 from velado import Column, Output, Project
-from velado.appointments import anonymity_groups
+from velado.appointments import anonymity_groups, save_table
 from velado.appointments.tables.groups import AnonymityOfTables, Groups
 from velado.attacks import Attack, Attacks
 from velado.errors import InputError
@@ -306,6 +306,8 @@ def made() -> dict[str, Any]:
     found["classes"] = velado.check(zebras(), ["city", "born"], ["ill"], classes=True)
     found["inspection"] = velado.inspect_table(zebras())
     found["suggestion"] = suggest(zebras())
+    save_table(zebras(), f"sqlite:///{folder / 'wild.sqlite'}#animals")
+    found["tables"] = velado.questions.list_tables(folder / "wild.sqlite")
     grid = project(folder, velado.Lattice(suppression=0.05), output=Output())
     found["comparison"] = velado.compare(grid, {"k": [2, 100, 121]})
     found["exploration"] = velado.explore(grid)
@@ -340,6 +342,7 @@ KINDS: dict[str, type[Result]] = {
     "classes": Check,
     "exploration": velado.questions.Exploration,
     "inspection": Inspection,
+    "tables": velado.questions.DatabaseTables,
     "suggestion": Suggestion,
     "comparison": Comparison,
     "balance": Balance,
@@ -540,6 +543,7 @@ def test_the_json_of_every_command_fits_its_schema(main: Command, write_project:
     write_project(columns={**encrypted, **passed, "name": {"role": "identifier", "operation": "drop"}}, **light)
     (tmp / "project.yaml").rename(tmp / "light.yaml")
     write_project()
+    save_table(zebras(), f"sqlite:///{tmp / 'patients.sqlite'}#patients")
     commands: list[tuple[type[Result], str]] = [
         (Release, "run project.yaml"),
         (LightRelease, "run light.yaml"),
@@ -549,6 +553,7 @@ def test_the_json_of_every_command_fits_its_schema(main: Command, write_project:
         (Check, "check patients.csv --qi sex,city --sensitive diagnosis --classes"),
         (velado.questions.Exploration, "explore project.yaml"),
         (Inspection, "inspect patients.csv"),
+        (velado.questions.DatabaseTables, "tables patients.sqlite"),
         (velado.questions.Estimate, "estimate project.yaml"),
         (Evaluation, "evaluate --project project.yaml"),
         (Comparison, "compare project.yaml --k 2,5"),

@@ -26,8 +26,8 @@ or such suppressed succeeds fails holds classes singled out average missing beca
 ENGLISH = set(WORDS.split())
 """Words that no Spanish or Portuguese sentence has."""
 PORTUGUESE = {"classes"}
-KEYS = {("schema",): {"columns"}}
-"""Keys of project files that a help names."""
+KEYS = {("schema",): {"columns"}, ("tables",): {"tables"}, (): {"tables"}}
+"""Keys of project files and commands that a help names."""
 CODE = re.compile(
     r"\d records|[a-z-]+ \(\w+\)|--?[a-z][\w-]*|<[^>]*>|\w+:\w+|\{[^}]*\}|'[^']*'|\b[\w/.-]+\.(?:csv|yaml|json|html)\S*"
 )

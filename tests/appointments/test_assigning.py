@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import velado
-from velado import InputError, NoSolution
+from velado import InputError, NoSolution, Output
 from velado.appointments.tables import publish as publishing
 from velado.appointments.tables.people import People
 from velado.appointments.tables.slots import Slots
@@ -463,7 +463,7 @@ def test_every_condition_is_verified(change: dict[str, np.ndarray], reason: str)
     else:
         people = replace(people, **change)
     with pytest.raises(VerificationError, match=reason):
-        publishing.give_out(people, places, units, assignment, 0, None)
+        publishing.give_out(people, places, units, assignment, 0, Output())
 
 
 def test_values_of_a_column_that_is_not_about_slots_are_not_shown() -> None:

@@ -17,10 +17,10 @@ from velado.appointments.tables.slots import Slots
 from velado.appointments.tables.units import Units, check_room
 from velado.errors import InputError
 from velado.progress import Progress
-from velado.project import Output
+from velado.project import Output, output_of
 from velado.results import Discreet
 from velado.sentences import Sentence
-from velado.tables import Session, Source
+from velado.tables import Session, Sink, Source
 
 Method = str | Planner | Mapping[str, Mapping[str, Any] | None]
 
@@ -68,7 +68,7 @@ def assign_appointments(
     method: Method = "best-fit",
     *,
     seed: int = 0,
-    output: str | Path | None = None,
+    output: str | Path | Mapping[str, Any] | Output | None = None,
     progress: Progress | None = None,
     **conditions: Any,
 ) -> Planning:
@@ -81,7 +81,8 @@ def assign_appointments(
     and slots that must agree), ``k`` (smallest group of equal people in one slot). ``method`` is a name, or
     ``{name: {parameter: value}}``, or a planner.
 
-    Without ``output`` the table is returned in memory. Nothing is published unless what was written holds everything.
+    ``output`` is a path or a table of a database, as `velado.anonymize` takes it; without it the table is returned in
+    memory. Nothing is published unless what was written holds everything.
 
     >>> import pyarrow as pa
     >>> people = pa.table({"zip": ["28001"] * 3 + ["28002"] * 2})
@@ -91,20 +92,20 @@ def assign_appointments(
     ((0, 1, 1), [10, 10, 10, 9, 9])
     """
     chosen = _planner(method, seed)
-    target = Output(Path(output) if output is not None else None)
+    target = output_of(output)
     request = Request(people, slots, quasi_identifiers, **conditions)
-    _check_output(request, target.path)
+    _check_output(request, target.sink())
     progress = progress or Progress()
     begin = progress.part(0.0, 0.8).through(read=1, plan=7)
-    who, where, units = request.read(begin("read"), target.path and target.path.parent)
+    who, where, units = request.read(begin("read"), target.scratch)
     planning = begin("plan")
     assignment = chosen.assign(units.problem, planning.part(0.0, 0.9))
     assignment.check()
     others = [FindSlots()] if units.problem.is_plain else []
     methods = planned(units.problem, others, [assignment], seed, planning.part(0.9, 1.0))
-    table = give_out(who, where, units, assignment, seed, target.path, progress.part(0.8, 1.0))
+    given = give_out(who, where, units, assignment, seed, target, progress.part(0.8, 1.0))
     return Planning.of(
-        units.problem, methods, chosen=chosen.name, output=target.path, appointment=where.described, table=table
+        units.problem, methods, chosen=chosen.name, output=given.path, appointment=where.described, table=given.table
     )
 
 
@@ -150,10 +151,9 @@ def _planner(method: Method, seed: int) -> Planner:
     return planner_from(name, {**({"seed": seed} if seeded else {}), **(given or {})})
 
 
-def _check_output(request: Request, output: Path | None) -> None:
+def _check_output(request: Request, sink: Sink) -> None:
     for thing in (request.people, request.slots, request.admissible):
-        read = None if thing is None else Source.of(thing).path
-        if output is not None and read is not None and output.resolve() == read.resolve():
+        if thing is not None and sink.replaces(Source.of(thing)):
             raise InputError(
-                "output-is-input", "the output would replace the input", file=output, hint="Choose another name."
+                "output-is-input", "the output would replace the input", file=sink.name, hint="Choose another name."
             )

@@ -126,7 +126,7 @@ class PlanningDocument:
     base: VectorDocument
     methods: tuple[Planned, ...]
     chosen: str | None
-    output: Path | None
+    output: Path | str | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,7 +149,7 @@ class Planning(Result):
     base: AnonymityVector
     methods: tuple[Planned, ...]
     chosen: str | None = None
-    output: Path | None = None
+    output: Path | str | None = None
     appointment: tuple[str, ...] = ()
     table: Any = None
     problem: Problem | None = None

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from velado import __version__
-from velado.cli import signals, usage, warming, watchman
+from velado.cli import passwords, signals, usage, warming, watchman
 from velado.cli.commands import LANGUAGE, Commands
 from velado.cli.help import App
 from velado.cli.language import choose, spoken
@@ -67,6 +67,7 @@ def _flushed(code: int) -> int:
 def _run() -> int:
     try:
         choose()
+        passwords.install()
         result = app(prog_name="velado", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except VeladoError as error:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from velado import InputError, Source
+from velado import InputError, Output, Source
 from velado.appointments import (
     AnonymityVector,
     Groups,
@@ -28,7 +28,7 @@ from velado.cli import signals
 from velado.cli.help import App
 from velado.cli.language import current, spoken
 from velado.cli.options import Given, takes
-from velado.cli.reading import AS_FOUND, Reading, reads_tables
+from velado.cli.reading import AS_FOUND, REPLACE, TABLE, Reading, output_at, reads_tables
 from velado.cli.terminal import (
     JSON,
     names,
@@ -40,13 +40,16 @@ from velado.cli.terminal import (
     table,
 )
 from velado.i18n import Language
+from velado.project import output_of
 from velado.report import save_vectors
 from velado.sentences import Sentence
+from velado.tables import TableName
+from velado.tables.address import is_database, with_table
 
 app = App(help="Give out appointments that keep people anonymous.", no_args_is_help=True)
 
-PEOPLE = Annotated[Path, typer.Argument(help="Table of people.")]
-SLOTS = Annotated[Path, typer.Argument(help="Table of slots: what describes them, and their capacity.")]
+PEOPLE = Annotated[TABLE, typer.Argument(help="Table of people.")]
+SLOTS = Annotated[TABLE, typer.Argument(help="Table of slots: what describes them, and their capacity.")]
 QI = Annotated[str, typer.Option(help="Quasi-identifiers, separated by commas.")]
 CAPACITY = Annotated[str, typer.Option(help="Column of the slots with the number of places.")]
 SLOT = Annotated[str | None, typer.Option(help="Column of the slots by which other tables name a slot.")]
@@ -54,7 +57,7 @@ ID = Annotated[str | None, typer.Option("--id", help="Column that identifies peo
 HOUSEHOLD = Annotated[str | None, typer.Option(help="Column of households, who stay together.")]
 FIXED = Annotated[str | None, typer.Option(help="Column with the slot that a person keeps; empty for none.")]
 ADMISSIBLE = Annotated[
-    Path | None, typer.Option(help="Table of the slots admissible for each person: identifier, slot.")
+    TABLE | None, typer.Option(help="Table of the slots admissible for each person: identifier, slot.")
 ]
 MATCH = Annotated[
     list[str] | None, typer.Option(help="COLUMN=NAME: column of the people that must equal one of the slots.")
@@ -69,23 +72,19 @@ MOST_COMPONENTS = 10
 @app.command("generate")
 @takes("like", PeopleLike, SlotsLike, unset=[])
 def generate(
-    folder: Annotated[Path, typer.Argument(help="Folder for the tables.")],
+    folder: Annotated[
+        TABLE,
+        typer.Argument(help="Folder for the tables, or address of a database, with #schema behind it if you like."),
+    ],
     like: Given,
     tables: Annotated[int, typer.Option(min=1, max=10_000, help="Number of tables.")] = 1,
     format: Annotated[str, typer.Option(help="Format of the files: csv, parquet, xlsx or arrow.")] = "csv",
-    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files or tables.")] = False,
     json: JSON = False,
 ) -> None:
     """Write invented people and slots for them, with places for everybody."""
-    files = []
-    for number in range(tables):
-        mark = str(number) if tables > 1 else ""
-        files += [folder / f"people{mark}.{format}", folder / f"slots{mark}.{format}"]
-    there = [f for f in files if f.exists()]
-    if there and not force:
-        raise InputError(
-            "file-exists", "the file exists already", file=there[0], hint="Use --force, or another folder."
-        )
+    marks = [str(number) if tables > 1 else "" for number in range(tables)]
+    files = _outputs(folder, [f"{what}{mark}" for mark in marks for what in ("people", "slots")], format, force)
     with signals.several():
         for number in range(tables):
             who = generate_people(number, **_those(PeopleLike, like))
@@ -94,8 +93,19 @@ def generate(
             save_table(where, files[2 * number + 1])
     if json:
         print_json(
-            {"files": [str(f) for f in files], "people": like["people"], "slots": where.num_rows, "seed": like["seed"]}
+            {
+                "files": [f.sink().name for f in files],
+                "people": like["people"],
+                "slots": where.num_rows,
+                "seed": like["seed"],
+            }
         )
+        return
+    if files[0].table is not None:
+        say(
+            "Wrote {tables}: {people:,} people and {slots:,} slots each.",
+            tables=", ".join(f.sink().name for f in files), people=like["people"], slots=where.num_rows,
+        )  # fmt: skip
         return
     say(
         "Wrote {files:,} file(s) to {folder}: {people:,} people and {slots:,} slots each.",
@@ -104,6 +114,22 @@ def generate(
         people=like["people"],
         slots=where.num_rows,
     )
+
+
+def _outputs(place: str, names: list[str], format: str, force: bool) -> list[Output]:
+    """Files of a folder, or tables of a database."""
+    if is_database(place):
+        address, schema = with_table(place)
+        tables = [str(TableName(name, schema)) for name in names]
+        exists = "replace" if force else "fail"
+        return [output_of({"database": address, "table": t, "if_exists": exists}) for t in tables]
+    files = [Path(place) / f"{name}.{format}" for name in names]
+    there = [f for f in files if f.exists()]
+    if there and not force:
+        raise InputError(
+            "file-exists", "the file exists already", file=there[0], hint="Use --force, or another folder."
+        )
+    return [output_of(f) for f in files]
 
 
 def _those(kind: type[PeopleLike | SlotsLike], given: Given) -> Given:
@@ -118,7 +144,9 @@ def assign(
     people: PEOPLE,
     slots: SLOTS,
     qi: QI,
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to write: the people with their appointments.")],
+    output: Annotated[
+        TABLE, typer.Option("--output", "-o", help="File or table to write: the people with their appointments.")
+    ],
     planner: Given,
     method: Annotated[str, typer.Option(help="random, heuristic, best-fit or exact.")] = "best-fit",
     k: SMALLEST = 1,
@@ -130,16 +158,18 @@ def assign(
     admissible: ADMISSIBLE = None,
     match: MATCH = None,
     show: SHOW = 0,
+    replace: REPLACE = False,
     read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Give everybody an appointment, as anonymously as the method can, and verify what was written."""
     words = current()
-    seed = planner.pop("seed", 0)
+    seed, every = planner.pop("seed", 0), (people, slots, admissible)
     with progress() as report:
         planning = assign_appointments(
-            read(people), read(slots), names(qi), {method: planner}, seed=seed, output=output, progress=report,
-            **_conditions(read, k, capacity, slot, id, household, fixed, admissible, match),
+            read(people, *every), read(slots, *every), names(qi), {method: planner}, seed=seed,
+            output=output_at(output, replace), progress=report,
+            **_conditions(read(admissible, *every), k, capacity, slot, id, household, fixed, match),
         )  # fmt: skip
     if json:
         print_json(planning.as_dict())
@@ -148,7 +178,7 @@ def assign(
     if show:
         _show_groups(anonymity_groups(output, names(qi), planning.appointment), show, words)
     say()
-    say("{told}", told=words.text("appointments.written", file=output))
+    say("{told}", told=words.text("appointments.written", file=planning.output))
 
 
 @app.command("compare")
@@ -176,12 +206,12 @@ def compare(
 ) -> None:
     """Plan the same appointments with several methods; nothing is given out."""
     words = current()
-    seed = planner.pop("seed", 0)
+    seed, every = planner.pop("seed", 0), (people, slots, admissible)
     with progress() as report:
         planning = compare_planners(
-            read(people), read(slots), names(qi), names(methods) or None, seed=seed, progress=report,
+            read(people, *every), read(slots, *every), names(qi), names(methods) or None, seed=seed, progress=report,
             options=planner,
-            **_conditions(read, k, capacity, slot, id, household, fixed, admissible, match),
+            **_conditions(read(admissible, *every), k, capacity, slot, id, household, fixed, match),
         )  # fmt: skip
         if chart is not None:
             save_vectors(planning, chart, current().code)
@@ -198,7 +228,7 @@ def compare(
 @app.command("k")
 @reads_tables
 def k_of(
-    tables: Annotated[list[Path], typer.Argument(help="One or several tables.")],
+    tables: Annotated[list[TABLE], typer.Argument(help="One or several tables.")],
     qi: QI,
     appointment: Annotated[str | None, typer.Option(help="Columns of the appointment, separated by commas.")] = None,
     show: SHOW = 0,
@@ -209,7 +239,7 @@ def k_of(
     words = current()
     with progress() as report:
         found = [
-            anonymity_groups(read(t), names(qi), names(appointment), report.of(i, len(tables)))
+            anonymity_groups(read(t, *tables), names(qi), names(appointment), report.of(i, len(tables)))
             for i, t in enumerate(tables)
         ]
     together = AnonymityOfTables(tuple(g.sizes() for g in found))
@@ -231,24 +261,22 @@ def k_of(
 
 
 def _conditions(
-    read: Any,
+    admissible: Source | None,
     k: int,
     capacity: str,
     slot: str | None,
     identifier: str | None,
     household: str | None,
     fixed: str | None,
-    admissible: Path | None,
     match: list[str] | None,
 ) -> dict[str, Any]:
     pairs = [option.partition("=") for option in match or []]
     for own, sign, theirs in pairs:
         if not (own and sign and theirs):
             raise InputError("bad-option", Sentence("--match takes COLUMN=NAME, got {got!r}", got=own + sign + theirs))
-    listed: Source | None = read(admissible)
     return {
         "k": k, "capacity": capacity, "slot": slot, "identifier": identifier, "household": household, "fixed": fixed,
-        "admissible": listed, "match": {own: theirs for own, _, theirs in pairs} or None,
+        "admissible": admissible, "match": {own: theirs for own, _, theirs in pairs} or None,
     }  # fmt: skip
 
 

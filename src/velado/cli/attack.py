@@ -12,7 +12,7 @@ from rich.table import Table
 from velado import InputError, attack
 from velado.attacks import ATTACKS, Attack
 from velado.cli.language import current
-from velado.cli.reading import AS_FOUND, Reading, reads_tables
+from velado.cli.reading import AS_FOUND, TABLE, Reading, reads_tables
 from velado.cli.terminal import (
     JSON,
     figure,
@@ -90,11 +90,11 @@ SHARES = {"exposed_share", "best_guess", "largest_difference", "near", "in_order
 @reads_tables
 def command(
     release: Annotated[
-        Path | None, typer.Argument(help="The release to attack; the project's output if not given.")
+        TABLE | None, typer.Argument(help="The release to attack; the project's output if not given.")
     ] = None,
     qi: Annotated[str | None, typer.Option(help="Quasi-identifiers, separated by commas.")] = None,
     sensitive: Annotated[str | None, typer.Option(help="Sensitive columns, separated by commas.")] = None,
-    external: Annotated[Path | None, typer.Option(help="Table of known people, for linkage.")] = None,
+    external: Annotated[TABLE | None, typer.Option(help="Table of known people, for linkage.")] = None,
     match: Annotated[
         list[str] | None, typer.Option(help="COLUMN=NAME: what the external table calls a column; may be repeated.")
     ] = None,
@@ -102,9 +102,9 @@ def command(
         str | None, typer.Option(help="Column that says who is meant, in the original and the external table.")
     ] = None,
     original: Annotated[
-        Path | None, typer.Option(help="The original table; the project's source if not given.")
+        TABLE | None, typer.Option(help="The original table; the project's source if not given.")
     ] = None,
-    other: Annotated[Path | None, typer.Option(help="Another release of the same table.")] = None,
+    other: Annotated[TABLE | None, typer.Option(help="Another release of the same table.")] = None,
     hierarchy: Annotated[
         list[str] | None,
         typer.Option(
@@ -123,14 +123,15 @@ def command(
     json: JSON = False,
 ) -> None:
     """Try what an adversary would try with a release, and say what would have prevented it."""
+    every = (release, original, external, other)
     with progress() as report:
         found = attack(
-            read.release(release),
+            read.release(release, *every),
             names(qi),
             names(sensitive),
-            original=read(original),
-            external=read(external),
-            other=read.release(other),
+            original=read(original, *every),
+            external=read(external, *every),
+            other=read.release(other, *every),
             match=_matches(match),
             identity=identity,
             hierarchies=files(hierarchy, "--hierarchy"),

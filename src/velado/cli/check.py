@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +12,7 @@ from rich.table import Table
 from velado import InputError, check
 from velado.cli import warming
 from velado.cli.classes import ALL, CSV, FIRST, TOP, show, write
-from velado.cli.reading import AS_FOUND, Reading, reads_tables
+from velado.cli.reading import AS_FOUND, TABLE, Reading, reads_tables
 from velado.cli.terminal import (
     JSON,
     PERSON,
@@ -36,7 +35,7 @@ from velado.sentences import Sentence
 
 @reads_tables
 def command(
-    table: Annotated[Path, typer.Argument(help="The table to check.")],
+    table: Annotated[TABLE, typer.Argument(help="The table to check.")],
     qi: Annotated[str, typer.Option(help="Quasi-identifiers, separated by commas.")],
     sensitive: Annotated[str | None, typer.Option(help="Sensitive columns, separated by commas.")] = None,
     l: Annotated[int, typer.Option(help="The ℓ for which the recursive c is given.")] = 2,  # noqa: E741
@@ -60,20 +59,21 @@ def command(
 ) -> None:
     """Say which privacy models a table satisfies as it is, and to which degree."""
     warming.begin()
+    source = read(table)
     listed = classes or all or top is not None
     with progress() as report:
         result = check(
-            read(table), names(qi), names(sensitive), l=l, trees=files(tree, "--tree"),
+            source, names(qi), names(sensitive), l=l, trees=files(tree, "--tree"),
             models=[_model(m) for m in model or ()], person=person, twins=twins,
             classes=listed or csv is not None, progress=report,
         )  # fmt: skip
     each = result.class_figures
     if csv is not None and each is not None:
-        write(each, csv, table)
+        write(each, csv, source.path)
     if json:
         print_json((result if listed else replace(result, class_figures=None)).as_dict())
         return
-    _show(result, str(table), l)
+    _show(result, source.name, l)
     if listed and each is not None:
         show(each, None if all else top or FIRST)
     if csv is not None and each is not None:

@@ -66,9 +66,9 @@ def _table(shown: ClassFigures, column: str | None) -> Table:
     return drawn
 
 
-def write(classes: ClassFigures, path: Path, source: Path) -> None:
+def write(classes: ClassFigures, path: Path, source: Path | None) -> None:
     """Write all classes as CSV; labels that a spreadsheet would take for formulas are guarded."""
-    if path.resolve() == source.resolve():
+    if source is not None and path.resolve() == source.resolve():
         raise InputError(
             "output-is-input", "the list of classes would replace the table", file=path, hint="Choose another path."
         )

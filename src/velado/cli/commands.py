@@ -41,6 +41,7 @@ COMMANDS = {
         "fuzzy",
         "Show the fuzzy sets of numeric columns and what they achieve; with --output, release their labels.",
     ),
+    "tables": ("tables", "List the tables and views of a database: columns, types, about how many rows."),
     "inspect": ("inspect", "Show types, missing values, who is singled out, and suggested roles."),
     "init": ("init", "Write a commented project file from what the table looks like."),
     "schema": ("schema", "Print the JSON Schema of project files, for editors and other programs."),

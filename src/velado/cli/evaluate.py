@@ -10,7 +10,7 @@ import typer
 from velado import Evaluation, evaluate
 from velado.cli import fuzzy_summary
 from velado.cli.language import spoken
-from velado.cli.reading import AS_FOUND, Reading, reads_tables
+from velado.cli.reading import AS_FOUND, TABLE, Reading, reads_tables
 from velado.cli.terminal import (
     JSON,
     TWINS,
@@ -33,9 +33,9 @@ from velado.sentences import Sentence
 @reads_tables
 def command(
     original: Annotated[
-        Path | None, typer.Argument(help="The original table; the project's source if not given.")
+        TABLE | None, typer.Argument(help="The original table; the project's source if not given.")
     ] = None,
-    release: Annotated[Path | None, typer.Argument(help="Its release; the project's output if not given.")] = None,
+    release: Annotated[TABLE | None, typer.Argument(help="Its release; the project's output if not given.")] = None,
     qi: Annotated[str | None, typer.Option(help="Quasi-identifiers, separated by commas.")] = None,
     sensitive: Annotated[str | None, typer.Option(help="Sensitive columns, separated by commas.")] = None,
     hierarchy: Annotated[
@@ -46,7 +46,7 @@ def command(
         str | None, typer.Option(help=Sentence("Only these, separated by commas: {names}.", names=", ".join(MEASURES)))
     ] = None,
     target: Annotated[str | None, typer.Option(help="Column to predict, for learning utility.")] = None,
-    population: Annotated[Path | None, typer.Option(help="Population table, for the journalist's risk.")] = None,
+    population: Annotated[TABLE | None, typer.Option(help="Population table, for the journalist's risk.")] = None,
     weights: Annotated[str | None, typer.Option(help="Column of sample weights, for individual risk.")] = None,
     fraction: Annotated[
         float | None, typer.Option(help="Share of the population that was sampled, for population uniqueness.")
@@ -59,17 +59,18 @@ def command(
     json: JSON = False,
 ) -> None:
     """Measure what a release lost and what risk is left, whoever made it: any original and any release."""
+    every = (original, release, population)
     with progress() as report:
         result = evaluate(
-            read(original),
-            read.release(release),
+            read(original, *every),
+            read.release(release, *every),
             names(qi),
             names(sensitive),
             hierarchies=files(hierarchy, "--hierarchy"),
             project=project,
             measures=None if measures is None else names(measures),
             target=target,
-            population=read(population),
+            population=read(population, *every),
             weights=weights,
             fraction=fraction,
             l=l,

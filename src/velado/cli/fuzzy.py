@@ -12,7 +12,7 @@ from velado import Column, KAnonymity, Release, Source, anonymize, fuzzify
 from velado.cli import fuzzy_summary
 from velado.cli.language import current
 from velado.cli.options import Given, takes
-from velado.cli.reading import AS_FOUND, Reading, reads_tables
+from velado.cli.reading import AS_FOUND, REPLACE, TABLE, Reading, output_at, reads_tables
 from velado.cli.terminal import (
     JSON,
     names,
@@ -34,16 +34,19 @@ PARTITIONS = ("k-means", "global-recode", "c-means", "gustafson-kessel")
 @takes("fuzzy", QAnonymity, unset=["q"])
 @reads_tables
 def command(
-    table: Annotated[Path, typer.Argument(help="The table.")],
+    table: Annotated[TABLE, typer.Argument(help="The table.")],
     qi: Annotated[str, typer.Option(help="Numeric quasi-identifiers, separated by commas.")],
     method: Given,
     crisp: Given,
     fuzzy: Given,
     sensitive: Annotated[str | None, typer.Option(help="Sensitive columns, separated by commas.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the release; nothing else.")] = None,
+    output: Annotated[
+        TABLE | None, typer.Option("--output", "-o", help="File or table for the release; nothing else.")
+    ] = None,
     chart: Annotated[
         Path | None, typer.Option(help="File (PNG, SVG, PDF) for the sets, or folder for all charts.")
     ] = None,
+    replace_table: REPLACE = False,
     read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
@@ -71,14 +74,19 @@ def command(
         if output is not None:
             columns = [Column(c, "quasi-identifier") for c in quasi] + [Column(c, "sensitive") for c in secret]
             left = report.part(0.0 if chart is None else 0.6, 1.0)
-            release = anonymize(source, columns, models, wanted, output=output, rest="drop", progress=left)
+            release = anonymize(
+                source, columns, models, wanted, output=output_at(output, replace_table), rest="drop", progress=left
+            )
             assert release.found is not None
             result = Fuzzification.of(release.found, models)
     if json:
-        written = {"output": output, "manifest": None if release is None else release.manifest_path}
+        written = {
+            "output": None if release is None else release.output,
+            "manifest": None if release is None else release.manifest_path,
+        }
         print_json({**result.as_dict(), **written, "charts": files})
         return
-    fuzzy_summary.show(result, str(table))
+    fuzzy_summary.show(result, source.name)
     if release is not None:
         say()
         say("Release:  {file}", file=release.output)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from velado import InputError, Project, inspect_table
+from velado import InputError, Project, Source, inspect_table
 from velado.cli import warming
 from velado.cli.language import current
-from velado.cli.reading import AS_FOUND, Reading, reads_tables
+from velado.cli.reading import AS_FOUND, TABLE, Reading, reads_tables
 from velado.cli.terminal import progress, say, show_notes
 from velado.project.template import project_text
 from velado.questions.suggest import suggest
@@ -19,16 +20,16 @@ from velado.tables.publication.publish import published
 
 @reads_tables
 def command(
-    table: Annotated[Path, typer.Argument(help="The table to describe.")],
+    table: Annotated[TABLE, typer.Argument(help="The table to describe.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Project file to write.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing project file.")] = False,
     read: Reading = AS_FOUND,
 ) -> None:
     """Write a commented project file from what the table looks like."""
-    target = output or table.with_suffix(".yaml")
+    source = read(table)
+    target = output or _target(source)
     if target.exists() and not force:
         raise InputError("file-exists", "the project file exists already", file=target, hint="Use --force or --output.")
-    source = read(table)
     warming.begin()
     with progress() as report:
         seen = inspect_table(source, report.part(0, 0.3))
@@ -40,3 +41,10 @@ def command(
         # Names of columns may hold what no project file can.
         Project.load(place)
     say("Wrote {file}. Read it, correct the roles, then: velado run {file}", file=target)
+
+
+def _target(source: Source) -> Path:
+    """The project file: beside the table if that is a file, else here."""
+    if source.path is not None and source.table is None:
+        return source.path.with_suffix(".yaml")
+    return Path((re.sub(r"[^\w.-]+", "_", source.stem).strip(".") or "project") + ".yaml")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,7 +10,7 @@ from rich.table import Table
 
 from velado import inspect_table
 from velado.cli.language import spoken
-from velado.cli.reading import AS_FOUND, Reading, reads_tables
+from velado.cli.reading import AS_FOUND, TABLE, Reading, reads_tables
 from velado.cli.terminal import (
     JSON,
     figure,
@@ -30,13 +29,14 @@ from velado.sentences import Sentence
 
 @reads_tables
 def command(
-    table: Annotated[Path, typer.Argument(help="The table to look at.")],
+    table: Annotated[TABLE, typer.Argument(help="The table to look at.")],
     read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Show types, missing values, who is singled out, and suggested roles."""
+    source = read(table)
     with progress() as report:
-        seen = inspect_table(read(table), report)
+        seen = inspect_table(source, report)
     if json:
         print_json(seen.as_dict())
         return
@@ -49,7 +49,7 @@ def command(
     )
     say(
         "[bold]{name}[/]: {rows:,} records, {columns} columns{written}",
-        name=table,
+        name=source.name,
         rows=seen.rows,
         columns=len(seen.columns),
         written=written,
@@ -107,5 +107,5 @@ def command(
         for columns, count in seen.combinations:
             say("  {n:>8,}  ({share:.1%})  {columns}", n=count, share=count / seen.rows, columns=" + ".join(columns))
     say()
-    again = f"{shlex.quote(str(table))} {read.arguments}".rstrip()
+    again = f"{shlex.quote(table)} {read.arguments}".rstrip()
     say("Next: velado init {arguments}", arguments=again)

@@ -8,11 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, overload
+from urllib.parse import quote
 
 import typer
 
-from velado import Source
+from velado import InputError, Output, Source
 from velado.cli.options import in_place_of
+from velado.project import output_of
+from velado.sentences import Sentence
+from velado.tables.address import is_database
+from velado.tables.source import HOLDS_TABLES, format_of, is_elsewhere
 
 DELIMITER = Annotated[str | None, typer.Option(help="Delimiter of a text table; found out if not given.")]
 QUOTE = Annotated[str | None, typer.Option(help="Quote character of a text table.")]
@@ -28,9 +33,17 @@ NUMBER_NAMES = Annotated[
 ]
 
 
+TABLE = str
+"""A table on the command line: a file, here or elsewhere, or the address of a database with ``#table`` behind it. No `Path`,
+which would make one of two slashes."""
+REPLACE = Annotated[bool, typer.Option("--replace", help="Replace a table of a database that is there already.")]
+LINED = ("delimiter", "quote", "encoding", "sheet", "no_header", "skip")
+"""Options that have no meaning for tables of databases."""
+
+
 @dataclass(frozen=True)
 class Reading:
-    """The options of a command; called with a path it gives the source."""
+    """The options of a command; called with a table it gives the source."""
 
     delimiter: DELIMITER = None
     quote: QUOTE = None
@@ -42,32 +55,44 @@ class Reading:
     number_names: NUMBER_NAMES = False
 
     @overload
-    def __call__(self, path: Path) -> Source: ...
+    def __call__(self, table: TABLE, *others: TABLE | None) -> Source: ...
     @overload
-    def __call__(self, path: None) -> None: ...
-    def __call__(self, path: Path | None) -> Source | None:
-        """The source of a file that somebody has."""
-        if path is None:
+    def __call__(self, table: None, *others: TABLE | None) -> None: ...
+    def __call__(self, table: TABLE | None, *others: TABLE | None) -> Source | None:
+        """The source of a table that somebody has; options of files may be meant for ``others`` of the command."""
+        if table is None:
             return None
-        return Source(
-            path=path,
-            delimiter="\t" if self.delimiter in ("\\t", "tab") else self.delimiter,
-            quote=self.quote,
-            encoding=self.encoding,
-            missing=tuple(self.missing) if self.missing else None,
-            sheet=self.sheet,
-            header=not self.no_header,
-            skip=self.skip,
-            names="numbered" if self.number_names else "unique",
-        )
+        table = addressed(table)
+        every: dict[str, Any] = {
+            "delimiter": "\t" if self.delimiter in ("\\t", "tab") else self.delimiter,
+            "quote": self.quote,
+            "encoding": self.encoding,
+            "missing": tuple(self.missing) if self.missing else None,
+            "sheet": self.sheet,
+            "header": not self.no_header,
+            "skip": self.skip,
+            "names": "numbered" if self.number_names else "unique",
+        }
+        if not is_database(table):
+            return replace(Source.of(table) if is_elsewhere(table) else Source(path=Path(table)), **every)
+        if all(is_database(addressed(other)) for other in others if other is not None):
+            self._check_none(table)
+        return replace(Source.of(table), missing=every["missing"], names=every["names"])
+
+    def _check_none(self, table: TABLE) -> None:
+        """Tables of databases have no lines and no delimiters."""
+        for option in fields(self):
+            if option.name in LINED and getattr(self, option.name) != option.default:
+                message = Sentence("{option} is for text tables and sheets", option=_written(option.name))
+                raise InputError("bad-option", message, file=Source.of(table).name, hint="Leave it out.")
 
     @overload
-    def release(self, path: Path) -> Source: ...
+    def release(self, table: TABLE, *others: TABLE | None) -> Source: ...
     @overload
-    def release(self, path: None) -> None: ...
-    def release(self, path: Path | None) -> Source | None:
+    def release(self, table: None, *others: TABLE | None) -> None: ...
+    def release(self, table: TABLE | None, *others: TABLE | None) -> Source | None:
         """The source of a release: its names stand in its first line, whatever the original had there."""
-        return replace(self, sheet=None, no_header=False, skip=0)(path)
+        return replace(self, sheet=None, no_header=False, skip=0)(table, *others)
 
     @property
     def arguments(self) -> str:
@@ -77,11 +102,29 @@ class Reading:
             value = getattr(self, option.name)
             for one in value if isinstance(value, list) else [value]:
                 if one != option.default:
-                    found += [f"--{option.name.replace('_', '-')}", *([] if one is True else [shlex.quote(str(one))])]
+                    found += [_written(option.name), *([] if one is True else [shlex.quote(str(one))])]
         return " ".join(found)
 
 
 AS_FOUND = Reading()
+
+
+def addressed(table: TABLE) -> TABLE:
+    """A table of a file that holds tables as an address, if it was written as ``clinic.sqlite#people``."""
+    path, sign, name = table.partition("#")
+    if not sign or "://" in table or format_of(Path(path)) not in HOLDS_TABLES or Path(table).exists():
+        return table
+    return f"{format_of(Path(path))}:///{quote(path)}#{name}"
+
+
+def output_at(table: TABLE, replaced: bool) -> Output:
+    """Where a command writes: a file, which may be there already, or a table of a database, which may not."""
+    output = output_of(addressed(table))
+    return replace(output, if_exists="replace") if replaced else output
+
+
+def _written(option: str) -> str:
+    return f"--{option.replace('_', '-')}"
 
 
 def reads_tables(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -97,6 +97,7 @@ def unheard(error: BaseException) -> int | None:
     return None
 
 
+_bars: list[Any] = []
 out = Terminal(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
@@ -164,7 +165,8 @@ def show_files(release: Release | LightRelease) -> None:
         say()
         say("Release:  {file}", file=release.output)
         say("Manifest: {file}", file=release.manifest_path)
-        say("Private:  {file}", file=release.private_path)
+        if release.private_path is not None:
+            say("Private:  {file}", file=release.private_path)
 
 
 def print_json(data: dict[str, Any]) -> None:
@@ -210,7 +212,7 @@ def progress() -> Iterator[Progress]:
         console=console,
         transient=True,
     )
-    with bar:
+    with bar, _shown(bar):
         task = bar.add_task(plain(Step("start", 0.0).text(words.code)), total=1.0)
 
         def draw(step: Step) -> None:
@@ -219,6 +221,25 @@ def progress() -> Iterator[Progress]:
             bar.update(task, description=plain(step.text(words.code) + counted), completed=step.share)
 
         yield Progress(draw)
+
+
+@contextmanager
+def _shown(bar: Any) -> Iterator[None]:
+    _bars.append(bar)
+    try:
+        yield
+    finally:
+        _bars.remove(bar)
+
+
+@contextmanager
+def without_bar() -> Iterator[None]:
+    """While somebody types, no progress is drawn."""
+    for bar in _bars:
+        bar.stop()
+    yield
+    for bar in _bars:
+        bar.start()
 
 
 def percent(share: float, digits: int = 2) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from velado.errors import InputError, Problems
@@ -10,6 +11,7 @@ from velado.project.document import Project
 from velado.sentences import Sentence
 from velado.tables import Source
 
+INPUT = Sentence("the input")
 WRITTEN = {
     "manifest": Sentence("the manifest"),
     "private manifest": Sentence("the private manifest"),
@@ -38,12 +40,38 @@ def check_paths(projects: Mapping[str, Project]) -> None:
                 key = "recoding" if what == "recoding" else "path"
                 problems.add(error, *(("tables", name) if name else ()), "output", key)
             taken[path.resolve()] = WRITTEN[what]
+    _check_tables(projects, problems)
     problems.done()
+
+
+def _check_tables(projects: Mapping[str, Project], problems: Problems) -> None:
+    """The same for tables of databases and for files elsewhere."""
+    taken = [
+        (
+            Sentence("{what} of the table '{table}'", what=INPUT, table=name) if name else INPUT,
+            Source.of(project.source, project.folder),
+        )
+        for name, project in projects.items()
+    ]
+    for name, project in projects.items():
+        sink = project.output.sink()
+        if sink.table is None and sink.url is None:
+            continue
+        beside = [] if sink.manifest_table is None else [("manifest", replace(sink, table=str(sink.manifest_table)))]
+        for what, written in (("release", sink), *beside):
+            for said, source in taken:
+                if written.replaces(source):
+                    message = Sentence("{what} would replace {taken}", what=WRITTEN[what], taken=said)
+                    error = InputError("output-is-input", message, file=written.name, hint="Choose another name.")
+                    problems.add(
+                        error, *(("tables", name) if name else ()), "output", "table" if sink.table else "path"
+                    )
+            taken.append((WRITTEN[what], written.source()))
 
 
 def _read(project: Project) -> dict[str, Path | None]:
     read: dict[str, Path | None] = {
-        Sentence("the input"): Source.of(project.source, project.folder).path,
+        INPUT: Source.of(project.source, project.folder).path,
         Sentence("the project file"): project.file,
     }
     for column in project.columns:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from velado.project.document import ROWS
 from velado.sentences import Sentence, into, joined
-from velado.tables import Source
+from velado.tables import Source, TableName
+from velado.tables.source import format_of
 
 if TYPE_CHECKING:
     from velado.questions.inspect import Inspection
@@ -20,20 +22,17 @@ if TYPE_CHECKING:
 
 def project_text(seen: Inspection, suggested: Suggestion, source: Source, target: Path, language: str = "en") -> str:
     """The YAML text; every suggestion says why, in a language."""
-    assert source.path is not None
-    stem = source.path.stem
-    suffix = source.path.suffix if source.path.suffix.lower() in (".parquet", ".xlsx", ".tsv") else ".csv"
     comment = partial(_comment, language=language)
     lines = [
         comment(
             Sentence(
                 "Velado project for {file}: {rows:,} records. Check the roles: nobody knows the table as you do.",
-                file=source.path.name,
+                file=source.short_name,
                 rows=seen.rows,
             )
         ),
         "velado: 1",
-        f"name: {_value(stem)}",
+        f"name: {_value(source.stem)}",
         f"source: {_value(_source(seen, source, target))}",
         "",
         comment(Sentence("Roles: identifier (never leaves), quasi-identifier (others may know it: recoded),")),
@@ -54,10 +53,19 @@ def project_text(seen: Inspection, suggested: Suggestion, source: Source, target
     lines += ["", comment(Sentence("Every class of records that look alike must satisfy all of these.")), "models:"]
     lines += [f"  - {_value(model)}" for model in suggested.models]
     lines += [f"  # - {_value(model)}   {comment(why)}" for model, why in suggested.without]
-    lines += ["", *_methods(suggested, language), "", f"output: {_value({'path': f'{stem}_anonymous{suffix}'})}", ""]
+    lines += ["", *_methods(suggested, language), ""]
+    if source.table is not None:
+        lines.append(comment(AGAIN))
+    lines += [f"output: {_value(_output(source, target))}", ""]
     return "\n".join(lines)
 
 
+KEPT = (".parquet", ".xlsx", ".tsv")
+"""Suffixes that the release takes over."""
+ENDING = "_anonymous"
+LONGEST = 63
+"""Bytes that the name of a table may have in every database."""
+AGAIN = Sentence("A table that is there already stays as it is, unless you add 'if_exists: replace'.")
 UNIT = (
     Sentence("Identifiers repeat: k counts the different values of this column, not rows."),
     Sentence("Write 'person: rows' if every row is a person."),
@@ -70,9 +78,10 @@ EVERY_ROW = (
 
 
 def _source(seen: Inspection, source: Source, target: Path) -> dict[str, Any]:
-    """How the table is read, beside its path from the project file."""
-    assert source.path is not None
-    options: dict[str, Any] = {"path": os.path.relpath(source.path.resolve(), target.resolve().parent)}
+    """How the table is read, beside its place from the project file."""
+    options: dict[str, Any] = _place(source, target)
+    if source.table is not None:
+        options["table"] = source.table
     if seen.dialect:
         options["delimiter"] = seen.dialect["delimiter"]
         if seen.dialect["encoding"] not in ("utf-8", "utf-8-sig"):
@@ -80,8 +89,31 @@ def _source(seen: Inspection, source: Source, target: Path) -> dict[str, Any]:
     markers = list(seen.markers(source))
     if markers:
         options["missing"] = markers
+    if source.path is not None and format_of(source.path) != source.format:
+        options |= {k: v for k, v in source.options.items() if k == "format"}
     options |= {k: v for k, v in source.options.items() if k in ("quote", "sheet", "header", "skip", "names")}
     return options
+
+
+def _output(source: Source, target: Path) -> dict[str, Any]:
+    """A table beside that of the source; a file beside the project."""
+    if source.table is not None:
+        table = TableName.parse(source.table)
+        # Room for the names that are put behind it.
+        short = table.name.encode()[: LONGEST - len(f"{ENDING}_manifest")].decode(errors="ignore")
+        return {**_place(source, target), "table": str(replace(table, name=short + ENDING))}
+    suffix = Path(source.short_name).suffix
+    return {"path": f"{source.stem}{ENDING}{suffix if suffix.lower() in KEPT else '.csv'}"}
+
+
+def _place(source: Source, target: Path) -> dict[str, Any]:
+    """Where a table is, as the project file says it."""
+    if source.database is not None:
+        return {"database": source.database.written}
+    if source.url is not None:
+        return {"path": source.url}
+    assert source.path is not None
+    return {"path": os.path.relpath(source.path.resolve(), target.resolve().parent)}
 
 
 def _columns(columns: Sequence[SuggestedColumn], language: str) -> list[str]:

@@ -12,8 +12,19 @@ if TYPE_CHECKING:
     from velado.questions.hierarchy import project_hierarchy
     from velado.questions.inspect import Inspection
     from velado.questions.suggest import Suggestion
+    from velado.questions.tables import DatabaseTables, list_tables
 
-__all__ = ["Decrypted", "Estimate", "Exploration", "Fuzzification", "Inspection", "Suggestion", "project_hierarchy"]
+__all__ = [
+    "DatabaseTables",
+    "Decrypted",
+    "Estimate",
+    "Exploration",
+    "Fuzzification",
+    "Inspection",
+    "Suggestion",
+    "list_tables",
+    "project_hierarchy",
+]
 
 _HOMES = {
     "velado.questions.decrypt": "Decrypted",
@@ -23,5 +34,6 @@ _HOMES = {
     "velado.questions.hierarchy": "project_hierarchy",
     "velado.questions.inspect": "Inspection",
     "velado.questions.suggest": "Suggestion",
+    "velado.questions.tables": "DatabaseTables list_tables",
 }
 __getattr__, __dir__ = lazily.names(__name__, _HOMES)

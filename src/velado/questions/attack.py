@@ -33,7 +33,7 @@ from velado.questions.evaluate import described
 from velado.questions.fuzzify import in_words
 from velado.schema import Schema
 from velado.sentences import Sentence, joined
-from velado.tables import Session, Source, open_table
+from velado.tables import Capability, Session, Source, Table, open_table
 
 NEEDED = {
     "columns": Sentence("a column in the release that is no quasi-identifier"),
@@ -111,6 +111,7 @@ def attack(
             # As in an evaluation, a sheet is read as the original is.
             known = replace(Source.of(release, folder), fields=tables["original"].columns)
             tables["release"] = stack.enter_context(open_table(known, session=session))
+        wanted = _in_order(wanted, tables, only)
         adversary = Adversary(
             tables, schema, folder, release, dict(match or {}), identity, attacker, session, method, models,
             schema if project is None else Schema(project.columns),
@@ -160,6 +161,16 @@ def _wanted(only: Collection[str] | None, given: set[str], schema: Any) -> list[
         elif only is not None:
             raise _needs(name)
     return wanted
+
+
+def _in_order(wanted: list[str], tables: Mapping[str, Table], only: Collection[str] | None) -> list[str]:
+    """Without the attack on the order of rows where a table has none, as in a database."""
+    engines = [t.engine for t in tables.values() if Capability.ORDERED not in t.engine.capabilities]
+    if "order" not in wanted or not engines:
+        return wanted
+    if only is not None:
+        engines[0].require(Capability.ORDERED)
+    return [name for name in wanted if name != "order"]
 
 
 def _needs(name: str) -> InputError:

@@ -12,7 +12,7 @@ import numpy as np
 from velado.errors import InputError
 from velado.operations import decrypted, read_key
 from velado.progress import Progress
-from velado.project import Output
+from velado.project import Output, output_of
 from velado.project.arguments import names_of
 from velado.results import UNSAID, Result
 from velado.tables import (
@@ -37,7 +37,7 @@ class Decrypted(Result):
     SCHEMA: ClassVar[str] = "velado-decrypted-1"
     rows: int
     columns: dict[str, int]
-    output: Path | None = None
+    output: Path | str | None = None
     table: Any = field(default=None, metadata=UNSAID)
 
     def summary(self) -> dict[str, Any]:
@@ -50,20 +50,22 @@ def decrypt(
     columns: str | Sequence[str] | Mapping[str, str],
     key: str,
     *,
-    output: str | Path | None = None,
+    output: str | Path | Mapping[str, Any] | Output | None = None,
     progress: Progress | None = None,
 ) -> Decrypted:
     """Restore columns that ``operation: encrypt`` made; nothing is written unless every token opens.
 
     ``columns`` maps columns to their attributes where these have other names; ``key`` is ``env:VARIABLE`` or
-    ``file:PATH``. Missing and suppressed cells stay as they are. Rows keep their order, other columns their values.
+    ``file:PATH``. Missing and suppressed cells stay as they are. Rows keep their
+    order, except in databases, other columns their values.
     """
     attributes = dict(columns) if isinstance(columns, Mapping) else {name: name for name in names_of(columns)}
     if not attributes:
         raise InputError("no-column", "name the column to restore", hint="--column NAME")
     secret = read_key(key)
     # Texts of the release carry their guarding apostrophes already.
-    target = Output(None if output is None else Path(output), order="keep", guard=False)
+    target = replace(output_of(output), guard=False)
+    target = target if target.database is not None else replace(target, order="keep")
     follow = (progress or Progress()).through(open=1, decrypt=4, write=4, publish=1)
     session = Session(follow("open"), scratch=target.scratch)
     with open_table(data, session=session) as table:
@@ -88,7 +90,7 @@ def _check(table: Table, columns: Mapping[str, str], sink: Sink) -> None:
         if name not in table.header:
             raise unknown_column(name, table.header, tuple(columns), table.name)
     if sink.replaces(table.source):
-        raise InputError("output-is-input", "the output would replace the input", file=sink.path)
+        raise InputError("output-is-input", "the output would replace the input", file=sink.name)
 
 
 def _restored(table: Table, name: str, attribute: str, key: bytes) -> Translation:

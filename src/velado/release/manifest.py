@@ -30,10 +30,11 @@ from velado.release.plan import Planned
 from velado.release.treatments import described
 from velado.results import Discreet
 from velado.sentences import Sentence
-from velado.tables import Evidence, Slot, Source
+from velado.tables import Evidence, Slot, Source, open_table
 
 LIGHT = Sentence("every operation was applied to every record; no privacy model was checked")
 """What is known of a light release."""
+AGAIN = "Run the project again: velado run."
 PACKAGES = ("velado", "numpy", "numba", "duckdb", "pyarrow")
 
 
@@ -137,7 +138,6 @@ def made_from(private: Mapping[str, Any], what: str, digest: str | None) -> bool
 
 def read_manifest(path: Path | None) -> dict[str, Any]:
     """A manifest that was written beside a release."""
-    hint = "Run the project again: velado run."
     try:
         if path is None:
             raise FileNotFoundError
@@ -145,9 +145,48 @@ def read_manifest(path: Path | None) -> dict[str, Any]:
         if not isinstance(found, dict) or not isinstance(found.get("output"), dict):
             raise ValueError
     except FileNotFoundError:
-        raise InputError("no-manifest", "the manifest of the release is not there", file=path, hint=hint) from None
+        raise InputError("no-manifest", "the manifest of the release is not there", file=path, hint=AGAIN) from None
     except (OSError, ValueError):
-        raise InputError("no-manifest", "this is not the manifest of a release", file=path, hint=hint) from None
+        raise InputError("no-manifest", "this is not the manifest of a release", file=path, hint=AGAIN) from None
+    return found
+
+
+def manifest_at(url: str) -> dict[str, Any]:
+    """The manifest that was written beside a release elsewhere."""
+    from velado.tables.formats.remote import Remote, told
+
+    place = Remote.at(url).beside(".manifest.json")
+    try:
+        with told(place.name, reading=True):
+            found: dict[str, Any] = json.loads(b"".join(place.read(Progress())))
+        if not isinstance(found.get("output"), dict):
+            raise ValueError
+    except InputError as error:
+        if error.code != "missing-file":
+            raise
+        raise InputError(
+            "no-manifest", "the manifest of the release is not there", file=place.name, hint=AGAIN
+        ) from None
+    except (ValueError, AttributeError):
+        raise InputError("no-manifest", "this is not the manifest of a release", file=place.name, hint=AGAIN) from None
+    return found
+
+
+def manifest_in(source: Source) -> dict[str, Any]:
+    """The manifest that was written into a table beside that of a release."""
+    try:
+        with open_table(source) as table:
+            found: dict[str, Any] = json.loads(table.page(0, 1)["manifest"][0].as_py())
+        if not isinstance(found.get("output"), dict):
+            raise ValueError
+    except InputError as error:
+        if error.code != "unknown-table":
+            raise
+        raise InputError(
+            "no-manifest", "the manifest of the release is not there", file=source.name, hint=AGAIN
+        ) from None
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+        raise InputError("no-manifest", "this is not the manifest of a release", file=source.name, hint=AGAIN) from None
     return found
 
 

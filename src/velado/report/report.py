@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import replace
@@ -32,7 +33,7 @@ from velado.project import AnyProject, Project
 from velado.project.people import person_column
 from velado.questions.compare import compare
 from velado.questions.evaluate import read_exposures, read_pair
-from velado.release.manifest import made_from, read_manifest
+from velado.release.manifest import made_from, manifest_at, manifest_in, read_manifest
 from velado.report.chapters import costs
 from velado.report.chapters import release as sections
 from velado.report.chapters.content import ClassList, Content
@@ -68,7 +69,8 @@ def write_report(
 ) -> list[Path]:
     """Write the report of a project's release, which must be there and unchanged; the files written.
 
-    ``output`` is a folder, or a file whose name the other formats take over; beside the release if None. ``grid`` asks
+    ``output`` is a folder, or a file whose name the other formats take over; beside the release if None,
+    or, if that is a table, in the folder of the project. ``grid`` asks
     for a comparison with other settings, as in `compare`. The release is read back and measured anew. No value of the
     original that belongs to a small group is in a report.
     """
@@ -76,7 +78,8 @@ def write_report(
     project = Project.of(project)
     project.check_modelled()
     manifest, private, release = manifests_of(project)
-    paths = report_paths(Path(output) if output is not None else release.parent, release.stem, formats)
+    folder = project.folder if release.path is None or release.table is not None else release.path.parent
+    paths = report_paths(Path(output) if output is not None else folder, release.stem, formats)
     _check_paths(project, paths)
     compared = {} if grid is None else {"compare": 6.0}
     begin = (progress or Progress()).through(read=3.0, **compared, measure=4.0, report=3.0)
@@ -225,7 +228,7 @@ def report_paths(output: Path, stem: str, formats: Collection[str]) -> list[Path
 def _check_paths(project: Project, paths: Sequence[Path]) -> None:
     """A report replaces none of the files that it is made from."""
     release, source = project.output.path, Source.of(project.source, project.folder).path
-    beside = tuple(project.output.sink().files.values())[:-1]
+    beside = tuple(project.output.sink().files.values())
     read = {p.resolve() for p in (release, *beside, source, project.file, project.output.recoding) if p is not None}
     for path in paths:
         if path.resolve() in read:
@@ -237,31 +240,46 @@ def _check_paths(project: Project, paths: Sequence[Path]) -> None:
             )
 
 
-def manifests_of(project: Project) -> tuple[dict[str, Any], dict[str, Any], Path]:
-    """Both manifests of a project's release, and the release; an error if one is not there or does not fit."""
-    path = project.released().check_file()
-    sink = project.output.sink()
-    manifest, private = read_manifest(sink.manifest), read_manifest(sink.private_manifest)
-    digest = digest_of(path)
-    if any(digest != m["output"].get("sha256") for m in (manifest, private)):
-        raise _stale(Sentence("the release is not the one that the manifest describes"), path)
-    if not made_from(private, "project", project.digest()):
-        raise _stale(Sentence("the project has changed since the release was made"), project.file or path)
-    return manifest, private, path
+def manifests_of(project: Project) -> tuple[dict[str, Any], dict[str, Any] | None, Source]:
+    """Both manifests of a project's release, and the release; an error if one is not there or does not fit.
+
+    The private one of a table is only there if the project names a file for it; of a file elsewhere there is none.
+    """
+    release, sink = project.released(), project.output.sink()
+    where = project.file or release.name
+    private: dict[str, Any] | None
+    if sink.table is None and sink.url is None:
+        path = release.check_file()
+        manifest, private = read_manifest(sink.manifest), read_manifest(sink.private_manifest)
+        digest = digest_of(path)
+        if any(digest != m["output"].get("sha256") for m in (manifest, private)):
+            raise _stale(Sentence("the release is not the one that the manifest describes"), path)
+    else:
+        if sink.url is not None:
+            manifest = manifest_at(sink.url)
+        else:
+            manifest = manifest_in(replace(release, table=str(sink.manifest_table)))
+        private = None if sink.private_manifest is None else read_manifest(sink.private_manifest)
+        if manifest.get("models") != json.loads(json.dumps([{m.name: m.required()} for m in project.models])):
+            raise _stale(Sentence("the project has changed since the release was made"), where)
+    if private is not None and not made_from(private, "project", project.digest()):
+        raise _stale(Sentence("the project has changed since the release was made"), where)
+    return manifest, private, release
 
 
 def _read(
     project: Project,
     manifest: Mapping[str, Any],
-    private: Mapping[str, Any],
-    release: Path,
+    private: Mapping[str, Any] | None,
+    release: Source,
     progress: Progress | None = None,
 ) -> tuple[Pair, About, tuple[Exposure, ...]]:
     session = Session(progress or Progress())
     with open_table(project.source, project.folder, session) as table:
-        digest = table.fingerprint()
-        if digest is not None and not made_from(private, "input", digest):
-            raise _stale(Sentence("the input has changed since the release was made"), Path(table.name))
+        # A database has no digest: that release and original fit each other shows itself when they are compared.
+        digest = None if table.source.database is not None or table.source.table is not None else table.fingerprint()
+        if digest is not None and private is not None and not made_from(private, "input", digest):
+            raise _stale(Sentence("the input has changed since the release was made"), table.name)
         schema = Schema(project.columns).fitted(table.header, project.rest, table.name)
         judged = Schema(c for c in project.columns if c.role in ("quasi-identifier", "sensitive"))
         person = person_column(project, table)
@@ -271,9 +289,9 @@ def _read(
         exposures = read_exposures(
             table, project.released(table), schema, project.models, pair, person, project.folder, session
         )
-    about = About(project.name, manifest["input"]["name"], release.name, tuple(schema.values()), manifest)
+    about = About(project.name, manifest["input"]["name"], release.short_name, tuple(schema.values()), manifest)
     return pair, about, exposures
 
 
-def _stale(message: str, file: Path) -> InputError:
+def _stale(message: str, file: Path | str) -> InputError:
     return InputError("stale-release", message, file=file, hint="Run the project again: velado run.")

@@ -96,6 +96,11 @@ class Address(Discreet):
         """What messages call it: without options."""
         return str(replace(self, options=()))
 
+    def is_at(self, other: Address | None) -> bool:
+        """Whether another address, perhaps of another user or with other options, is that of the same database."""
+        places = [None if a is None else (a.engine, a.host, a.port, a.name) for a in (self, other)]
+        return places[0] == places[1]
+
     def secret(self) -> str | None:
         """The password from its variable; None leaves it to the driver's own ways."""
         if self.password is None:

@@ -93,7 +93,7 @@ class Sink:
         if self.table is not None and self._other_table(source):
             return False
         if self.database is not None:
-            return source.table is not None and self.database == source.database
+            return source.table is not None and self.database.is_at(source.database)
         if self.url is not None:
             return self.url == source.url
         return self.path is not None and source.path is not None and self.path.resolve() == source.path.resolve()

@@ -249,6 +249,13 @@ class Source(Discreet):
             return shown_url(self.url).rpartition("/")[2]
         return self.path.name if self.path is not None else self.name
 
+    @property
+    def stem(self) -> str:
+        """What files are called that are made from it: its own name without suffix and schema."""
+        if self.table is not None:
+            return TableName.parse(self.table).name
+        return Path(self.short_name).stem if self.query is None else "query"
+
     def kind(self) -> str:
         """csv, parquet, xlsx, arrow, duckdb, sqlite, memory, or database."""
         kind = self._kind()

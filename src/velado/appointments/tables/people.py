@@ -76,7 +76,7 @@ class People(Discreet):
         slot_set, slot_sets = np.zeros(len(rows), dtype=np.int64), np.ones((1, len(slots)), dtype=bool)
         conditions = [_matching(rows, slots, *pair) for pair in (match or {}).items()]
         if admissible is not None:
-            conditions.append(_listed(rows, slots, Rows.read(admissible), identifier))
+            conditions.append(_listed(rows, slots, Rows.read(admissible, session), identifier))
         for other, sets in conditions:
             slot_set, slot_sets = _both(slot_set, slot_sets, other, sets)
         anywhere = np.asarray(slot_sets.any(axis=1))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from velado.appointments.problem import Assignment
 from velado.appointments.tables.people import People
-from velado.appointments.tables.rows import Rows, write_rows
+from velado.appointments.tables.rows import Rows, in_order_of, is_file, write_rows
 from velado.appointments.tables.slots import Slots
 from velado.appointments.tables.units import Units
 from velado.appointments.vectors import AnonymityVector
@@ -19,7 +18,7 @@ from velado.progress import Progress
 from velado.project import Output
 from velado.release.verify import failed, unreadable
 from velado.sentences import Sentence
-from velado.tables import Header, Session, Slot, Stage, open_stage
+from velado.tables import Header, Published, Session, Slot, Stage, open_stage
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,24 +30,23 @@ def give_out(
     units: Units,
     assignment: Assignment,
     seed: int,
-    output: Path | None,
+    output: Output,
     progress: Progress | None = None,
-) -> pa.Table | None:
-    """Publish the people's table with the slots' columns, in the order of the people; in memory without a path."""
+) -> Published:
+    """Publish the people's table with the slots' columns, in the order of the people; it may stay in memory."""
     begin = (progress or Progress()).through(write=1, verify=1)
     writing = begin("write")
     slot = units.slots_of_people(assignment, seed)
     table = people.rows.table.drop_columns(list(people.kept_out))
     for name in slots.described:
         table = table.append_column(name, slots.rows.table.column(name).take(slot))
-    if output is None:
+    if output.in_memory:
         verifying = begin("verify")
         _verify(Rows(table, people.rows.name, Header(table.column_names)), people, slots, slot, assignment)
         verifying.at(1.0)
-        return table
-    where = Output(output, order="keep")
-    sink = replace(where.sink(people.rows.delimiter), evidence=False)
-    session = Session(writing, scratch=where.scratch)
+        return Published(table=table)
+    sink = replace(output.sink(people.rows.delimiter), order="keep", evidence=False)
+    session = Session(writing, scratch=output.scratch)
     with open_stage([sink], session) as stage:
         (place,) = stage.slots
         writing.at(0.5)
@@ -56,10 +54,20 @@ def give_out(
         verifying = begin("verify")
         written = _read_back(stage, place)
         verifying.at(0.5)
+        if not is_file(sink):
+            written = _matched(written, table)
         _verify(written, people, slots, slot, assignment)
         verifying.at(1.0)
-        stage.publish()
-    return None
+        (published,) = stage.publish()
+    return published
+
+
+def _matched(written: Rows, table: pa.Table) -> Rows:
+    """What a database holds, person by person: its rows have no order."""
+    found = in_order_of(written, table)
+    if found is None:
+        raise failed(Sentence("it does not have the expected columns and rows"))
+    return found
 
 
 def _read_back(stage: Stage, slot: Slot) -> Rows:

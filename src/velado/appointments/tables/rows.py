@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,9 +11,21 @@ import numpy as np
 
 from velado.errors import InputError
 from velado.frequency.table import distinct_rows
-from velado.project import Output
+from velado.project import Output, output_of
 from velado.results import Discreet
-from velado.tables import Header, Plan, Selection, Session, Slot, Table, open_stage, open_table, unknown_column
+from velado.tables import (
+    Header,
+    Plan,
+    Selection,
+    Session,
+    Sink,
+    Slot,
+    Source,
+    Table,
+    open_stage,
+    open_table,
+    unknown_column,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Rows(Discreet):
-    """The rows of a table in their order, and what it is called."""
+    """The rows of a table in their order (those of a database sorted), and what it is called."""
 
     NAMES: ClassVar[tuple[str, ...]] = ("name",)
     table: pa.Table
@@ -39,7 +51,9 @@ class Rows(Discreet):
     def of(cls, table: Table) -> Rows:
         """All rows of a table that is open."""
         delimiter = None if table.dialect is None else table.dialect.delimiter
-        return cls(table.fetch(Plan((), Selection()), "keep"), table.name, table.header, delimiter)
+        # Rows of a database have no order; sorted ones are the same whenever they are read.
+        order = "keep" if is_file(table.source) else "sorted"
+        return cls(table.fetch(Plan((), Selection()), order), table.name, table.header, delimiter)
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -72,15 +86,48 @@ class Rows(Discreet):
         return codes.astype(np.int64), len(rows)
 
 
+def is_file(place: Source | Sink) -> bool:
+    """Whether rows have an order there: in a file or in memory, not in a database."""
+    return place.database is None and place.table is None
+
+
+def in_order_of(written: Rows, wanted: pa.Table) -> Rows | None:
+    """The rows of a table that has none of an order, in that of another one with the same rows; None if they are not the same.
+
+    Rows that are alike in every column may stand for each other.
+    """
+    import pyarrow as pa
+
+    if written.table.column_names != wanted.column_names or written.table.num_rows != wanted.num_rows:
+        return None
+    codes = []
+    for name in wanted.column_names:
+        mine, other = wanted.column(name).combine_chunks(), written.table.column(name).combine_chunks()
+        try:
+            texts = pa.chunked_array([mine.cast(pa.string()), other.cast(mine.type).cast(pa.string())])
+        except pa.ArrowInvalid:
+            return None
+        codes.append(texts.combine_chunks().dictionary_encode(null_encoding="encode").indices.to_numpy())
+    every = np.array(codes, dtype=np.int64).reshape(len(codes), -1)
+    first, second = every[:, : len(wanted)], every[:, len(wanted) :]
+    ours, theirs = np.lexsort(first), np.lexsort(second)
+    if (first[:, ours] != second[:, theirs]).any():
+        return None
+    place = np.empty(len(wanted), dtype=np.int64)
+    place[ours] = theirs
+    return replace(written, table=written.table.take(pa.array(place)))
+
+
 def write_rows(table: Any, slot: Slot, session: Session) -> None:
     """Write a table in memory, in its order."""
     with open_table(table, session=session) as opened:
         opened.write(Plan((), Selection()), slot)
 
 
-def save_table(table: Any, path: str | Path) -> None:
-    """Write a table in memory to a file in the format of its suffix; it appears only when it is complete."""
-    output = Output(Path(path), order="keep")
+def save_table(table: Any, output: str | Path | Mapping[str, Any] | Output) -> None:
+    """Write a table in memory to a file in the format of its suffix, or to a table of a database, as `velado.anonymize` takes
+    its output; it appears only when it is complete."""
+    output = replace(output_of(output), order="keep")
     sink = replace(output.sink(), evidence=False)
     session = Session(scratch=output.scratch)
     with open_stage([sink], session) as stage:

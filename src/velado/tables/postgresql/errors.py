@@ -60,7 +60,12 @@ def not_connected(error: Any, address: Any) -> InputError:
     if state in LOGIN or "password" in said or "authentication" in said or "pg_hba" in said:
         return login_refused(where)
     if state == "3D000" or ("database" in said and "does not exist" in said):
-        return InputError("unknown-database", "the server has no such database", file=where)
+        return InputError(
+            "unknown-database",
+            "the server has no such database",
+            file=where,
+            hint="It is what stands behind host and port.",
+        )
     if "role" in said and "does not exist" in said:
         return login_refused(where)
     if "ssl" in said or "certificate" in said:

@@ -11,20 +11,22 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from velado.errors import InputError, reason
 from velado.project.document import VERSION, Project
 from velado.project.importers.anonylitics.columns import Converted, converted, operation_part
+from velado.project.importers.anonylitics.connection import address_of
 from velado.project.importers.anonylitics.language import OPERATIONS, PRINCIPLES, ROLES, Part, Remark, fold
 from velado.sentences import Sentence
+from velado.tables import Address, TableName
 from velado.tables.files import not_found
 
 MONDRIAN = {"split": "distribution", "width": "std"}
 """The thesis's method, with the width that gives its printed figures."""
 TABLE_KEYS = ("table_name", "table_schema", "anonymized_table_name", "anonymized_table_schema", "columns")
-CONNECTION_KEYS = ("ip", "port", "database", "username", "password")
 PROJECT_KEYS = (
     "user", "project_name", "anonymization_type", "connection", "tables", "repeated_attributes", "principles",
 )  # fmt: skip
@@ -132,11 +134,11 @@ def _project(top: Part, path: Path) -> dict[str, Any]:
         top.at("user").left_out("Velado keeps no users: version control says who wrote a project file.")
     light = _is_light(top, given)
     name = top.text("project_name") or path.stem
-    _connection(top, given)
-    tables = _tables(top, light)
+    address = address_of(top, given)
+    tables = _tables(top, light, in_files=address is None)
     attributes = _attributes(top, given, tables)
     project: dict[str, Any] = {"velado": VERSION, "name": name}
-    shown = {t.name: _table(top, given, t, attributes, tables) for t in tables}
+    shown = {t.name: _table(top, given, t, attributes, tables, address) for t in tables}
     if len(tables) == 1:
         return {**project, **next(iter(shown.values()))}
     first = next(iter(shown.values()))
@@ -156,26 +158,7 @@ def _is_light(top: Part, given: Mapping[str, Any]) -> bool:
     return kind == "ligera"
 
 
-def _connection(top: Part, given: Mapping[str, Any]) -> None:
-    if not given.get("connection"):
-        return
-    part, secret = top.at("connection"), top.at("connection", hidden=True)
-    if not isinstance(part.value, dict):
-        secret.unknown("A connection is an object; nothing was done with it.")
-        return
-    found = secret.keys(CONNECTION_KEYS)
-    for key in CONNECTION_KEYS:
-        if key not in found:
-            continue
-        if key == "password":
-            part.at(key, hidden=True).left_out(
-                "Passwords do not belong into project files; this one was not written anywhere."
-            )
-        else:
-            part.at(key).left_out("Velado reads the table from a file: export it, see the source of each table.")
-
-
-def _tables(top: Part, light: bool) -> list[_Table]:
+def _tables(top: Part, light: bool, *, in_files: bool) -> list[_Table]:
     parts = top.at("tables").items(Sentence("tables"))
     names = [_name(part, "table_name") for part in parts]
     schemas = [part.text("table_schema") for part in parts]
@@ -188,7 +171,7 @@ def _tables(top: Part, light: bool) -> list[_Table]:
             )
         part.keys(TABLE_KEYS)
         for key in ("table_schema", "anonymized_table_schema"):
-            if part.text(key):
+            if part.text(key) and in_files:
                 part.at(key).left_out("A file has no schema.")
         columns = part.at("columns").items(Sentence("columns"))
         complete = not light and any(_protects(c) for c in columns)
@@ -230,24 +213,52 @@ def _file_name(name: str) -> str:
 
 
 def _table(
-    top: Part, given: Mapping[str, Any], table: _Table, attributes: Mapping[tuple[str, str], str], tables: Sequence[_Table]
+    top: Part, given: Mapping[str, Any], table: _Table, attributes: Mapping[tuple[str, str], str], tables: Sequence[_Table],
+    address: Address | None,
 ) -> dict[str, Any]:  # fmt: skip
-    source, output = f"{table.file}.csv", _output(table, tables)
-    table.part.at("table_name").to_do(
-        Sentence("Export the table to {file} beside the project file, or say in 'source' where it is.", file=source)
-    )
+    if address is None:
+        source, output = {"path": f"{table.file}.csv"}, {"path": _output(table, tables)}
+        table.part.at("table_name").to_do(
+            Sentence(
+                "Export the table to {file} beside the project file, or say in 'source' where it is.",
+                file=source["path"],
+            )
+        )
+    else:
+        source = {"database": address.written, "table": str(_names(table)[0])}
+        output = {"database": address.written, "table": str(_target(table, tables))}
     columns = {}
     for name, column in table.columns.items():
         own = attributes.get((table.name, name))
         columns[name] = {**column.spec, **({"attribute": own} if own else {})}
     shown: dict[str, Any] = {} if table.full else {"anonymization": "light"}
-    shown |= {"source": {"path": source}, "columns": columns}
+    shown |= {"source": source, "columns": columns}
     if table.full:
         shown["models"] = _models(top, given, table)
         shown["method"] = {"mondrian": {**MONDRIAN, "represent": _represent(table)}}
     elif given.get("principles") and fold(given.get("anonymization_type")) == "ligera" and table is tables[0]:
         top.at("principles").left_out("A light project checks no model; neither did Anonylitics.")
-    return {**shown, "output": {"path": output}}
+    return {**shown, "output": output}
+
+
+def _names(table: _Table) -> tuple[TableName, TableName]:
+    """A table of a database, and the one of its release."""
+    part = table.part
+    name, schema = part.text("table_name"), part.text("table_schema") or None
+    release = part.text("anonymized_table_name") or f"{name}_anonymous"
+    return TableName(name, schema), TableName(release, part.text("anonymized_table_schema") or schema)
+
+
+def _target(table: _Table, tables: Sequence[_Table]) -> TableName:
+    """The table of the release: no other table has its name."""
+    every = [_names(t) for t in tables]
+    source, wanted = _names(table)
+    if wanted in [s for s, _ in every] or [w for _, w in every].count(wanted) > 1:
+        table.part.at("anonymized_table_name").adapted(
+            "A release cannot have the name of a table or of another release: the name of the table was put before it."
+        )
+        wanted = replace(wanted, name=f"{table.file}_{wanted.name if wanted != source else 'anonymous'}")
+    return wanted
 
 
 def _output(table: _Table, tables: Sequence[_Table]) -> str:
