@@ -347,7 +347,7 @@ def test_a_full_disk() -> None:
     """A limit on temporary files, and one on the size of a file of the server, stand for a small disk."""
     with postgresql.connect() as connection:
         connection.execute(
-            "CREATE TABLE clinic.large AS SELECT i % 50 AS age, i AS n, repeat(md5(i::text), 9) AS text FROM generate_series(1, 40000) i"
+            "CREATE TABLE clinic.large AS SELECT i % 50 AS age, i AS n, repeat(md5(i::text), 9) AS text FROM generate_series(1, 300000) i"
         )
         connection.execute(
             "DROP ROLE IF EXISTS small; CREATE ROLE small LOGIN SUPERUSER; ALTER ROLE small SET temp_file_limit = '1MB'; ALTER ROLE small SET work_mem = '64kB'"

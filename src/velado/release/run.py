@@ -23,7 +23,7 @@ from velado.release.search import search
 from velado.release.several import run_tables
 from velado.release.verify import verify
 from velado.release.write import write
-from velado.tables import Session, open_stage, open_table
+from velado.tables import Session, check_sinks, open_stage, open_table
 
 
 def anonymize(
@@ -73,6 +73,7 @@ def run(project: AnyProject, progress: Progress | None = None) -> Release | Ligh
     follow = progress.through(open=1, fit=1, count=3, search=10, write=4, verify=3, measure=2, publish=1)
     session = Session(follow("open"), scratch=project.output.scratch, sinks=(project.output.sink(),))
     with open_table(project.source, project.folder, session) as table:
+        check_sinks(session.sinks, session)
         fitted = fit(project, table, follow("fit"))
         if project.light:
             return _run_light(fitted, session, progress)

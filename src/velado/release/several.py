@@ -22,7 +22,7 @@ from velado.release.result import LightRelease, Release, Releases, light_release
 from velado.release.verify import verify
 from velado.release.write import write
 from velado.sentences import Sentence
-from velado.tables import Session, Table, open_stage, open_table
+from velado.tables import Session, Table, check_sinks, open_stage, open_table
 
 
 def run_tables(project: Project, progress: Progress) -> Releases:
@@ -37,6 +37,7 @@ def run_tables(project: Project, progress: Progress) -> Releases:
             name: stack.enter_context(open_table(p.source, p.folder, replace(session, scratch=p.output.scratch)))
             for name, p in projects.items()
         }
+        check_sinks(session.sinks, session)
         planned = _planned(project, tables, shared, follow)
         keys = {a: [Key(table, c, planned[table]) for table, c in places] for a, places in shared.items()}
         for attribute, places in keys.items():

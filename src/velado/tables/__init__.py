@@ -20,7 +20,7 @@ from velado.tables.header import Header, unknown_column
 from velado.tables.kinds import in_kind_of
 from velado.tables.listing import Listed
 from velado.tables.plan import Dealing, Noise, Plan, Selection, Translation
-from velado.tables.registry import ENGINES, engine_of, list_tables, open_stage, open_table
+from velado.tables.registry import ENGINES, check_sinks, engine_of, list_tables, open_stage, open_table
 from velado.tables.session import MEMORY, Session
 from velado.tables.sink import IF_EXISTS, ORDERS, Sink, delimiter_of
 from velado.tables.source import Source
@@ -59,6 +59,7 @@ __all__ = [
     "Table",
     "TableName",
     "Translation",
+    "check_sinks",
     "delimiter_of",
     "engine_of",
     "in_kind_of",

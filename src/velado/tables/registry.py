@@ -72,3 +72,9 @@ def list_tables(address: str | Path, session: Session | None = None) -> list[Lis
     place = Place.of(address)
     engine = ENGINES["duckdb" if place.database is None else place.database.engine]()
     return engine.tables(place, session or Session())
+
+
+def check_sinks(sinks: Sequence[Sink], session: Session) -> None:
+    """Raise at once what a server would say when a release is ready: no right to write there, or a table that is there."""
+    if any(sink.database is not None for sink in sinks):
+        open_stage(sinks, session).close()
