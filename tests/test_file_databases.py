@@ -465,8 +465,11 @@ def server() -> Iterator[str]:
 PASSED = ("day", "price", "share", "ratio", "yes", "at", "gap")
 
 
-@pytest.mark.unjudged
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".xlsx", ".arrow"])
+# The second judge reads fractions of seconds in text tables in its own way; and sheets keep 16 digits of a float, which it
+# rightly notices, with any engine.
+@pytest.mark.parametrize(
+    "suffix", [*(pytest.param(s, marks=pytest.mark.unjudged) for s in (".csv", ".tsv", ".xlsx")), ".parquet", ".arrow"]
+)
 @pytest.mark.parametrize("order", ["sorted", "shuffle"])
 def test_rows_of_a_server_are_written_as_the_engine_of_files_writes_them(
     server: str, tmp_path: Path, suffix: str, order: str
