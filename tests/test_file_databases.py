@@ -465,8 +465,11 @@ def server() -> Iterator[str]:
 PASSED = ("day", "price", "share", "ratio", "yes", "at", "gap")
 
 
-@pytest.mark.unjudged
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".xlsx", ".arrow"])
+# The second judge reads fractions of seconds in text tables in its own way; and sheets keep 16 digits of a float, which it
+# rightly notices, with any engine.
+@pytest.mark.parametrize(
+    "suffix", [*(pytest.param(s, marks=pytest.mark.unjudged) for s in (".csv", ".tsv", ".xlsx")), ".parquet", ".arrow"]
+)
 @pytest.mark.parametrize("order", ["sorted", "shuffle"])
 def test_rows_of_a_server_are_written_as_the_engine_of_files_writes_them(
     server: str, tmp_path: Path, suffix: str, order: str
@@ -613,3 +616,25 @@ def test_what_holds_no_tables_is_not_listed(tmp_path: Path) -> None:
 def test_sources_of_files_need_no_server() -> None:
     assert Source(path=Path("x.db"), table="t").kind() == "sqlite"
     assert isinstance(problem(lambda: Source(path=Path("x.csv"), table="t")), InputError)
+
+
+@pytest.mark.parametrize("target", ["clinic.duckdb", "out.duckdb", "out.sqlite", "out.csv", "out.xlsx"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_release_in_parts(tmp_path: Path, kind: str, target: str) -> None:
+    clinic = people(tmp_path, kind)
+    path = tmp_path / target
+    place = {"path": str(path), **({} if path.suffix in (".csv", ".xlsx") else {"table": "out"})}
+    columns = {"age": "quasi-identifier", "place": "quasi-identifier", "ill": "sensitive"}
+
+    def call() -> Release:
+        parts = {"mondrian": {"memory": "1KB"}}
+        return anonymize({"path": str(clinic), "table": "people"}, columns, K2, parts, output=place)
+
+    if path.suffix == ".xlsx":
+        assert problem(call).code == "not-in-parts"
+        return
+    release = call()
+    assert release.search.objective == "greedy cuts, in parts"
+    if "table" in place:
+        assert released(path, "out").total() == 200
+    nothing_left(tmp_path)
