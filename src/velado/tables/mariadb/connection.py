@@ -33,7 +33,7 @@ SETTINGS = {
 """What texts of values depend on; how long to wait for a lock; a search may take long."""
 WISHES = {
     "tmp_table_size": str(HEAP), "max_heap_table_size": str(HEAP), "tmp_memory_table_size": str(HEAP), "sort_buffer_size": str(64 << 20),
-    "innodb_snapshot_isolation": "ON", "group_concat_max_len": "1048576",
+    "innodb_snapshot_isolation": "ON", "optimizer_search_depth": "0",
 }  # fmt: skip
 """What not every server has, or allows."""
 OPTIONS = ("unix_socket", "read_default_file", "read_default_group", "connect_timeout", "bind_address")
@@ -117,6 +117,7 @@ class MariaDBConnection(Connection):
         self.is_mariadb = "MariaDB" in version
         numbers = [int(n) for n in version.removeprefix("5.5.5-").split("-")[0].split(".")[:2]]
         self.execute("SET SESSION " + ", ".join(f"{name} = {value}" for name, value in SETTINGS.items()))
+        self.execute("SET @velado_row = 0")
         refused = set()
         for name, value in WISHES.items():
             try:
@@ -217,6 +218,7 @@ class MariaDBConnection(Connection):
                     self.interrupt()
                 with suppress(*self.errors):
                     cursor.close()
+                cursor.connection = None
 
         return pa.RecordBatchReader.from_batches(schema, rows())
 
