@@ -78,7 +78,7 @@ class MariaDBTable(ServerTable):
                 f.name for f in self.columns
                 if f.type is ColumnType.TEXT and (characters(self.kinds[f.name]) or NARROW + 1) > NARROW
             }  # fmt: skip
-            self._raw = [cell.rpartition(" AS ")[0] for cell in self.cells.values()]
+            self._raw = [self.sql.quoted(f.name) for f in self.columns]
             if relation is None and session.sinks:
                 self.identity()
         except BaseException:
