@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import velado
+from conftest import Command
 from velado import cli
 from velado.catalogue import KINDS, catalog
 from velado.declared import Declaration, Strength, declaration_of
@@ -256,3 +257,8 @@ def test_operations_are_documented(name: str) -> None:
     own = text.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
     assert own
     assert [p for p in entry_of("operations", name)["parameters"]["properties"] if f"`{p}`" not in own] == []
+
+
+def test_the_kind_may_be_left_out(main: Command) -> None:
+    assert main("catalog", "k-map").out == main("catalog", "models", "k-map").out
+    assert main("catalog", "k-mop").code == 2

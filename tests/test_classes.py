@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import json
 import math
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from conftest import Command
 from harness.watching import times
 from tables import Small, small_tables
 from velado import check
-from velado.evaluation import ClassFigures, class_figures
+from velado.evaluation import Check, ClassFigures, class_figures
 from velado.frequency import Classes
 
 
@@ -137,6 +139,14 @@ def test_table_17_of_ubb(salaries: Path, shell: Command) -> None:
     lines = [line.split() for line in ended.out.splitlines()]
     shown = {(line[0], line[1]): line[-2] for line in lines if tuple(line[:2]) in expected}
     assert shown == {("<50", "0538*"): "0.1667", ("≥50", "0647*"): "0.1667", ("<50", "0539*"): "0.0833"}
+
+
+def test_classes_come_back_from_json(salaries: Path) -> None:
+    found = check(salaries, ["age", "zip"], ["salary"], classes=True)
+    again = Check.from_dict(json.loads(json.dumps(found.as_dict())))
+    assert again == found
+    assert found.class_figures is not None
+    assert again != replace(found, class_figures=found.class_figures.take(slice(1)))
 
 
 def test_the_first_classes_are_shown_and_all_are_written(salaries: Path, main: Command) -> None:

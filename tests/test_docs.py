@@ -203,6 +203,12 @@ def test_blocks_have_a_known_language(page: Path) -> None:
     assert {b.language for b in blocks(page)} <= set(LANGUAGES)
 
 
+def test_the_readme_lists_every_command() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"^\| commands \|(.*)\|$", text, re.MULTILINE)
+    assert re.findall("`([a-z]+)`", listed) == list(COMMANDS)
+
+
 def test_installing_names_extras_that_exist() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]

@@ -1119,7 +1119,7 @@ def test_only_the_measures_asked_for() -> None:
         assert {p for p in parts if getattr(found, p) is not None} == given_parts
         assert {p for p in parts if p in found.as_dict()} == given_parts
     everything = velado.evaluate(SAMPLE, ANSWER, ["age", "job"])
-    assert list(everything.as_dict()) == [*KEYS, "published"]
+    assert list(everything.as_dict()) == ["schema", *KEYS, "published"]
 
 
 def test_measures_that_do_not_exist_or_do_not_apply() -> None:
@@ -1314,7 +1314,7 @@ def test_the_json_of_the_command(write_project: Callable[..., Path], tmp_path: P
     ended = main("evaluate", "--project", project, *options, "--json")
     assert (ended.code, ended.err) == (0, "")
     found = json.loads(ended.out, parse_constant=lambda name: pytest.fail(f"{name} in the JSON"))
-    assert list(found) == [*KEYS, "learning", "journalist", "individual", "uniqueness", "published"]
+    assert list(found) == ["schema", *KEYS, "learning", "journalist", "individual", "uniqueness", "published"]
     assert list(found["utility"]) == UTILITY
     assert list(found["risk"]) == [
         "highest", "average", "at_risk", "singled_out_before", "singled_out_after", "smaller_than_k_before",

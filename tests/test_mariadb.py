@@ -90,7 +90,6 @@ def test_the_same_release_as_on_duckdb(kind: str, maria: Server, people: str, pa
     here = velado.run(made)
     there = velado.run(plain(made, patients))
     assert Counter(rows(maria, "released")) == Counter(texts(there.table))
-    assert [str(v) for v in here.verdicts] == [str(v) for v in there.verdicts]
     assert here.suppressed == there.suppressed
 
 

@@ -11,7 +11,7 @@ from conftest import Command
 from velado import KAnonymity
 from velado.appointments.planners.registry import PLANNERS
 from velado.appointments.tables.generate import PeopleLike, SlotsLike
-from velado.cli import commands
+from velado.cli import commands, language
 from velado.cli.options import Help
 from velado.methods import Fuzzy
 from velado.models import MODELS, QAnonymity
@@ -21,6 +21,7 @@ from velado.sentences import Sentence
 
 
 def options(*path: str) -> dict[str, Any]:
+    language.choose([], {})
     command = commands.load(path[0])
     for name in path[1:]:
         command = command.commands[name]

@@ -250,7 +250,7 @@ def test_other_settings_and_attacks_have_chapters(subject: Subject) -> None:
         figures={"exposed_records": 3, "odd_figure": 0.5, "secret": PLANTED["name"]},
         prevented_by=(SimpleNamespace(model="distinct-diversity", parameters={"l": 2, "column": "x"}, measure=None),),
     )
-    strange = SimpleNamespace(name="strange", succeeded=False, figures={"odd_figure": 7}, prevented_by=())
+    strange = SimpleNamespace(name="order", succeeded=False, figures={"odd_figure": 7}, prevented_by=())
     content = in_language(subject, "pt", comparison=comparison, attacks=(attack, strange))
     chapters = {s.name: s for s in content.sections}
     assert [p.title for p in chapters["trade-off"].pictures][-1] == "Risco e perda"
@@ -259,7 +259,7 @@ def test_other_settings_and_attacks_have_chapters(subject: Subject) -> None:
     assert "sem solução" in [cell.text for cell in chapters["trade-off"].tables[0].rows[-1]]
     told = [[cell.text for cell in row] for row in chapters["attacks"].tables[0].rows]
     assert told[0] == ["homogeneidade", "com sucesso", "registros expostos 3", "ℓ-diversidade distinta (ℓ ≥ 2)"]
-    assert told[1] == ["strange", "sem sucesso", "odd_figure 7", "–"]
+    assert told[1] == ["ordem das linhas", "sem sucesso", "odd_figure 7", "–"]
 
 
 def test_the_method_says_whether_the_recoding_is_proven(subject: Subject) -> None:

@@ -13,6 +13,7 @@ from conftest import Command
 from sentences import MARKUP, sentences, unspoken, untranslatable
 from velado.cli import language, usage
 from velado.cli.commands import COMMANDS, load
+from velado.models import MODELS
 from velado.sentences import translations, wordless
 
 OTHERS = ("es", "pt")
@@ -31,11 +32,14 @@ CODE = re.compile(
     r"\d records|[a-z-]+ \(\w+\)|--?[a-z][\w-]*|<[^>]*>|\w+:\w+|\{[^}]*\}|'[^']*'|\b[\w/.-]+\.(?:csv|yaml|json|html)\S*"
 )
 """What is code and not speech: words with their meaning after them, options, keys, files."""
+NAMES = re.compile("|".join(rf"\b{name}\b" for name in MODELS if "-" in name))
+"""Names of models, as project files have them."""
 
 
 def english(text: str, code: str) -> set[str]:
     """The English words in a text."""
     lines = " ".join(text.replace("│", " ").split())
+    lines = NAMES.sub(" ", lines)
     words = set(re.findall(r"\b[^\W\d_]+\b", CODE.sub(" ", lines).lower()))
     return (words & ENGLISH) - (PORTUGUESE if code == "pt" else set())
 
@@ -86,6 +90,18 @@ def test_english_help_is_english_after_another_language(main: Command) -> None:
 def test_values_in_the_help_are_those_of_the_code(main: Command) -> None:
     shown = " ".join(main("attack", "--help", "--language", "pt", columns=200).out.split())
     assert "Somente estes, separados por vírgulas: lookup, homogeneity, background," in shown
+    # Names of methods are what --method takes, whatever they mean in the language.
+    shown = " ".join(main("appointments", "assign", "--help", "--language", "pt", columns=200).out.split())
+    assert "Tempo que a busca pode levar (exact)" in shown
+    assert "Semente dos sorteios (random, best-fit)" in shown
+
+
+def test_the_help_says_what_options_take(main: Command) -> None:
+    """In the words of people, not of Python; a switch takes nothing."""
+    for code, words in (("en", "text number integer path"), ("es", "texto número entero ruta")):
+        shown = main("fuzzy", "--help", "--language", code, columns=200).out
+        assert {f"<{word}>" for word in words.split()} == set(re.findall("<[a-zú]+>", shown))
+    assert "<bool>" not in main("--help").out
 
 
 # Wrong usage

@@ -65,12 +65,19 @@ COLUMNS = [
 ZERO = Fixed({f"qi_{n}": 0 for n in LOW})
 
 
+def arrow(table: Any) -> pa.Table:
+    """A release in memory, which is of the kind that came in."""
+    if isinstance(table, pd.DataFrame):
+        return pa.Table.from_pandas(table, preserve_index=False)
+    return table.to_arrow() if isinstance(table, pl.DataFrame) else table
+
+
 def released(data: Any, method: Any, output: Path | None = None) -> pa.Table:
     """The release as Arrow, in the order of the input; at level 0 every record has a twin."""
     k = KAnonymity(2 if method is ZERO else N)
     release = anonymize(data, COLUMNS, [k], method, output=Output(output, order="keep"))
     if output is None:
-        return release.table
+        return arrow(release.table)
     return pa.parquet.read_table(output) if output.suffix == ".parquet" else pa.feather.read_table(output)
 
 
@@ -209,7 +216,7 @@ def dates_released(data: Any, method: Any, hierarchy: Any = None) -> pa.ChunkedA
         Column("born", "quasi-identifier", type="date", hierarchy=hierarchy),
         Column("n", "insensitive", published="knowingly"),
     ]
-    return anonymize(data, columns, [KAnonymity(6)], method).table.column("born")
+    return arrow(anonymize(data, columns, [KAnonymity(6)], method).table).column("born")
 
 
 @pytest.mark.parametrize("data", INPUTS.values(), ids=list(INPUTS))

@@ -65,7 +65,8 @@ class VeladoError(Exception):
         self.file = None if file is None else str(file)
         self.column = column
         self.values = [redacted(_cut(str(v), MOST_SHOWN)) for v in islice(values, MOST_VALUES)]
-        self.fields = {**_scalars(self.message), **(fields or {})}
+        given = {name: redacted(v) if isinstance(v, str) else v for name, v in (fields or {}).items()}
+        self.fields = {**_scalars(self.message), **given}
         self.others: tuple[VeladoError, ...] = ()
         super().__init__(str(self))
 
@@ -173,7 +174,7 @@ def way_to(*steps: str | int, below: str = "") -> str:
         elif WORD.fullmatch(step):
             way += f".{step}" if way else step
         else:
-            way += f"[{shown(step)}]"
+            way += f"[{shown(redacted(step))}]"
     return way + ("." if way and below and not below.startswith("[") else "") + below
 
 

@@ -405,7 +405,10 @@ def _read_named(kind: Any, data: Any, path: str) -> Any:
 def _array(data: Any, path: str) -> Any:
     import numpy as np
 
-    return np.array(data) if isinstance(data, list) else _refuse(path, Sentence("a list"))
+    try:
+        return np.array(data) if isinstance(data, list) else _refuse(path, Sentence("a list"))
+    except ValueError:  # lists and numbers, mixed
+        return _refuse(path, Sentence("a list"))
 
 
 # Describing

@@ -2,102 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import openpyxl
 import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet
 import pytest
 
+from engines.postgresql import POSTGRESQL
+from engines.under_test import EngineUnderTest, file_sink, file_source, save
 from velado import InputError
-from velado.tables import (
-    ENGINES,
-    Capability,
-    Counts,
-    Engine,
-    Plan,
-    Selection,
-    Session,
-    Sink,
-    Source,
-    Stage,
-    Table,
-    Translation,
-)
+from velado.tables import Capability, Counts, Plan, Selection, Translation
+
+__all__ = ["EngineUnderTest", "save"]
 
 AS_IT_IS = Plan((), Selection())
 
 Row = tuple[str | None, ...]
-
-
-@dataclass(frozen=True)
-class EngineUnderTest:
-    """An engine, and how a test puts a table where it reads one.
-
-    ``sources`` and ``typed`` are kinds of places: all, and those that keep the types of columns. ``sinks`` are kinds of
-    places that it writes. ``put`` makes a source from an Arrow table.
-    """
-
-    name: str
-    sources: tuple[str, ...]
-    typed: tuple[str, ...]
-    sinks: tuple[str, ...]
-    put: Callable[[pa.Table, str, Path], Source]
-    target: Callable[[str, Path, Mapping[str, Any]], Sink]
-
-    @property
-    def engine(self) -> Engine:
-        return ENGINES[self.name]()
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        return self.engine.capabilities
-
-    def open(self, table: pa.Table, kind: str, folder: Path, session: Session | None = None) -> Table:
-        """An Arrow table, put into a place of the kind and opened there."""
-        return self.engine.open(self.put(table, kind, folder), session or Session())
-
-    def sink(self, kind: str, folder: Path, **options: Any) -> Sink:
-        return self.target(kind, folder, options)
-
-    def stage(self, sinks: Sequence[Sink], session: Session | None = None) -> Stage:
-        return self.engine.stage(sinks, session or Session())
-
-
-def save(table: pa.Table, path: Path) -> Path:
-    """An Arrow table as a file, written by anything but Velado."""
-    rows = [table.column_names, *zip(*table.to_pydict().values(), strict=True)]
-    match path.suffix:
-        case ".parquet":
-            pa.parquet.write_table(table, path)
-        case ".arrow":
-            pa.feather.write_feather(table, path)
-        case ".xlsx":
-            book = openpyxl.Workbook()
-            for row in rows:
-                book.active.append(row)
-            book.save(path)
-        case _:
-            with open(path, "w", newline="", encoding="utf-8") as out:
-                csv.writer(out).writerows(rows)
-    return path
-
-
-def _file(table: pa.Table, kind: str, folder: Path) -> Source:
-    return Source(data=table) if kind == "memory" else Source(path=save(table, folder / f"in.{kind}"))
-
-
-def _file_sink(kind: str, folder: Path, options: Mapping[str, Any]) -> Sink:
-    name = options.get("name", "out")
-    path = None if kind == "memory" else folder / f"{name}.{kind}"
-    return Sink(path=path, **{k: v for k, v in options.items() if k != "name"})
 
 
 DUCKDB = EngineUnderTest(
@@ -105,17 +27,19 @@ DUCKDB = EngineUnderTest(
     sources=("memory", "parquet", "arrow", "csv", "xlsx"),
     typed=("memory", "parquet", "arrow"),
     sinks=("memory", "csv", "parquet", "arrow", "xlsx"),
-    put=_file,
-    target=_file_sink,
+    put=file_source,
+    target=file_sink,
 )
-ENGINES_UNDER_TEST = (DUCKDB,)
+ENGINES_UNDER_TEST = (DUCKDB, POSTGRESQL)
 
 per_engine = pytest.mark.parametrize("engine", ENGINES_UNDER_TEST, ids=lambda e: e.name)
+per_file_engine = pytest.mark.parametrize("engine", [e for e in ENGINES_UNDER_TEST if e.files], ids=lambda e: e.name)
+per_server = pytest.mark.parametrize("engine", [e for e in ENGINES_UNDER_TEST if not e.files], ids=lambda e: e.name)
 
 
-def per_place(kinds: str) -> Any:
-    """Parametrize by engine and by each of its ``sources``, ``typed`` or ``sinks``."""
-    places = [(e, kind) for e in ENGINES_UNDER_TEST for kind in getattr(e, kinds)]
+def per_place(kinds: str, files: bool = False) -> Any:
+    """Parametrize by engine and by each of its ``sources``, ``typed`` or ``sinks``; ``files``: only engines of files."""
+    places = [(e, kind) for e in ENGINES_UNDER_TEST if e.files or not files for kind in getattr(e, kinds)]
     return pytest.mark.parametrize(("engine", "kind"), places, ids=[f"{e.name}-{kind}" for e, kind in places])
 
 

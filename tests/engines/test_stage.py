@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from engines.engines import AS_IT_IS, EngineUnderTest, needs, per_engine, per_place, rows_of, translation
+from engines.engines import AS_IT_IS, EngineUnderTest, needs, per_file_engine, per_place, rows_of, translation
 from velado import InputError
 from velado.tables import Capability, Evidence, Plan, Published, Selection, Session, Sink, Stage, Table
 
@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
 # --- Publish
 
 
-@per_place("sinks")
+@per_place("sinks", files=True)
 def test_written_read_back_published(
     engine: EngineUnderTest, kind: str, table: Table, people: pa.Table, folder: Path
 ) -> None:
@@ -68,7 +68,7 @@ def test_written_read_back_published(
         assert rows_of(again.page(0, 999)) == rows_of(people)
 
 
-@per_engine
+@per_file_engine
 def test_evidence_is_published_beside_it(engine: EngineUnderTest, table: Table, folder: Path) -> None:
     sink = engine.sink("csv", folder, evidence=True, recoding=folder / "recoding.json")
     with engine.stage([sink]) as stage:
@@ -92,7 +92,7 @@ def umask() -> int:
     return found
 
 
-@per_engine
+@per_file_engine
 def test_private_files_are_for_their_owner(engine: EngineUnderTest, table: Table, folder: Path) -> None:
     sink = engine.sink("csv", folder, private=True)
     assert sink.path is not None
@@ -104,7 +104,7 @@ def test_private_files_are_for_their_owner(engine: EngineUnderTest, table: Table
     assert mode(sink.path) == 0o600
 
 
-@per_engine
+@per_file_engine
 def test_a_replaced_file_keeps_its_mode(engine: EngineUnderTest, table: Table, folder: Path) -> None:
     sink = engine.sink("csv", folder)
     assert sink.path is not None
@@ -136,7 +136,7 @@ def discard(stage: Stage) -> None:
     stage.discard()
 
 
-@per_place("sinks")
+@per_place("sinks", files=True)
 @pytest.mark.parametrize(("end", "old"), [(leave, False), (fail, True), (interrupt, True), (discard, True)])
 def test_without_publish_nothing_is_there(
     engine: EngineUnderTest, kind: str, table: Table, folder: Path, end, old: bool
@@ -155,7 +155,7 @@ def test_without_publish_nothing_is_there(
     assert list(folder.glob(".velado-*")) == []
 
 
-@per_engine
+@per_file_engine
 def test_an_error_of_the_disk_is_one_of_the_output(engine: EngineUnderTest, table: Table, folder: Path) -> None:
     sink = engine.sink("csv", folder)
     with pytest.raises(InputError) as caught, engine.stage([sink]):
@@ -164,7 +164,7 @@ def test_an_error_of_the_disk_is_one_of_the_output(engine: EngineUnderTest, tabl
     assert files(folder) == {}
 
 
-@per_engine
+@per_file_engine
 def test_a_folder_that_is_not_there(engine: EngineUnderTest, folder: Path) -> None:
     with pytest.raises(InputError) as caught:
         engine.stage([engine.sink("csv", folder / "nowhere")])
@@ -182,7 +182,7 @@ def several(engine: EngineUnderTest, folder: Path) -> list[Sink]:
     ]
 
 
-@per_engine
+@per_file_engine
 def test_several_tables_are_published_together(engine: EngineUnderTest, table: Table, folder: Path) -> None:
     sinks = several(engine, folder)
     if not needs(engine, Capability.ATOMIC_MANY, lambda: engine.stage(sinks)):
@@ -197,7 +197,7 @@ def test_several_tables_are_published_together(engine: EngineUnderTest, table: T
     assert set(files(folder)) == {name + s for name in ("a.csv", "other/b.parquet") for s in suffixes}
 
 
-@per_engine
+@per_file_engine
 @pytest.mark.parametrize("broken", [0, 1])
 def test_all_or_nothing(engine: EngineUnderTest, table: Table, folder: Path, broken: int) -> None:
     """One of several tables is gone when they are published: the old ones stay, all of them."""
@@ -220,7 +220,7 @@ def test_all_or_nothing(engine: EngineUnderTest, table: Table, folder: Path, bro
     assert not list(folder.rglob(".velado-*"))
 
 
-@per_engine
+@per_file_engine
 def test_one_of_several_fails_to_be_written(engine: EngineUnderTest, table: Table, folder: Path) -> None:
     sinks = several(engine, folder)
     with engine.stage(sinks) as stage:
@@ -249,7 +249,7 @@ with engine.open(Source(data=pa.table({"a": ["x"] * 1000})), Session()) as table
 """
 
 
-@per_engine
+@per_file_engine
 def test_killed_between_write_and_publish(engine: EngineUnderTest, table: Table, folder: Path) -> None:
     sink = engine.sink("csv", folder, evidence=True)
     assert sink.path is not None

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engines.engines import EngineUnderTest, counted, per_engine, save
+from engines.engines import EngineUnderTest, counted, per_engine, per_file_engine, save
 from harness.watching import times
 from velado.tables import ColumnType, Field, Session, Source
 
@@ -66,7 +66,7 @@ def test_the_page_describes_every_type() -> None:
     assert {row[0] for row in EXAMPLES} == {t.value for t in ColumnType}
 
 
-@per_engine
+@per_file_engine
 @pytest.mark.parametrize(
     ("kind", "source", "value", "text"), EXAMPLES, ids=[f"{source}:{value}" for _, source, value, _ in EXAMPLES]
 )

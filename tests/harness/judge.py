@@ -436,7 +436,9 @@ class Case:
         values = [*own, *self.beside.get(column, ())]
         if any(GROUPED.search(v) for v in values if v is not None) and spec.get("hierarchy") is None:
             raise Unreadable(f"thousands or decimals in '{column}'")
-        if not full_domain and (spec.get("type") == "date" or (spec.get("hierarchy") or {}).get("order")):
+        described = spec.get("hierarchy") or {}
+        spans = "dates" in described and any(".." in label for label in labels if label is not None)
+        if not full_domain and (spec.get("type") == "date" or described.get("order") or spans):
             raise Unreadable(f"intervals of '{column}'")
         codes = any(re.match(r"[+-]?0[0-9]", v) for v in values if v is not None)
         if not full_domain and not codes and all(number(x) is not None for x in values if x is not None):

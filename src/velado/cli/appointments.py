@@ -73,7 +73,7 @@ def generate(
     like: Given,
     tables: Annotated[int, typer.Option(min=1, max=10_000, help="Number of tables.")] = 1,
     format: Annotated[str, typer.Option(help="Format of the files: csv, parquet, xlsx or arrow.")] = "csv",
-    force: Annotated[bool, typer.Option(help="Replace existing files.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     json: JSON = False,
 ) -> None:
     """Write invented people and slots for them, with places for everybody."""

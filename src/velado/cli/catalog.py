@@ -25,6 +25,10 @@ def command(
 ) -> None:
     """Show what there is to choose from: models, methods, operations, and what each means."""
     everything = catalog(current())
+    if kind not in (None, *KINDS) and name is None:
+        # Its kind may be left out.
+        of = next((of for of, entries in everything.items() if kind in {entry["name"] for entry in entries}), kind)
+        kind, name = of, kind if of != kind else None
     if kind is not None:
         kind_of(kind)
         everything = {kind: everything[kind]}

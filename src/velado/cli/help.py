@@ -21,21 +21,23 @@ PANELS = {
 }
 """The words of Typer's help, by their names in `typer.rich_utils`."""
 KINDS = {
-    "str": Sentence("<str>"),
-    "int": Sentence("<int>"),
-    "float": Sentence("<float>"),
+    "str": Sentence("<text>"),
+    "int": Sentence("<integer>"),
+    "float": Sentence("<number>"),
     "path": Sentence("<path>"),
 }
 """What an option takes; a switch takes nothing."""
 
 
 class _Speaks:
-    """A command of Typer in the user's language. It is made after the language was chosen; English is left as it is."""
+    """A command of Typer in the user's language. It is made after the language was chosen; English has its texts."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         if current().code != "en":
             _translate(self)
+        for parameter in self.params:  # type: ignore[attr-defined]
+            _show_kind(parameter)
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
         pieces = self.collect_usage_pieces(ctx)  # type: ignore[attr-defined]
@@ -50,7 +52,7 @@ class _Speaks:
 
     def get_help_option(self, ctx: Any) -> Any:
         option = super().get_help_option(ctx)  # type: ignore[misc]
-        if option is not None and current().code != "en":
+        if option is not None:
             option.help = spoken("Show this message and exit.")
             _show_kind(option)
         return option
@@ -89,7 +91,6 @@ def _translate(command: Any) -> None:
         parameter.help = into(helps.get(parameter.name) or Sentence(parameter.help), current().code)
         if parameter.param_type_name == "argument":
             parameter.metavar = spoken(parameter.metavar or parameter.name)
-        _show_kind(parameter)
 
 
 def _helps(command: Any) -> dict[str, str]:

@@ -29,7 +29,7 @@ def _group() -> None:
 def anonylitics(
     file: Annotated[Path, typer.Argument(help="Project of Anonylitics (JSON).")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Project file to write.")] = None,
-    force: Annotated[bool, typer.Option(help="Replace an existing project file.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing project file.")] = False,
     json: JSON = False,
 ) -> None:
     """Write a Velado project file, and say what has no counterpart."""

@@ -21,7 +21,7 @@ from velado.tables.publication.publish import published
 def command(
     table: Annotated[Path, typer.Argument(help="The table to describe.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Project file to write.")] = None,
-    force: Annotated[bool, typer.Option(help="Replace an existing project file.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing project file.")] = False,
     read: Reading = AS_FOUND,
 ) -> None:
     """Write a commented project file from what the table looks like."""

@@ -91,7 +91,7 @@ def _option(name: str, kinds: list[Any], free: bool, of_several: bool) -> inspec
     usual = {f.name: f.default for f in fields(kinds[0])}[name]
     default = None if free or usual is MISSING or isinstance(parameter, Lists) else usual
     kind: Any = _type(parameter)
-    meaning = _help(parameter, joined(", ", [Sentence(k.name) for k in kinds]) if of_several else "")
+    meaning = _help(parameter, joined(", ", [k.name for k in kinds]) if of_several else "")
     written = typer.Option(f"--{name.replace('_', '-')}", help=meaning)
     option = Annotated[kind if default is not None else kind | None, written]  # type: ignore[valid-type]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option)

@@ -51,6 +51,12 @@ class ClassFigures(Result):
     def __len__(self) -> int:
         return len(self.sizes)
 
+    def __eq__(self, other: object) -> bool:
+        """The same classes with the same figures, however they are coded."""
+        return isinstance(other, ClassFigures) and self.document() == other.document()
+
+    __hash__ = None  # type: ignore[assignment]
+
     def summary(self) -> dict[str, Any]:
         """How many classes and records there are."""
         return {"classes": len(self), "records": int(self.sizes.sum())}
@@ -64,7 +70,8 @@ class ClassFigures(Result):
         """The classes as arrays; the ℓ of the recursive c is not told there."""
         columns = tuple(document[0].labels) if document else ()
         texts = tuple(tuple(dict.fromkeys(row.labels[c] for row in document)) for c in columns)
-        codes = [[text.index(row.labels[c]) for c, text in zip(columns, texts, strict=True)] for row in document]
+        places = {c: {text: i for i, text in enumerate(of)} for c, of in zip(columns, texts, strict=True)}
+        codes = [[places[c][row.labels[c]] for c in columns] for row in document]
         known = [row.people for row in document if row.people is not None]
         names = {c: tuple(found) for c, found in document[0].sensitive.items()} if document else {}
         return cls(

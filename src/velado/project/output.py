@@ -107,7 +107,7 @@ class Output:
 
     def _check_place(self, problems: Problems) -> None:
         """A table belongs to a database, and a database needs one."""
-        holds = self.database is not None or (self.path is not None and format_of(self.path) in HOLDS_TABLES)
+        holds = self.database is not None or (isinstance(self.path, Path) and format_of(self.path) in HOLDS_TABLES)
         where = self.database.text if self.database is not None else self.path
         if self.table is not None:
             with problems.at("table"):

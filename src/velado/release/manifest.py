@@ -58,9 +58,12 @@ class Manifests(Discreet):
             for model in self.public["models"]
             for name, required in model.items()
         ]
-        holds = "; ".join(shown) or LIGHT
-        made = f"Velado {self.public['versions']['velado']}, {self.public['created']}"
-        return f"Anonymized and verified by {made}: {holds}"
+        return Sentence(
+            "Anonymized and verified by Velado {version}, {created}: {holds}",
+            version=self.public["versions"]["velado"],
+            created=self.public["created"],
+            holds=shown or LIGHT,
+        )
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from velado.errors import InputError, Note, VerificationError
+from velado.errors import InputError, Note, VeladoError, VerificationError
 from velado.evaluation import Pair
 from velado.evaluation.exposure import Exposure
 from velado.frequency import Classes, FrequencyTable
@@ -38,6 +38,9 @@ from velado.sentences import Sentence
 from velado.tables import Counts, Slot, Stage, Table
 from velado.twins import Twins
 from velado.values import ROOT, Text
+
+PLACES = ("connection-lost", "disk-full", "table-locked", "timed-out")
+"""What goes wrong with the place of a release, and not with the release."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,7 +117,14 @@ def verify_written(stage: Stage, slot: Slot, expected: Expected, memory: int, pr
         with stage.read_back(slot, memory) as table:
             return _judged(table, expected, progress)
     except InputError as error:
-        raise failed(Sentence("it cannot be read back ({code})", code=error.code)) from None
+        raise unreadable(error) from None
+
+
+def unreadable(error: InputError) -> VeladoError:
+    """The error of a release that cannot be read back, unless the place where it is explains that."""
+    if error.code in PLACES:
+        return error
+    return failed(Sentence("it cannot be read back ({code})", code=error.code))
 
 
 def _judged(table: Table, expected: Expected, progress: Progress) -> Verified:
@@ -212,7 +222,7 @@ def verify_operations(planned: Planned, stage: Stage, slot: Slot) -> Verified:
             shown = [c for c in passing(planned.fitted.schema, light=True) if c.name in planned.header]
             return Verified(exposures=expose(table, (), shown, group_size(())))
     except InputError as error:
-        raise failed(Sentence("it cannot be read back ({code})", code=error.code)) from None
+        raise unreadable(error) from None
 
 
 def _check_treated(table: Table, treatment: Treatment, complete: bool, guarded: bool, starred: int = 0) -> None:

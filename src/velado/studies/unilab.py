@@ -206,4 +206,4 @@ def _release(
     distinct = np.diff(node.classes.start)[node.kept]
     charts.diversity(chart, distinct, f"Different values per class, k = {k}, ℓ = {order}", SENSITIVE)
     assert release.manifest_path is not None
-    return [path, release.manifest_path, chart]
+    return [path, Path(release.manifest_path), chart]

@@ -43,7 +43,7 @@ class PeopleLike:
     oldest: int = OLDEST
     postal_codes: int = 3
     seed: int = 0
-    name: ClassVar[str] = "people"
+    name: ClassVar[str] = Sentence("people")
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "people": Number("how many", low=1, high=100_000_000, integer=True),
         "ages": Choice("distribution of the ages", ("uniform", "spain-2015")),
@@ -102,7 +102,7 @@ class SlotsLike:
     lowest: int = 10
     highest: int = 25
     seed: int = 0
-    name: ClassVar[str] = "slots"
+    name: ClassVar[str] = Sentence("slots")
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "slots": Number("how many", low=1, high=10_000_000, integer=True),
         "people": Number("people who need a place", low=0, high=100_000_000, integer=True),

@@ -17,7 +17,7 @@ from velado.appointments.vectors import AnonymityVector
 from velado.errors import InputError
 from velado.progress import Progress
 from velado.project import Output
-from velado.release.verify import failed
+from velado.release.verify import failed, unreadable
 from velado.sentences import Sentence
 from velado.tables import Header, Session, Slot, Stage, open_stage
 
@@ -67,7 +67,7 @@ def _read_back(stage: Stage, slot: Slot) -> Rows:
         with stage.read_back(slot) as table:
             return Rows.of(table)
     except InputError as error:
-        raise failed(Sentence("it cannot be read back ({code})", code=error.code)) from None
+        raise unreadable(error) from None
 
 
 def _verify(written: Rows, people: People, slots: Slots, slot: np.ndarray, assignment: Assignment) -> None:

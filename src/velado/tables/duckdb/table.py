@@ -165,7 +165,10 @@ class DuckDBTable(SqlTable):
         """Write what the plan makes of the table, in the format of the sink's suffix."""
         sink = into.sink
         if into.path is None:
-            into.table, into.fields = self.fetch(plan, sink.order), self._query(plan, sink.order).released
+            self.run("SET preserve_insertion_order = true")
+            query = self._query(plan, sink.order)
+            into.receive(query.released, self.batches(query.text()), self.progress)
+            into.complete()
             return
         kind = format_of(into.path)
         query = self._query(plan, sink.order, sink.guarded, self._unsuitable(plan) if kind == "xlsx" else frozenset())

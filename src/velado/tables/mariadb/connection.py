@@ -52,8 +52,17 @@ TRUE = ("1", "true", "yes", "on", "")
 class MariaDBConnection(Connection):
     """PyMySQL. What is read is a snapshot; `beside` is a second conversation: changes of the schema end a transaction there."""
 
+    sql: MariaDBDialect
+    bytewise, dice = "utf8mb4_nopad_bin", "RANDOM_BYTES(8)"
+    """The collation that tells texts apart by their bytes, and where randomness comes from."""
+
+    def dialect(self, kinds: Mapping[str, str] | None = None) -> MariaDBDialect:
+        """By what the server is."""
+        return MariaDBDialect(self.bytewise, self.dice, kinds)
+
     def __init__(self, address: Address, progress: Progress, snapshot: bool = True) -> None:
         super().__init__(address, progress)
+        self.relations: list[str] = []
         self._driver = self._connect()
         self._schemas = [address.name] if address.name else []
         self._beside: MariaDBConnection | None = None
@@ -126,13 +135,13 @@ class MariaDBConnection(Connection):
                 refused.add(name)
         self.isolates = "innodb_snapshot_isolation" not in refused
         """Whether a locking read of rows that changed after the snapshot is an error."""
-        bytewise = "utf8mb4_nopad_bin" if self.is_mariadb else "utf8mb4_0900_bin"
-        self.execute(f"SET NAMES utf8mb4 COLLATE {bytewise}")
-        # Older servers have no randomness of the system: numbers that nobody can tell without our secret.
-        secret = f"MD5(CONCAT('{secrets.token_hex(16)}', UUID()))"
-        self.sql: MariaDBDialect = MariaDBDialect(
-            bytewise, secret if self.is_mariadb and numbers < [10, 10] else "RANDOM_BYTES(8)"
-        )
+        if not self.is_mariadb:
+            self.bytewise = "utf8mb4_0900_bin"
+        elif numbers < [10, 10]:
+            # No randomness of the system: numbers that nobody can tell without our secret.
+            self.dice = f"MD5(CONCAT('{secrets.token_hex(16)}', UUID()))"
+        self.execute(f"SET NAMES utf8mb4 COLLATE {self.bytewise}")
+        self.sql = self.dialect()
 
     # One snapshot
 
@@ -242,6 +251,16 @@ class MariaDBConnection(Connection):
         found = self.fetched(f"SHOW FULL COLUMNS FROM {made}")
         self.execute(f"DROP TEMPORARY TABLE {made}")
         return [(row[0], row[1], row[2]) for row in found]
+
+    def reads(self, table: str) -> bool:
+        """Whether what is read comes from a table, by the names that the server gives the tables behind views and queries."""
+        for relation in self.relations:
+            with suppress(*self.errors):
+                self.execute(f"EXPLAIN EXTENDED SELECT * FROM {relation}" if self.is_mariadb else f"EXPLAIN SELECT * FROM {relation}")
+                said = " ".join(str(row[2]) for row in self.fetched("SHOW WARNINGS"))
+                if table in said.replace("`", '"') or table == relation:
+                    return True
+        return False
 
     def find(self, table: TableName) -> TableName | None:
         """In the database of the address, where no schema is said; names are those of the server, exactly."""

@@ -38,25 +38,16 @@ class MariaDBSplit(ServerSplit):
         """As the lookup has it."""
         return cell
 
-    def grouped(self, sets: Sequence[Sequence[str]], keys: Sequence[str], part: Part) -> Any:
-        """Counts by each of several sets of keys, one after the other."""
+    def grouped(self, sets: Sequence[tuple[str, str | None]], part: Part) -> Any:
+        """Counts by each of several pairs, one after the other."""
         import pyarrow as pa
 
         found = []
-        for g, chosen in enumerate(sets):
-            listed = ", ".join(chosen)
+        for g, (place, code) in enumerate(sets):
+            keys = place if code is None else f"{place}, {code}"
             counted = self._table.arrow(
-                f"SELECT {listed}, count(*) AS n FROM {part.within} WHERE {self._where(part)} GROUP BY {listed}"
+                f"SELECT {g} AS g, {place} AS place, {code or 0} AS code, count(*) AS n FROM {part.within} "
+                f"WHERE {self._where(part)} GROUP BY {keys}"
             )
-            columns = {k: counted.column(k).cast(pa.int64()) for k in chosen}
-            columns |= {k: pa.nulls(counted.num_rows, pa.int64()) for k in keys if k not in columns}
-            found.append(
-                pa.table(
-                    {
-                        "g": pa.array([g] * counted.num_rows, pa.int64()),
-                        **{k: columns[k] for k in keys},
-                        "n": counted.column("n"),
-                    }
-                )
-            )
+            found.append(counted.cast(pa.schema([(name, pa.int64()) for name in counted.column_names])))
         return pa.concat_tables(found)

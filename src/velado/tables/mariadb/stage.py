@@ -64,7 +64,8 @@ class MariaDBStage(ServerStage):
         schema, where = table.schema or self.connection.address.name, self.connection.address.text
         literal = self.connection.sql.literal(schema)
         if not self._ask(f"SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {literal}"):
-            raise InputError("unknown-table", Sentence("the database has no schema '{schema}'", schema=schema), file=where)
+            raise InputError("unknown-table", Sentence("the database has no schema '{schema}'", schema=schema), file=where,
+                             hint="CREATE SCHEMA makes one; velado tables ADDRESS lists those that are there.")
         if schema not in self._swept:
             self._swept.add(schema)
             self._sweep(schema)
@@ -73,6 +74,10 @@ class MariaDBStage(ServerStage):
     def exists(self, table: TableName) -> bool:
         """A table or a view."""
         return bool(self.connection.beside.tables(table))
+
+    def is_read(self, table: TableName) -> bool:
+        """Also below a view or in a query."""
+        return self.connection.reads(self.quoted(table))
 
     def _sweep(self, schema: str) -> None:
         """Drop what runs left behind that nobody carries on any more."""

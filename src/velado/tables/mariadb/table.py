@@ -57,7 +57,7 @@ class RowsIdentity(Identity):
     def digest(self) -> str:
         """The sums."""
         self.check()
-        return f"mariadb rows {':'.join(map(str, self.seen))}, {self.table.name}"
+        return f"{self.table.name}@{'@'.join(map(str, self.seen))}"
 
 
 class MariaDBTable(ServerTable):
@@ -72,7 +72,9 @@ class MariaDBTable(ServerTable):
         self._raw: list[str] = []
         super().__init__(source, session, connection, relation)
         try:
-            self.sql = MariaDBDialect(connection.sql.bytewise, connection.sql.dice, self.kinds)
+            self.kinds = self.sql.kinds
+            if relation is None:
+                connection.relations.append(self.relation)
             self._as_known(source.fields)
             self._long = {
                 f.name for f in self.columns
@@ -103,7 +105,7 @@ class MariaDBTable(ServerTable):
     def _identity(self) -> Identity:
         if self._is_kept:
             now = self.ask("SELECT CAST(NOW(6) AS CHAR)")[0][0]
-            return SnapshotIdentity(f"mariadb snapshot of {now}, {self.source.name}")
+            return SnapshotIdentity(f"{self.source.name}@{now}")
         return RowsIdentity(self, self.checksum())
 
     @property

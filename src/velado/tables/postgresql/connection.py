@@ -21,10 +21,14 @@ if TYPE_CHECKING:
 SETTINGS = {
     "TimeZone": "UTC", "DateStyle": "ISO, YMD", "IntervalStyle": "postgres", "extra_float_digits": "1", "lock_timeout": "30s",
     "idle_in_transaction_session_timeout": "0", "standard_conforming_strings": "on", "client_min_messages": "error",
+    "enable_nestloop": "off", "enable_mergejoin": "off",
 }  # fmt: skip
-"""What texts of values depend on; how long to wait for a lock; a search may take long."""
+"""What texts of values depend on; how long to wait for a lock; a search may take long. All
+joins are of many rows with small tables by equal keys, whatever the server expects of keys that are computed."""
 PIECE = 1 << 23
 """Bytes of rows that are made one batch."""
+WORK = "64MB"
+"""Memory of the server for a sort or a hash table, at least."""
 SECONDS = 10
 """How long to wait for a server."""
 
@@ -32,17 +36,22 @@ SECONDS = 10
 class PostgreSQLConnection(Connection):
     """psycopg; rows come and go as CSV, which Arrow reads and writes in compiled code."""
 
+    dialect = PostgreSQLDialect
+
     def __init__(self, address: Address, progress: Progress) -> None:
         super().__init__(address, progress)
         import psycopg
 
-        self.sql = PostgreSQLDialect()
         self._driver = self._connect()
         self._driver.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         with self.watched():
             said = " ".join(f"SET {name} = '{value}';" for name, value in SETTINGS.items())
             self._driver.autocommit = True
             self._driver.execute(said)
+            self._driver.execute(
+                f"SELECT set_config('work_mem', '{WORK}', false) "
+                f"WHERE pg_size_bytes(current_setting('work_mem')) < pg_size_bytes('{WORK}')"
+            )
             self._driver.autocommit = False
 
     def _connect(self) -> Any:

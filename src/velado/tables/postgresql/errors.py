@@ -53,6 +53,7 @@ KNOWN = {
     "40P01": LOCKED,
     "40001": CHANGED,
     "42P07": APPEARED,
+    "23505": APPEARED,
     "2BP01": IN_USE,
     "54011": WIDE,
     "57014": ("timed-out", Sentence("the server ended the statement"), Sentence("Raise its statement_timeout for this user.")),

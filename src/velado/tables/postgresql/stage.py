@@ -37,6 +37,7 @@ class PostgreSQLStage(ServerStage):
                 "unknown-table",
                 Sentence("the database has no schema '{schema}'", schema=schema),
                 file=self.connection.address.text,
+                hint="CREATE SCHEMA makes one; velado tables ADDRESS lists those that are there.",
             )
         if not self._one(f"SELECT has_schema_privilege({self._text(schema)}, 'CREATE')"):
             raise InputError(
@@ -50,6 +51,15 @@ class PostgreSQLStage(ServerStage):
     def exists(self, table: TableName) -> bool:
         """Whatever kind of relation it is."""
         return self._one(f"SELECT to_regclass({self._text(self.quoted(table))})") is not None
+
+    def is_read(self, table: TableName) -> bool:
+        """A transaction holds a lock on every table that it has read, also below a view or in a query."""
+        return bool(
+            self._one(
+                "SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() "
+                f"AND relation = to_regclass({self._text(self.quoted(table))})"
+            )
+        )
 
     def make(self, slot: ServerSlot, schema: pa.Schema) -> None:
         """With the types of the rows."""

@@ -33,7 +33,7 @@ class PostgreSQLTable(ServerTable):
     @cached_property
     def _identity(self) -> SnapshotIdentity:
         shown, began = self.ask("SELECT CAST(pg_current_snapshot() AS text), CAST(now() AS text)")[0]
-        return SnapshotIdentity(f"postgresql snapshot {shown} of {began}, {self.source.name}")
+        return SnapshotIdentity(f"{self.source.name}@{shown}@{began}")
 
     def size(self) -> int | None:
         """Bytes of the table on the server."""

@@ -38,6 +38,10 @@ def column_of(sql: Any, name: str, kind: str, sort: str, array: bool, file: str)
         return ServerColumn(Field(name, ColumnType.FLOAT, single=plain == "real"), kind, f"({zero})", plain)
     if number and int(number[1]) <= 38 and int(number[2]) >= 0:
         return ServerColumn(Field(name, ColumnType.DECIMAL, int(number[2])), kind, cell, kind)
+    if number and int(number[1]) - int(number[2]) <= 38 and int(number[2]) < 0:
+        # Hundreds or thousands.
+        whole = "numeric(38, 0)"
+        return ServerColumn(Field(name, ColumnType.DECIMAL), kind, f"CAST({cell} AS {whole})", whole)
     if plain == "numeric":
         # Without a number of decimals 1.0 and 1 are equal and written differently.
         return _text(name, kind, f"trim_scale({cell})")
@@ -47,7 +51,8 @@ def column_of(sql: Any, name: str, kind: str, sort: str, array: bool, file: str)
 
 
 def _text(name: str, kind: str, cell: str) -> ServerColumn:
-    return ServerColumn(Field(name, ColumnType.TEXT), kind, f'CAST({cell} AS text) COLLATE "C"', "text")
+    text = cell if kind == "text" else f"CAST({cell} AS text)"
+    return ServerColumn(Field(name, ColumnType.TEXT), kind, f'{text} COLLATE "C"', "text")
 
 
 def arrow_of(kind: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -35,10 +35,12 @@ class ServerColumn:
 class Connection(ABC):
     """Statements, results in Arrow, small tables. Errors are told in our words; whoever cancels the call ends a statement."""
 
-    sql: SqlDialect
+    dialect: Callable[..., SqlDialect]
+    """How the server speaks, by its own types of a table's columns."""
 
     def __init__(self, address: Address, progress: Progress) -> None:
         self.address, self.progress = address, progress
+        self.sql = self.dialect()
         self.token = secrets.token_hex(6)
         self._numbers = itertools.count(1)
 

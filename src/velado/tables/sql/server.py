@@ -34,16 +34,15 @@ class ServerTable(SqlTable):
         """``relation``: the table where it has another name than the source says."""
         self.source, self.connection = source, connection
         self.memory = session.memory
-        self._session = session
+        self._session, self._closed = session, False
         try:
             self.relation = relation or self._relation()
             found = connection.described(self.relation, source.name)
             self._check_types(source)
-            self.sql = connection.sql
             self.header = Header(names_of([c.field.name for c in found], source.names, source.name))
             self.columns = tuple(c.field for c in found)
             self.inner = dict(zip(self.header, inner_names(len(found)), strict=True))
-            self.kinds = {c.field.name: c.stored for c in found}
+            self.sql = connection.dialect({c.field.name: c.stored for c in found})
             markers = list(dict.fromkeys(("", *(source.missing or ()))))
             self.cells = {}
             for column, (name, inner) in zip(found, self.inner.items(), strict=True):
@@ -131,8 +130,10 @@ class ServerTable(SqlTable):
         self.connection.interrupt()
 
     def close(self) -> None:
-        """Give the connection back."""
-        self._session.connections.give_back(self.connection.address)
+        """Give the connection back, once."""
+        if not self._closed:
+            self._closed = True
+            self._session.connections.give_back(self.connection.address)
 
     def lookup(self, columns: Mapping[str, Any]) -> str:
         """A small table for joins: a temporary one of the server."""

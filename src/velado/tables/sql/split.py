@@ -84,16 +84,22 @@ class SqlSplit(Split):
         lookup = self._table.lookup({"velado_key": keys, "code": codes})
         return f"LEFT JOIN {lookup} AS {name} ON {self._table.key(t)} = {name}.velado_key", f"{name}.code"
 
-    def grouped(self, sets: Sequence[Sequence[str]], keys: Sequence[str], part: Part) -> Any:
-        """Counts ``n`` by each of several sets of keys, as one Arrow table; ``g`` is the number of the set."""
-        said = ", ".join(f"({', '.join(s)})" for s in sets)
+    def grouped(self, sets: Sequence[tuple[str, str | None]], part: Part) -> Any:
+        """Counts by each of several pairs of a place and a code (or by a place alone), as one Arrow table.
+
+        Its columns: ``g`` is the number of the pair, ``place``, ``code`` and ``n``.
+        """
+        keys = list(dict.fromkeys(k for pair in sets for k in pair if k is not None))
         everything = (1 << len(keys)) - 1
-        ids = {everything - sum(1 << (len(keys) - 1 - keys.index(k)) for k in s): g for g, s in enumerate(sets)}
-        whens = " ".join(f"WHEN {i} THEN {g}" for i, g in ids.items())
-        listed = ", ".join(keys)
+        bits = [everything - sum(1 << (len(keys) - 1 - keys.index(k)) for k in pair if k is not None) for pair in sets]
+        whens = " ".join(f"WHEN {b} THEN {g}" for g, b in enumerate(bits))
+        # Of the places, and of the codes, one has a value: that which is grouped by.
+        place = f"coalesce({', '.join(dict.fromkeys(p for p, _ in sets))}, 0)"
+        code = f"coalesce({', '.join([*dict.fromkeys(c for _, c in sets if c is not None), '0'])})"
+        said = ", ".join(f"({', '.join(k for k in pair if k is not None)})" for pair in sets)
         return self._table.arrow(
-            f"SELECT CASE {self.grouping(keys)} {whens} END AS g, {listed}, count(*) AS n FROM {part.within} "
-            f"WHERE {self._where(part)} GROUP BY GROUPING SETS ({said})"
+            f"SELECT CASE {self.grouping(keys)} {whens} END AS g, {place} AS place, {code} AS code, count(*) AS n "
+            f"FROM {part.within} WHERE {self._where(part)} GROUP BY GROUPING SETS ({said})"
         )
 
     def grouping(self, keys: Sequence[str]) -> str:
@@ -141,23 +147,13 @@ class SqlSplit(Split):
         With coded columns there is one count per (place, code) of each of them, after one another.
         """
         coded = max(self._coded, 1)
-        sets = [[f"p{i}", *([f"s{s}"] if self._coded else [])] for i in range(self._columns) for s in range(coded)]
-        keys = [*(f"p{i}" for i in range(self._columns)), *(f"s{s}" for s in range(self._coded))]
-        found = self.grouped(sets, keys, part)
-        numbers = _whole_numbers(found.column("g"))
-        counts = _whole_numbers(found.column("n"))
+        sets = [(f"p{i}", f"s{s}" if self._coded else None) for i in range(self._columns) for s in range(coded)]
+        found = self.grouped(sets, part)
+        numbers, places, codes, counts = (_whole_numbers(found.column(c)) for c in ("g", "place", "code", "n"))
         result = []
         for i in range(self._columns):
-            of_column: list[list[np.ndarray]] = [[], [], [], []]
-            for s in range(coded):
-                rows = np.flatnonzero(numbers == i * coded + s)
-                codes = np.zeros(len(rows), np.int64)
-                if self._coded:
-                    codes = _whole_numbers(found.column(f"s{s}").take(rows))
-                own = (_whole_numbers(found.column(f"p{i}").take(rows)), np.full(len(rows), s), codes, counts[rows])
-                for gathered, values in zip(of_column, own, strict=True):
-                    gathered.append(values)
-            result.append(PartMarginal(*(np.concatenate(x) for x in of_column)))
+            rows = np.flatnonzero((numbers >= i * coded) & (numbers < (i + 1) * coded))
+            result.append(PartMarginal(places[rows], numbers[rows] - i * coded, codes[rows], counts[rows]))
         return result
 
     def own(self, part: Part, records: int) -> Part:

@@ -85,6 +85,13 @@ class ServerStage(Stage):
         assert sink.table is not None
         target = self.full_name(TableName.parse(sink.table))
         manifest = target.beside("_manifest")
+        if self.is_read(target):
+            raise InputError(
+                "output-is-input",
+                Sentence("the release would replace the table '{table}', which is read", table=str(target)),
+                file=sink.name,
+                hint="Choose another table.",
+            )
         if sink.if_exists == "fail":
             for name in (target, *([manifest] if sink.evidence else [])):
                 if self.exists(name):
@@ -105,6 +112,10 @@ class ServerStage(Stage):
     @abstractmethod
     def exists(self, table: TableName) -> bool:
         """Whether there is anything of this name."""
+
+    @abstractmethod
+    def is_read(self, table: TableName) -> bool:
+        """Whether this session reads a table, whatever the source calls it."""
 
     @abstractmethod
     def make(self, slot: ServerSlot, schema: pa.Schema) -> None:

@@ -58,12 +58,21 @@ def import_anonylitics(path: str | Path) -> Imported:
     top = Part("", _read(path), remarks)
     try:
         project = _project(top, path)
-        Project.from_dict(project, path.parent)
+        _check(project, path.parent)
     except InputError as error:
         error.file = error.file or str(path)
         error.args = (str(error),)
         raise
     return Imported(project, tuple(remarks))
+
+
+def _check(project: dict[str, Any], folder: Path) -> None:
+    """The project can be loaded, but for hierarchies that are to be mended first: remarks say so."""
+    try:
+        Project.from_dict(project, folder)
+    except InputError as error:
+        if any(one.code != "not-nested" for one in (error, *error.others)):
+            raise
 
 
 def _read(path: Path) -> dict[str, Any]:
