@@ -7,6 +7,7 @@ from typing import Any
 
 from velado.tables.contract import Part
 from velado.tables.mariadb.table import MariaDBTable
+from velado.tables.mariadb.types import wide
 from velado.tables.sql.server_split import ServerSplit
 from velado.tables.types import ColumnType
 
@@ -18,15 +19,18 @@ class MariaDBSplit(ServerSplit):
 
     def begin(self) -> None:
         """Columns that pass keep their types."""
-        if self._table.is_at(self._into):
-            kinds = {}
-            for released in self._into.fields:
-                passing = self._layout[released.name] is not None
-                if passing or (released.name in self._typed and not released.single):
-                    kinds[released.name] = self._table.kinds[released.name]
-            self._into.kinds = {  # type: ignore[attr-defined]
-                name: kind for name, kind in kinds.items() if self._layout[name] is not None or self._table.type_of(name) is not ColumnType.TEXT
-            }  # fmt: skip
+        if not self._table.is_at(self._into):
+            return
+        kinds = self._into.kinds = {}  # type: ignore[attr-defined]
+        for released in self._into.fields:
+            name, own = released.name, self._table.kinds[released.name]
+            if self._layout[name] is not None:
+                kinds[name] = own
+            elif released.type is not ColumnType.TEXT:
+                kinds[name] = wide(released) if released.single else own
+            elif name in self._place_of:
+                # Labels of later parts may be longer than those of the first.
+                kinds[name] = "longtext"
 
     def keep(self, name: str, query: str) -> str:
         """A temporary table."""

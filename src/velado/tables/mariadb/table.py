@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from velado.tables.contract import Identity, Slot, Split
 from velado.tables.counts import Counts, Groups
 from velado.tables.mariadb.connection import MariaDBConnection
 from velado.tables.mariadb.dialect import BETWEEN, MariaDBDialect
-from velado.tables.mariadb.types import characters, wide
+from velado.tables.mariadb.types import arrow_kind, characters, wide
 from velado.tables.plan import Plan, Translation
 from velado.tables.session import Session
 from velado.tables.source import Source
@@ -23,6 +23,9 @@ from velado.tables.sql.plan import PlanQuery
 from velado.tables.sql.server import ServerTable
 from velado.tables.types import ColumnType, Field
 from velado.values import Text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 NARROW = 32
 """Characters up to which a column of texts is grouped as it is: the server makes room for the longest text that a column may have."""
@@ -204,6 +207,19 @@ class MariaDBTable(ServerTable):
             changed = name in replaced or (new and released.single)
             into.kinds[name] = wide(released) if changed else self.kinds[name]
         super().create(query, into)
+
+    def released(self, query: PlanQuery) -> pa.RecordBatchReader:
+        """The rows of a plan, columns that keep their type in its very width; truth values as such."""
+        import pyarrow as pa
+
+        reader = self.batches(query.text())
+        changed = {t.column for t in query.plan.replaced} | {n.column for n in query.plan.noise}
+        types = []
+        for shown, plain in zip(query.released, reader.schema, strict=True):
+            own = None if shown.name in changed or shown.type is ColumnType.TEXT else arrow_kind(self.kinds[shown.name])
+            types.append(pa.bool_() if shown.type is ColumnType.BOOLEAN else own or plain.type)
+        schema = pa.schema(list(zip(reader.schema.names, types, strict=True)))
+        return pa.RecordBatchReader.from_batches(schema, (batch.cast(schema) for batch in reader))
 
     def split(self, places: Sequence[Translation], coded: Sequence[Translation], plan: Plan, into: Slot) -> Split:
         """The table in parts, in temporary tables of the server."""

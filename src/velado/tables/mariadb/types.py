@@ -76,6 +76,19 @@ def wide(field: Field) -> str:
             return "bigint"
 
 
+def arrow_kind(kind: str) -> Any:
+    """The Arrow type in which values of a column of whole numbers or decimals are fetched."""
+    import pyarrow as pa
+
+    base = re.split(r"[ (]", kind, maxsplit=1)[0]
+    if base == "bigint":
+        return pa.uint64() if "unsigned" in kind else pa.int64()
+    number = re.match(r"decimal\((\d+),(\d+)\)", kind)
+    if number:
+        return pa.decimal128(int(number[1]), int(number[2]))
+    return {"tinyint": pa.int16(), "smallint": pa.int32(), "mediumint": pa.int32(), "int": pa.int64(), "year": pa.int32()}.get(base)
+
+
 def arrow_of(described: Any) -> Any:
     """The Arrow type in which a column of a result is fetched, by what the driver tells of it."""
     import pyarrow as pa
