@@ -31,7 +31,9 @@ def put_rows(table: pa.Table, name: str) -> None:
         ):
             pytest.skip("MariaDB has no nan and no infinity")
     found = widths(table)
-    listed = ", ".join(f'"{f.name}" {stored_as(f.type, max(found[f.name], 16) if f.name in found else None)}' for f in table.schema)
+    listed = ", ".join(
+        f'"{f.name}" {stored_as(f.type, max(found[f.name], 16) if f.name in found else None)}' for f in table.schema
+    )
     with server().connect() as connection, connection.cursor() as cursor:
         cursor.execute(f'CREATE TABLE clinic."{name}" ({listed}) CHARACTER SET utf8mb4')
         for batch in table.to_batches():

@@ -110,14 +110,16 @@ class MariaDBConnection(Connection):
                 raise InputError("unknown-option", message, file=a.text, hint=suggest(option, [*OPTIONS, *TLS, "ssl"]))
         found: dict[str, Any] = {"connect_timeout": SECONDS}
         found |= {k: int(v) if k == "connect_timeout" else v for k, v in said.items() if k in OPTIONS}
-        found |= {k: v.lower() in TRUE if k.startswith(("ssl_verify", "ssl_dis")) else v for k, v in said.items() if k in TLS}
+        found |= {
+            k: v.lower() in TRUE if k.startswith(("ssl_verify", "ssl_dis")) else v for k, v in said.items() if k in TLS
+        }
         if said.get("ssl", "0").lower() in TRUE and not any(k in said for k in TLS):
             found["ssl"] = {"check_hostname": False, "verify_mode": "none"}
         own = Path("~/.my.cnf").expanduser()
         if "read_default_file" not in found and own.is_file():
             found["read_default_file"] = str(own)
         if a.host in HERE and a.port is None and not {"unix_socket", "read_default_file"} & set(found):
-            found |= {"unix_socket": path for path in SOCKETS if os.path.exists(path)}
+            found |= dict([("unix_socket", path) for path in SOCKETS if os.path.exists(path)][:1])
         given = {"host": a.host, "port": a.port, "user": a.user, "database": a.name or None, "password": a.secret()}
         return found | {k: v for k, v in given.items() if v is not None}
 
@@ -256,7 +258,11 @@ class MariaDBConnection(Connection):
         """Whether what is read comes from a table, by the names that the server gives the tables behind views and queries."""
         for relation in self.relations:
             with suppress(*self.errors):
-                self.execute(f"EXPLAIN EXTENDED SELECT * FROM {relation}" if self.is_mariadb else f"EXPLAIN SELECT * FROM {relation}")
+                self.execute(
+                    f"EXPLAIN EXTENDED SELECT * FROM {relation}"
+                    if self.is_mariadb
+                    else f"EXPLAIN SELECT * FROM {relation}"
+                )
                 said = " ".join(str(row[2]) for row in self.fetched("SHOW WARNINGS"))
                 if table in said.replace("`", '"') or table == relation:
                     return True
@@ -280,7 +286,7 @@ class MariaDBConnection(Connection):
     @cached_property
     def _same_names(self) -> bool:
         """Whether capitals make no difference in names."""
-        return self.ask("SELECT @@lower_case_table_names")[0][0] != 0
+        return bool(self.ask("SELECT @@lower_case_table_names")[0][0])
 
     # Temporary tables
 
@@ -318,7 +324,10 @@ class MariaDBConnection(Connection):
             keys = [n for n in table.column_names if n in ("velado_key", "other") or (n[0] in "kp" and n[1:].isdigit())]
             size = table.num_rows * (sum(4 * w for w in found.values()) + 8 * len(kinds) + 16)
             memory = size < ROOM and "longtext" not in kinds.values() and all(found.get(k, 0) <= SMALL for k in keys)
-            listed = [f"{n} {k}" + (f" CHARACTER SET utf8mb4 COLLATE {self.sql.bytewise}" if n in found else "") for n, k in kinds.items()]
+            listed = [
+                f"{n} {k}" + (f" CHARACTER SET utf8mb4 COLLATE {self.sql.bytewise}" if n in found else "")
+                for n, k in kinds.items()
+            ]
             listed += [f"KEY ({', '.join(_key(k, found.get(k, 0)) for k in keys[:16])})"] if keys else []
             engine = "MEMORY" if memory else "InnoDB"
             self.execute(f"CREATE TEMPORARY TABLE {name} ({', '.join(listed)}) ENGINE = {engine}")

@@ -64,8 +64,12 @@ class MariaDBStage(ServerStage):
         schema, where = table.schema or self.connection.address.name, self.connection.address.text
         literal = self.connection.sql.literal(schema)
         if not self._ask(f"SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {literal}"):
-            raise InputError("unknown-table", Sentence("the database has no schema '{schema}'", schema=schema), file=where,
-                             hint="CREATE SCHEMA makes one; velado tables ADDRESS lists those that are there.")
+            raise InputError(
+                "unknown-table",
+                Sentence("the database has no schema '{schema}'", schema=schema),
+                file=where,
+                hint="CREATE SCHEMA makes one; velado tables ADDRESS lists those that are there.",
+            )
         if schema not in self._swept:
             self._swept.add(schema)
             self._sweep(schema)
@@ -112,7 +116,9 @@ class MariaDBStage(ServerStage):
         if sum(characters(kind) or 0 for kind in kinds.values()) > ROW:
             kinds = {name: "longtext" if characters(kind) else kind for name, kind in kinds.items()}
         quoted = self.connection.sql.quoted
-        listed = ", ".join(f"{quoted(name)} {'longtext' if kind == 'binary(0)' else kind} NULL" for name, kind in kinds.items())
+        listed = ", ".join(
+            f"{quoted(name)} {'longtext' if kind == 'binary(0)' else kind} NULL" for name, kind in kinds.items()
+        )
         self._made.append(slot.side)
         self._pending = True
         self._run(slot.sink, f"CREATE TABLE {slot.side} ({listed}) ENGINE = InnoDB {self._collation(slot.target)}")
@@ -120,7 +126,9 @@ class MariaDBStage(ServerStage):
     def _collation(self, table: TableName) -> str:
         """That of the schema, where it takes all characters."""
         literal = self.connection.sql.literal(table.schema or "")
-        usual = self._ask(f"SELECT DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {literal}")
+        usual = self._ask(
+            f"SELECT DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {literal}"
+        )
         name = usual[0][0]
         return f"CHARACTER SET utf8mb4 COLLATE {name}" if name.startswith("utf8mb4_") else "CHARACTER SET utf8mb4"
 
@@ -199,4 +207,3 @@ class MariaDBStage(ServerStage):
 
     def _run(self, sink: Sink, statement: str) -> None:
         self.connection.beside.run(statement, sink.name)
-

@@ -86,7 +86,13 @@ def arrow_kind(kind: str) -> Any:
     number = re.match(r"decimal\((\d+),(\d+)\)", kind)
     if number:
         return pa.decimal128(int(number[1]), int(number[2]))
-    return {"tinyint": pa.int16(), "smallint": pa.int32(), "mediumint": pa.int32(), "int": pa.int64(), "year": pa.int32()}.get(base)
+    return {
+        "tinyint": pa.int16(),
+        "smallint": pa.int32(),
+        "mediumint": pa.int32(),
+        "int": pa.int64(),
+        "year": pa.int32(),
+    }.get(base)
 
 
 def arrow_of(described: Any) -> Any:

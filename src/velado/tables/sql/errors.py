@@ -18,7 +18,7 @@ WIDE = ("too-many-columns", Sentence("the table has more columns than the server
 IN_USE = ("table-in-use", Sentence("other things of the database depend on the table that would be replaced"), Sentence("Drop the views that use it, or choose another name."))  # fmt: skip
 
 
-def told(known: tuple[str, Sentence, Sentence | None], name: str) -> InputError:
+def told(known: tuple[str, Sentence, Sentence], name: str) -> InputError:
     """One of the errors above, about a table."""
     code, message, hint = known
     return InputError(code, message, file=name, hint=hint)

@@ -94,6 +94,8 @@ class PlanQuery(Discreet):
         body += " ".join([*tables, *joins, self._selected(join)])
         if place is not None and self.sql.sorts_inside:
             body += f" ORDER BY {place}"
+        if self.order == "sorted":
+            body += self.sql.apart
         query = f"SELECT {', '.join(outer)} FROM ({body}) AS q"
         if place is not None and not self.sql.sorts_inside:
             return f"{query} ORDER BY {PLACE}"
