@@ -144,7 +144,7 @@ class Connection(ABC):
         """A small table for joins, from Arrow arrays; its name."""
         import pyarrow as pa
 
-        name = self.new_name()
+        name = self.temporary_name()
         table = pa.table(dict(columns))
         with self.watched():
             self.temporary(name, {f.name: f.type for f in table.schema})
@@ -153,6 +153,10 @@ class Connection(ABC):
                 name, [n for n in table.column_names if n == "velado_key" or (n[0] in "kp" and n[1:].isdigit())]
             )
         return name
+
+    def temporary_name(self, ending: str = "") -> str:
+        """What a new temporary table is called in statements."""
+        return self.new_name() + ending
 
     def new_name(self) -> str:
         """A name that no other table has."""

@@ -20,6 +20,10 @@ class SqlDialect(ABC):
     """
 
     sorts_inside = False
+    apart = ""
+    """What stands behind a subquery whose rows are made before they are sorted."""
+    in_order = ""
+    """What stands behind SELECT so that tables are joined in the order in which they are named."""
 
     def quoted(self, name: str) -> str:
         """A name in SQL."""
@@ -61,6 +65,10 @@ class SqlDialect(ABC):
     @abstractmethod
     def random(self) -> str:
         """A random number for every row."""
+
+    def sorted_by(self, names: Sequence[str]) -> str:
+        """All columns of a result as what it is sorted by, missing values last."""
+        return ", ".join(map(str, range(1, len(names) + 1)))
 
     def row_number(self) -> str:
         """The place of a row in the table, from 1."""

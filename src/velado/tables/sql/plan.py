@@ -90,14 +90,16 @@ class PlanQuery(Discreet):
         place = {"keep": f"p.{ROW}", "shuffle": self.sql.random()}.get(self.order)
         if place is not None and not self.sql.sorts_inside:
             inner.append(f"{place} AS {PLACE}")
-        body = f"SELECT {', '.join(inner or ['1 AS velado_nothing'])} FROM {self._rows()} "
+        body = f"SELECT {self.sql.in_order}{', '.join(inner or ['1 AS velado_nothing'])} FROM {self._rows()} "
         body += " ".join([*tables, *joins, self._selected(join)])
         if place is not None and self.sql.sorts_inside:
             body += f" ORDER BY {place}"
+        if self.order == "sorted":
+            body += self.sql.apart
         query = f"SELECT {', '.join(outer)} FROM ({body}) AS q"
         if place is not None and not self.sql.sorts_inside:
             return f"{query} ORDER BY {PLACE}"
-        by_all = ", ".join(map(str, range(1, len(outer) + 1)))
+        by_all = self.sql.sorted_by([f.name for f in self.released])
         return f"{query} ORDER BY {by_all}" if self.order == "sorted" else query
 
     def _rows(self) -> str:

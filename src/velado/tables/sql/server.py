@@ -89,8 +89,12 @@ class ServerTable(SqlTable):
         if self.is_at(into):
             self.create(query, into)
             return
-        into.receive(query.released, self.batches(query.text()), self.progress)
+        into.receive(query.released, self.released(query), self.progress)
         into.complete()
+
+    def released(self, query: PlanQuery) -> pa.RecordBatchReader:
+        """The rows of a plan, in batches."""
+        return self.batches(query.text())
 
     def is_at(self, into: Slot) -> bool:
         """Whether a slot is in this very place."""
@@ -102,7 +106,7 @@ class ServerTable(SqlTable):
 
     def fetch(self, plan: Plan, order: str = "keep") -> pa.Table:
         """What the plan makes of the table, in memory."""
-        return self.batches(PlanQuery(self, plan, order).text()).read_all()
+        return self.released(PlanQuery(self, plan, order)).read_all()
 
     def split(self, places: Sequence[Translation], coded: Sequence[Translation], plan: Plan, into: Slot) -> Split:
         """The table in parts, in temporary tables of the server."""

@@ -13,7 +13,7 @@ class ServerSplit(SqlSplit):
 
     def keep(self, name: str, query: str) -> str:
         """A temporary table."""
-        made = f"{self._table.connection.new_name()}_{name}"
+        made = self._table.connection.temporary_name(f"_{name}")
         self._table.run(f"CREATE TEMPORARY TABLE {made} AS {query}")
         return made
 

@@ -1,0 +1,233 @@
+"""A table of MariaDB or MySQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from velado.tables.address import TableName
+from velado.tables.contract import Identity, Slot, Split
+from velado.tables.counts import Counts, Groups
+from velado.tables.mariadb.connection import MariaDBConnection
+from velado.tables.mariadb.dialect import BETWEEN, MariaDBDialect
+from velado.tables.mariadb.types import arrow_kind, characters, wide
+from velado.tables.plan import Plan, Translation
+from velado.tables.session import Session
+from velado.tables.source import Source
+from velado.tables.sql.errors import CHANGED, told
+from velado.tables.sql.plan import PlanQuery
+from velado.tables.sql.server import ServerTable
+from velado.tables.types import ColumnType, Field
+from velado.values import Text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NARROW = 32
+"""Characters up to which a column of texts is grouped as it is: the server makes room for the longest text that a column may have."""
+
+
+@dataclass(frozen=True)
+class SnapshotIdentity(Identity):
+    """A snapshot: rows that change meanwhile are not seen, and an error where they would be."""
+
+    name: str
+
+    def check(self) -> None:
+        """The server looks."""
+
+    def digest(self) -> str:
+        """When it was, and of what."""
+        return self.name
+
+
+@dataclass(frozen=True)
+class RowsIdentity(Identity):
+    """All rows of a table that has no snapshot: how many, and sums over all their cells in whatever order."""
+
+    table: Any = field(compare=False)
+    seen: tuple[Any, ...]
+
+    def check(self) -> None:
+        """Raise if the rows are not what they were."""
+        if self.table.checksum() != self.seen:
+            raise told(CHANGED, self.table.name)
+
+    def digest(self) -> str:
+        """The sums."""
+        self.check()
+        return f"{self.table.name}@{'@'.join(map(str, self.seen))}"
+
+
+class MariaDBTable(ServerTable):
+    """Where the server cannot keep a snapshot to the end, the rows are summed up before and afterwards."""
+
+    connection: MariaDBConnection
+    sql: MariaDBDialect
+
+    def __init__(
+        self, source: Source, session: Session, connection: MariaDBConnection, relation: str | None = None
+    ) -> None:
+        self._raw: list[str] = []
+        super().__init__(source, session, connection, relation)
+        try:
+            self.kinds = self.sql.kinds
+            if relation is None:
+                connection.relations.append(self.relation)
+            self._as_known(source.fields)
+            self._long = {
+                f.name for f in self.columns
+                if f.type is ColumnType.TEXT and (characters(self.kinds[f.name]) or NARROW + 1) > NARROW
+            }  # fmt: skip
+            self._raw = [self.sql.quoted(f.name) for f in self.columns]
+            if relation is None and session.sinks:
+                self.identity()
+        except BaseException:
+            self.close()
+            raise
+
+    def _as_known(self, fields: Sequence[Field]) -> None:
+        """Truth values are numbers here: only who wrote them knows."""
+        truths = {f.name for f in fields if f.type is ColumnType.BOOLEAN}
+        self.columns = tuple(
+            Field(f.name, ColumnType.BOOLEAN) if f.name in truths and f.type is ColumnType.INTEGER else f
+            for f in self.columns
+        )
+
+    # Which table it is
+
+    def identity(self) -> Identity | None:
+        """The snapshot, or the sums over all rows."""
+        return self._identity
+
+    @cached_property
+    def _identity(self) -> Identity:
+        if self._is_kept:
+            now = self.ask("SELECT CAST(NOW(6) AS CHAR)")[0][0]
+            return SnapshotIdentity(f"{self.source.name}@{now}")
+        return RowsIdentity(self, self.checksum())
+
+    @property
+    def _is_kept(self) -> bool:
+        """Whether the server keeps the snapshot of what is read, also while it writes."""
+        if self.source.table is None or not self._facts or self._facts[3] != "InnoDB":
+            return False
+        here = any(sink.database == self.connection.address for sink in self._session.sinks)
+        return self.connection.isolates or not here
+
+    @cached_property
+    def _facts(self) -> tuple[Any, ...]:
+        """What the server knows of the table."""
+        if self.source.table is None:
+            return ()
+        found = self.connection.tables(TableName.parse(self.source.table))
+        return found[0] if found else ()
+
+    def checksum(self) -> tuple[Any, ...]:
+        """How many rows there are now, and sums of 48 bits of each of their hashes, twice."""
+        cells = ", ".join(f"COALESCE(CONCAT('=', {cell}), '-')" for cell in self._raw)
+        row = f"MD5(CONCAT_WS({BETWEEN}, {cells}))"
+        sums = ", ".join(f"SUM(CAST(CONV(SUBSTRING(h, {at}, 12), 16, 10) AS UNSIGNED))" for at in (1, 13))
+        query = f"SELECT COUNT(*), {sums} FROM (SELECT {row} AS h FROM {self.relation}) AS rows_of_it"
+        return self.connection.beside.ask(query, self.source.name)[0]
+
+    def size(self) -> int | None:
+        """Bytes of the table on the server."""
+        return int(self._facts[4]) if self._facts and self._facts[4] else None
+
+    # Counting: the server makes room for the longest text that there may be, so it is told the longest that there is
+
+    def _measure(self, columns: Sequence[str]) -> None:
+        unknown = [c for c in dict.fromkeys(columns) if c in self._long]
+        if not unknown:
+            return
+        longest = ", ".join(f"MAX(CHAR_LENGTH({self.inner[c]}))" for c in unknown)
+        found = self.ask(f"SELECT {longest} FROM {self.of(unknown)}")[0]
+        for name, most in zip(unknown, found, strict=True):
+            self._long.discard(name)
+            if (most or 0) <= 1000:
+                cell = self.cells[name].rpartition(" AS ")[0]
+                self.cells[name] = f"LEFT({cell}, {max(most or 0, 1)}) AS {self.inner[name]}"
+
+    def count(self, columns: Sequence[str], lot: tuple[int, int] = (0, 1), by: Sequence[str] = ()) -> Counts:
+        """How often each combination of the columns' values occurs."""
+        self._measure(columns)
+        return super().count(columns, lot, by)
+
+    def distinct(self, columns: Sequence[str]) -> int:
+        """How many combinations of the columns' values there are."""
+        self._measure(columns)
+        return super().distinct(columns)
+
+    def groups(
+        self, combinations: Sequence[Sequence[str]], below: Sequence[int], besides: str | None = None, lots: int = 1
+    ) -> list[Groups]:
+        """Per combination of columns, how small the groups of rows are that are alike in them."""
+        self._measure([c for columns in combinations for c in columns])
+        return super().groups(combinations, below, besides, lots)
+
+    def shares(self, columns: Sequence[str], person: str) -> tuple[Counts, int]:
+        """The people of each combination, each person shared out evenly over their rows."""
+        self._measure([*columns, person])
+        return super().shares(columns, person)
+
+    def members(self, columns: Sequence[str], person: str) -> tuple[Counts, np.ndarray]:
+        """Each combination with each person in it."""
+        self._measure([*columns, person])
+        return super().members(columns, person)
+
+    def amounts(self, columns: Sequence[str]) -> Iterator[tuple[str, dict[Text, int]]]:
+        """How often each value of each column occurs, column by column."""
+        for name in columns:
+            counts = self.count([name])
+            values = (counts.dictionaries[0][code] for code in counts.codes[0])
+            yield name, dict(zip(values, counts.counts.tolist(), strict=True))
+
+    # Writing
+
+    def create(self, query: PlanQuery, into: Any) -> None:
+        """Columns that pass keep their types."""
+        plan = query.plan
+        replaced = {t.column for t in plan.replaced} | {n.column for n in plan.noise}
+        recoded = {t.column: t for t in plan.translations}
+        into.kinds = {}
+        for released in query.released:
+            name, original = released.name, self.field(released.name)
+            if released != original or name in plan.starred:
+                continue
+            if released.type is ColumnType.TEXT:
+                if name not in recoded and name not in replaced:
+                    into.kinds[name] = self.kinds[name]
+                continue
+            new = name in recoded and not set(recoded[name].labels) <= set(recoded[name].keys)
+            changed = name in replaced or (new and released.single)
+            into.kinds[name] = wide(released) if changed else self.kinds[name]
+        super().create(query, into)
+
+    def released(self, query: PlanQuery) -> pa.RecordBatchReader:
+        """The rows of a plan, columns that keep their type in its very width; truth values as such."""
+        import pyarrow as pa
+
+        reader = self.batches(query.text())
+        changed = {t.column for t in query.plan.replaced} | {n.column for n in query.plan.noise}
+        types = []
+        for shown, plain in zip(query.released, reader.schema, strict=True):
+            own = None if shown.name in changed or shown.type is ColumnType.TEXT else arrow_kind(self.kinds[shown.name])
+            types.append(pa.bool_() if shown.type is ColumnType.BOOLEAN else own or plain.type)
+        schema = pa.schema(list(zip(reader.schema.names, types, strict=True)))
+        return pa.RecordBatchReader.from_batches(schema, (batch.cast(schema) for batch in reader))
+
+    def split(self, places: Sequence[Translation], coded: Sequence[Translation], plan: Plan, into: Slot) -> Split:
+        """The table in parts, in temporary tables of the server."""
+        from velado.tables.mariadb.split import MariaDBSplit
+
+        self._measure([t.column for t in (*places, *coded)])
+        return MariaDBSplit(self, places, coded, plan, into)
+
+    def forget(self, name: str) -> None:
+        """Without the word TEMPORARY the transaction would end."""
+        self.run(f"DROP TEMPORARY TABLE IF EXISTS {name}")
