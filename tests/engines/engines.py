@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from engines.mariadb import MARIADB
 from engines.postgresql import POSTGRESQL
 from engines.under_test import EngineUnderTest, file_sink, file_source, save
 from velado import InputError
@@ -30,7 +31,7 @@ DUCKDB = EngineUnderTest(
     put=file_source,
     target=file_sink,
 )
-ENGINES_UNDER_TEST = (DUCKDB, POSTGRESQL)
+ENGINES_UNDER_TEST = (DUCKDB, POSTGRESQL, MARIADB)
 
 per_engine = pytest.mark.parametrize("engine", ENGINES_UNDER_TEST, ids=lambda e: e.name)
 per_file_engine = pytest.mark.parametrize("engine", [e for e in ENGINES_UNDER_TEST if e.files], ids=lambda e: e.name)
