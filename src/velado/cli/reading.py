@@ -7,17 +7,19 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, overload
+from typing import TYPE_CHECKING, Annotated, Any, overload
 from urllib.parse import quote
 
 import typer
 
-from velado import InputError, Output, Source
+from velado import InputError, Source
 from velado.cli.options import in_place_of
-from velado.project import output_of
 from velado.sentences import Sentence
 from velado.tables.address import is_database
 from velado.tables.source import HOLDS_TABLES, format_of, is_elsewhere
+
+if TYPE_CHECKING:
+    from velado import Output
 
 DELIMITER = Annotated[str | None, typer.Option(help="Delimiter of a text table; found out if not given.")]
 QUOTE = Annotated[str | None, typer.Option(help="Quote character of a text table.")]
@@ -119,6 +121,9 @@ def addressed(table: TABLE) -> TABLE:
 
 def output_at(table: TABLE, replaced: bool) -> Output:
     """Where a command writes: a file, which may be there already, or a table of a database, which may not."""
+    # Commands that only read need nothing of project files.
+    from velado.project import output_of
+
     output = output_of(addressed(table))
     return replace(output, if_exists="replace") if replaced else output
 
