@@ -175,6 +175,25 @@ def test_least_rights() -> None:
             connection.execute("DROP OWNED BY steward; DROP ROLE steward")
 
 
+def test_init_writes_a_project_that_its_user_can_run(tmp_path: Path, main: Any) -> None:
+    """Without the right to create tables beside the source the release goes to a file."""
+    with postgresql.connect() as connection:
+        connection.execute("DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN")
+        try:
+            connection.execute(
+                "GRANT USAGE ON SCHEMA clinic TO reader; GRANT SELECT ON clinic.people_of_faults TO reader"
+            )
+            address = postgresql.address("reader") + "#clinic.people_of_faults"
+            assert main("init", address, "-o", "p.yaml").code == 0
+            assert "output: {path: people_of_faults_anonymous.csv}" in (tmp_path / "p.yaml").read_text()
+            ended = main("run", "p.yaml", "--json")
+            assert ended.code == 0, ended.err
+            assert (tmp_path / "people_of_faults_anonymous.csv").exists()
+        finally:
+            connection.execute("DROP OWNED BY reader; DROP ROLE reader")
+    nothing_published()
+
+
 def test_grants_of_a_replaced_table_stay() -> None:
     with postgresql.connect() as connection:
         connection.execute("DROP ROLE IF EXISTS analyst; CREATE ROLE analyst")

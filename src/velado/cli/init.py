@@ -13,8 +13,10 @@ from velado.cli import warming
 from velado.cli.language import current
 from velado.cli.reading import AS_FOUND, TABLE, Reading, reads_tables
 from velado.cli.terminal import progress, say, show_notes
-from velado.project.template import project_text
+from velado.project import output_of
+from velado.project.template import project_text, release_place
 from velado.questions.suggest import suggest
+from velado.tables import Session, check_sinks
 from velado.tables.publication.publish import published
 
 
@@ -35,12 +37,21 @@ def command(
         seen = inspect_table(source, report.part(0, 0.3))
         found = suggest(source, report.part(0.3, 1), inspection=seen)
     show_notes(seen.notes)
-    text = project_text(seen, found, source, target, current().code)
+    text = project_text(seen, found, source, target, current().code, _beside(source, target))
     with published([target]) as (place,):
         place.write_text(text, encoding="utf-8")
         # Names of columns may hold what no project file can.
         Project.load(place)
     say("Wrote {file}. Read it, correct the roles, then: velado run {file}", file=target)
+
+
+def _beside(source: Source, target: Path) -> bool:
+    """Whether the user may write a release beside the table that is read."""
+    try:
+        check_sinks([output_of(release_place(source, target)).sink()], Session())
+    except InputError as error:
+        return error.code != "no-right"
+    return True
 
 
 def _target(source: Source) -> Path:

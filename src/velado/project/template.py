@@ -20,8 +20,13 @@ if TYPE_CHECKING:
     from velado.questions.suggest import SuggestedColumn, Suggestion, Trial
 
 
-def project_text(seen: Inspection, suggested: Suggestion, source: Source, target: Path, language: str = "en") -> str:
-    """The YAML text; every suggestion says why, in a language."""
+def project_text(
+    seen: Inspection, suggested: Suggestion, source: Source, target: Path, language: str = "en", beside: bool = True
+) -> str:
+    """The YAML text; every suggestion says why, in a language.
+
+    ``beside``: whether the release of a table of a database goes beside it, where it may; else it goes to a file.
+    """
     comment = partial(_comment, language=language)
     lines = [
         comment(
@@ -55,8 +60,8 @@ def project_text(seen: Inspection, suggested: Suggestion, source: Source, target
     lines += [f"  # - {_value(model)}   {comment(why)}" for model, why in suggested.without]
     lines += ["", *_methods(suggested, language), ""]
     if source.table is not None:
-        lines.append(comment(AGAIN))
-    lines += [f"output: {_value(_output(source, target))}", ""]
+        lines.append(comment(AGAIN if beside else NO_RIGHT))
+    lines += [f"output: {_value(release_place(source, target, beside))}", ""]
     return "\n".join(lines)
 
 
@@ -66,6 +71,9 @@ ENDING = "_anonymous"
 LONGEST = 63
 """Bytes that the name of a table may have in every database."""
 AGAIN = Sentence("A table that is there already stays as it is, unless you add 'if_exists: replace'.")
+NO_RIGHT = Sentence(
+    "You may not create tables beside this one: the release goes to a file. Or name another schema: {database: …, table: schema.name}."
+)
 UNIT = (
     Sentence("Identifiers repeat: k counts the different values of this column, not rows."),
     Sentence("Write 'person: rows' if every row is a person."),
@@ -95,14 +103,14 @@ def _source(seen: Inspection, source: Source, target: Path) -> dict[str, Any]:
     return options
 
 
-def _output(source: Source, target: Path) -> dict[str, Any]:
-    """A table beside that of the source; a file beside the project."""
-    if source.table is not None:
+def release_place(source: Source, target: Path, beside: bool = True) -> dict[str, Any]:
+    """A table ``beside`` that of the source; a file beside the project."""
+    if source.table is not None and beside:
         table = TableName.parse(source.table)
         # Room for the names that are put behind it.
         short = table.name.encode()[: LONGEST - len(f"{ENDING}_manifest")].decode(errors="ignore")
         return {**_place(source, target), "table": str(replace(table, name=short + ENDING))}
-    suffix = Path(source.short_name).suffix
+    suffix = "" if source.table is not None else Path(source.short_name).suffix
     return {"path": f"{source.stem}{ENDING}{suffix if suffix.lower() in KEPT else '.csv'}"}
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from velado.errors import InputError, disk_full
 from velado.progress import Progress
+from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.tables.files import digest_of
 from velado.tables.identity import CopyIdentity
@@ -46,8 +47,8 @@ UNREACHED = ("connectorerror", "connectionrefused", "could not connect", "cannot
 ABSENT = ("nosuchbucket", "nosuchkey", "not found", "404", "no such file", "does not exist")
 
 
-@dataclass(frozen=True)
-class Remote:
+@dataclass(frozen=True, repr=False)
+class Remote(Discreet):
     """A file elsewhere: the file system that reaches it, its path there, and what messages call it."""
 
     system: Any

@@ -21,7 +21,7 @@ PRIVATE = 0o600
 PATIENCE = 10.0
 """Seconds to wait for somebody who finishes the publication of a dead run."""
 
-latest: list[Path] = []
+latest: list[Path | str] = []
 """What this process published last."""
 
 

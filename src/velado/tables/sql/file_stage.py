@@ -17,7 +17,7 @@ from velado.sentences import Sentence
 from velado.tables.address import TableName
 from velado.tables.contract import Evidence, Published, Slot, Stage
 from velado.tables.files import check_regular
-from velado.tables.publication.publish import publication
+from velado.tables.publication.publish import latest, publication
 from velado.tables.publication.uninterrupted import uninterrupted
 from velado.tables.session import Session
 from velado.tables.sink import Sink
@@ -161,6 +161,7 @@ class DatabaseFileStage(Stage):
                     )  # fmt: skip
             if self._places:
                 self._publication.publish()
+            latest[:] = [*(slot.sink.name for slot in self.slots), *latest]
         return [self._published(slot, found) for slot, found in zip(self.slots, given, strict=True)]
 
     def _published(self, slot: Slot, evidence: Evidence | None) -> Published:

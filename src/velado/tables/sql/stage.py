@@ -15,7 +15,8 @@ from velado.progress import Progress
 from velado.sentences import Sentence
 from velado.tables.address import TableName
 from velado.tables.contract import Evidence, Published, Slot, Stage, Table
-from velado.tables.publication.publish import publication
+from velado.tables.publication.publish import latest, publication
+from velado.tables.publication.uninterrupted import uninterrupted
 from velado.tables.session import Session
 from velado.tables.sink import Sink
 from velado.tables.sql.connection import Connection
@@ -151,9 +152,12 @@ class ServerStage(Stage):
             for what, text in {} if found is None else found.texts.items():
                 if what in slot.sink.files:
                     self._places[slot.sink.files[what]].write_text(text, encoding="utf-8")
-        self.give_names(given)
-        if self._files:
-            self._publication.publish()
+        with uninterrupted():
+            self.give_names(given)
+            latest[:] = names = [slot.sink.name for slot in self.slots]
+            if self._files:
+                self._publication.publish()
+                latest[:] = [*names, *(path for _, _, path in self._files)]
         return [self._published(slot, found) for slot, found in zip(self.slots, given, strict=True)]
 
     def _published(self, slot: Slot, evidence: Evidence | None) -> Published:
