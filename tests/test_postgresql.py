@@ -185,7 +185,7 @@ def test_init_writes_a_project_that_its_user_can_run(tmp_path: Path, main: Any) 
             )
             address = postgresql.address("reader") + "#clinic.people_of_faults"
             assert main("init", address, "-o", "p.yaml").code == 0
-            assert "output: {path: people_of_faults_anonymous.csv}" in (tmp_path / "p.yaml").read_text()
+            assert 'output: {path: "people_of_faults_anonymous.csv"}' in (tmp_path / "p.yaml").read_text()
             ended = main("run", "p.yaml", "--json")
             assert ended.code == 0, ended.err
             assert (tmp_path / "people_of_faults_anonymous.csv").exists()
