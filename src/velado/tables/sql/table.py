@@ -106,7 +106,9 @@ class SqlTable(Table):
             chosen = f"WHERE {self.sql.hashed([self.inner[c] for c in by])} % {lot[1]} = {lot[0]}"
         inside = f"SELECT {cells} FROM {self.of([*columns, *by])} {chosen}"
         shown, many = self._shown(columns), self.sql.many_groups if len(columns) > 1 else ""
-        return self._counts(self.arrow(f"SELECT {many}{shown}, count(*) AS n FROM ({inside}) AS g GROUP BY {keys}"), columns)
+        return self._counts(
+            self.arrow(f"SELECT {many}{shown}, count(*) AS n FROM ({inside}) AS g GROUP BY {keys}"), columns
+        )
 
     def groups(
         self, combinations: Sequence[Sequence[str]], below: Sequence[int], besides: str | None = None, lots: int = 1
