@@ -28,7 +28,7 @@ MODES = "ANSI_QUOTES,PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES,STRICT_ALL_TABLES,NO_E
 HEAP = 512 << 20
 SETTINGS = {
     "sql_mode": f"'{MODES}'", "time_zone": "'+00:00'", "lock_wait_timeout": "30", "innodb_lock_wait_timeout": "30",
-    "wait_timeout": "2147483", "net_write_timeout": "86400", "net_read_timeout": "86400", "unique_checks": "0", "foreign_key_checks": "0",
+    "wait_timeout": "2147483", "net_write_timeout": "86400", "net_read_timeout": "86400",
 }  # fmt: skip
 """What texts of values depend on; how long to wait for a lock; a search may take long."""
 WISHES = {

@@ -20,6 +20,8 @@ class MariaDBDialect(SqlDialect):
 
     # Rows first, then a look into each small table: no time is spent on other ways, of which there are very many.
     in_order = "STRAIGHT_JOIN "
+    # Sorting is faster than one large table of hashes.
+    many_groups = "SQL_BIG_RESULT "
     # MariaDB 10.11 sorts by IS NULL of a computed cell wrongly where it sorts by columns of several tables.
     apart = f" LIMIT {2**64 - 1}"
 
@@ -93,7 +95,7 @@ class MariaDBDialect(SqlDialect):
 
     def about_distinct(self, cells: Sequence[str], relation: str) -> str:
         """Counted: there is no estimate without statistics, which may be old."""
-        return f"SELECT count(*) FROM (SELECT DISTINCT {', '.join(cells)} FROM {relation}) AS d"
+        return f"SELECT count(*) FROM (SELECT {self.many_groups}1 FROM {relation} GROUP BY {', '.join(cells)}) AS d"
 
     def quotient(self, number: int, cell: str) -> str:
         """Division of whole numbers."""

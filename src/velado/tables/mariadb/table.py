@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +15,7 @@ from velado.tables.contract import Identity, Slot, Split
 from velado.tables.counts import Counts, Groups
 from velado.tables.mariadb.connection import MariaDBConnection
 from velado.tables.mariadb.dialect import BETWEEN, MariaDBDialect
-from velado.tables.mariadb.types import arrow_kind, characters, wide
+from velado.tables.mariadb.types import arrow_kind, wide
 from velado.tables.plan import Plan, Translation
 from velado.tables.session import Session
 from velado.tables.source import Source
@@ -27,8 +28,11 @@ from velado.values import Text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NARROW = 32
-"""Characters up to which a column of texts is grouped as it is: the server makes room for the longest text that a column may have."""
+LONG = 1000
+"""Bytes above which a text is grouped by its characters: others by their bytes."""
+KEPT = 500_000
+"""Combinations that are remembered, so that the server need not count them twice."""
+BUCKETS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -79,10 +83,9 @@ class MariaDBTable(ServerTable):
             if relation is None:
                 connection.relations.append(self.relation)
             self._as_known(source.fields)
-            self._long = {
-                f.name for f in self.columns
-                if f.type is ColumnType.TEXT and (characters(self.kinds[f.name]) or NARROW + 1) > NARROW
-            }  # fmt: skip
+            self._long = set(self.texts())
+            self._bytes: dict[str, int] = {}
+            self._counted: dict[tuple[str, ...], Counts] = {}
             self._raw = [self.sql.quoted(f.name) for f in self.columns]
             if relation is None and session.sinks:
                 self.identity()
@@ -145,30 +148,57 @@ class MariaDBTable(ServerTable):
         unknown = [c for c in dict.fromkeys(columns) if c in self._long]
         if not unknown:
             return
-        longest = ", ".join(f"MAX(CHAR_LENGTH({self.inner[c]}))" for c in unknown)
+        longest = ", ".join(f"MAX(LENGTH({self.inner[c]}))" for c in unknown)
         found = self.ask(f"SELECT {longest} FROM {self.of(unknown)}")[0]
         for name, most in zip(unknown, found, strict=True):
             self._long.discard(name)
-            if (most or 0) <= 1000:
-                cell = self.cells[name].rpartition(" AS ")[0]
-                self.cells[name] = f"LEFT({cell}, {max(most or 0, 1)}) AS {self.inner[name]}"
+            self._bytes[name] = most or 0
+
+    def grouped_by(self, column: str, cell: str) -> str:
+        """The bytes of a text, which take less room and time than its characters."""
+        most = self._bytes.get(column)
+        return cell if most is None or most > LONG else f"LEFT(CAST({cell} AS BINARY), {max(most, 1)})"
+
+    def shown_key(self, column: str, key: str) -> str:
+        """The text of these bytes."""
+        most = self._bytes.get(column)
+        return self.text_of(column, key) if most is None or most > LONG else f"CONVERT({key} USING utf8mb4)"
 
     def count(self, columns: Sequence[str], lot: tuple[int, int] = (0, 1), by: Sequence[str] = ()) -> Counts:
-        """How often each combination of the columns' values occurs."""
-        self._measure(columns)
-        return super().count(columns, lot, by)
+        """How often each combination of the columns' values occurs; the last counts are remembered, as nothing changes."""
+        if lot[1] == 1 and tuple(columns) in self._counted:
+            self.progress.check()
+            return self._counted[tuple(columns)]
+        self._measure([*columns, *by])
+        found = super().count(columns, lot, by)
+        if lot[1] == 1 and len(columns) > 1:
+            self._counted = {tuple(columns): found} if len(found.counts) <= KEPT else {}
+        return found
 
     def distinct(self, columns: Sequence[str]) -> int:
-        """How many combinations of the columns' values there are."""
+        """About how many combinations there are, by how many of a million buckets have one (Whang et al. 1990)."""
+        row = self.sql.among([f"COALESCE({self.text_of(c)}, CHAR(30 USING utf8mb4))" for c in columns])
+        found = self.ask(f"SELECT COUNT(DISTINCT CRC32({row}) & {BUCKETS - 1}) FROM {self.of(columns)}")[0][0]
+        if found < 0.95 * BUCKETS:
+            return round(-BUCKETS * math.log1p(-found / BUCKETS))
         self._measure(columns)
-        return super().distinct(columns)
+        cells = [self.grouped_by(c, self.inner[c]) for c in columns]
+        return int(self.ask(self.sql.about_distinct(cells, self.of(columns)))[0][0])
 
     def groups(
         self, combinations: Sequence[Sequence[str]], below: Sequence[int], besides: str | None = None, lots: int = 1
     ) -> list[Groups]:
-        """Per combination of columns, how small the groups of rows are that are alike in them."""
+        """Per combination of columns, how small the groups of rows are; of what was counted before, without asking."""
         self._measure([c for columns in combinations for c in columns])
-        return super().groups(combinations, below, besides, lots)
+        known = {
+            i: _groups(self._counted[k], below[i], besides)
+            for i, c in enumerate(combinations)
+            if (k := tuple(c)) in self._counted
+        }
+        rest = [i for i in range(len(combinations)) if i not in known]
+        asked = super().groups([combinations[i] for i in rest], [below[i] for i in rest], besides, lots)
+        found = known | dict(zip(rest, asked, strict=True))
+        return [found[i] for i in range(len(combinations))]
 
     def shares(self, columns: Sequence[str], person: str) -> tuple[Counts, int]:
         """The people of each combination, each person shared out evenly over their rows."""
@@ -231,3 +261,10 @@ class MariaDBTable(ServerTable):
     def forget(self, name: str) -> None:
         """Without the word TEMPORARY the transaction would end."""
         self.run(f"DROP TEMPORARY TABLE IF EXISTS {name}")
+
+
+def _groups(counts: Counts, below: int, besides: str | None) -> Groups:
+    """How small groups are, from their counts: those with a value in the last column."""
+    shown = np.array([value is not None and value != besides for value in counts.dictionaries[-1]], dtype=bool)
+    sizes = counts.counts[shown[counts.codes[-1]]] if len(shown) else counts.counts[:0]
+    return Groups(int(sizes.sum()), int((sizes == 1).sum()), int(sizes[sizes < below].sum()))

@@ -22,6 +22,8 @@ class SqlDialect(ABC):
     sorts_inside = False
     apart = ""
     """What stands behind a subquery whose rows are made before they are sorted."""
+    many_groups = ""
+    """What stands behind SELECT where rows are grouped into very many groups."""
     in_order = ""
     """What stands behind SELECT so that tables are joined in the order in which they are named."""
 

@@ -105,8 +105,10 @@ class SqlTable(Table):
         if lot[1] > 1:
             chosen = f"WHERE {self.sql.hashed([self.inner[c] for c in by])} % {lot[1]} = {lot[0]}"
         inside = f"SELECT {cells} FROM {self.of([*columns, *by])} {chosen}"
-        shown = self._shown(columns)
-        return self._counts(self.arrow(f"SELECT {shown}, count(*) AS n FROM ({inside}) AS g GROUP BY {keys}"), columns)
+        shown, many = self._shown(columns), self.sql.many_groups if len(columns) > 1 else ""
+        return self._counts(
+            self.arrow(f"SELECT {many}{shown}, count(*) AS n FROM ({inside}) AS g GROUP BY {keys}"), columns
+        )
 
     def groups(
         self, combinations: Sequence[Sequence[str]], below: Sequence[int], besides: str | None = None, lots: int = 1
@@ -131,8 +133,9 @@ class SqlTable(Table):
             conditions.append(f"{self.text_of(columns[-1])} <> {self.sql.literal(besides)}")
         if lot[1] > 1:
             conditions.append(f"{self.sql.hashed(cells)} % {lot[1]} = {lot[0]}")
-        keys = ", ".join(cells)
-        sizes = f"SELECT count(*) AS n FROM {self.of(columns)} WHERE {' AND '.join(conditions)} GROUP BY {keys}"
+        keys = ", ".join(self.grouped_by(c, self.inner[c]) for c in columns)
+        many = self.sql.many_groups if len(columns) > 1 else ""
+        sizes = f"SELECT {many}count(*) AS n FROM {self.of(columns)} WHERE {' AND '.join(conditions)} GROUP BY {keys}"
         totals = ("n", "CASE WHEN n = 1 THEN 1 ELSE 0 END", f"CASE WHEN n < {int(below)} THEN n ELSE 0 END")
         summed = ", ".join(f"coalesce({self.sql.sum(x)}, 0)" for x in totals)
         return f"SELECT {number} AS number, {summed} FROM ({sizes}) AS s{number}"
@@ -176,14 +179,22 @@ class SqlTable(Table):
         )
         return self._counts(table, columns), np.from_dlpack(table.column("who").combine_chunks())
 
+    def grouped_by(self, column: str, cell: str) -> str:
+        """A cell as rows are grouped by it: whatever tells its values apart."""
+        return cell
+
+    def shown_key(self, column: str, key: str) -> str:
+        """The canonical text of what rows were grouped by."""
+        return self.text_of(column, key)
+
     def _keyed(self, columns: Sequence[str]) -> tuple[str, str]:
         """The cells of some columns named k0, k1, …, and these names."""
-        cells = ", ".join(f"{self.inner[c]} AS k{i}" for i, c in enumerate(columns))
+        cells = ", ".join(f"{self.grouped_by(c, self.inner[c])} AS k{i}" for i, c in enumerate(columns))
         return cells, ", ".join(f"k{i}" for i in range(len(columns)))
 
     def _shown(self, columns: Sequence[str]) -> str:
         """The keys of a GROUP BY as they are fetched: most engines hand texts over best."""
-        return ", ".join(f"{self.text_of(c, f'k{i}')} AS k{i}" for i, c in enumerate(columns))
+        return ", ".join(f"{self.shown_key(c, f'k{i}')} AS k{i}" for i, c in enumerate(columns))
 
     def _counts(self, table: pa.Table, columns: Sequence[str]) -> Counts:
         """The columns of a GROUP BY and the counts behind them."""
