@@ -84,16 +84,17 @@ class MariaDB:
     """A private MariaDB."""
 
     def __init__(self) -> None:
-        from servers import mariadb
+        from servers.mariadb import Server
 
-        self._server = mariadb
-        self.socket = Path(mariadb.socket())
+        self._server = Server("--innodb-buffer-pool-size=2G")
+        self._server.ask("CREATE DATABASE clinic CHARACTER SET utf8mb4")
+        self.socket = self._server.socket
 
     def address(self, folder: str) -> str:
-        return f"mariadb://root@localhost/velado?unix_socket={folder}/.s.PGSQL.5432"
+        return f"mariadb://root@localhost/clinic?unix_socket={folder}/.s.PGSQL.5432"
 
     def run(self, *statements: str) -> float:
-        with self._server.connect() as connection, connection.cursor() as cursor:
+        with self._server.connect(database="clinic") as connection, connection.cursor() as cursor:
             began = time.perf_counter()
             for statement in statements:
                 cursor.execute(statement)
@@ -101,7 +102,7 @@ class MariaDB:
             return time.perf_counter() - began
 
     def one(self, query: str) -> Any:
-        with self._server.connect() as connection, connection.cursor() as cursor:
+        with self._server.connect(database="clinic") as connection, connection.cursor() as cursor:
             cursor.execute(query)
             return (cursor.fetchone() or (None,))[0]
 

@@ -58,17 +58,20 @@ class FileIdentity(Identity):
 
 
 @dataclass(frozen=True)
-class CopyIdentity(Identity):
-    """What was copied, or locked, before it was read: whatever happens to the source, what is read stays what it was."""
+class FixedIdentity(Identity):
+    """What was copied or locked before it was read, or is a snapshot: whatever happens to the source, it stays what it was.
 
-    sha256: str
+    ``name``: SHA-256 of the copy, or what the snapshot is called.
+    """
+
+    name: str
 
     def check(self) -> None:
-        """A copy does not change."""
+        """It does not change."""
 
     def digest(self) -> str:
-        """SHA-256 of what was copied."""
-        return self.sha256
+        """What it is called."""
+        return self.name
 
 
 def _state(found: os.stat_result) -> tuple[int, ...]:

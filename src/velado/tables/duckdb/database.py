@@ -17,7 +17,7 @@ from velado.tables.duckdb.errors import translated
 from velado.tables.duckdb.instance import DATABASE, Room, shared
 from velado.tables.files import digest_of
 from velado.tables.formats.names import names_of
-from velado.tables.identity import CopyIdentity, FileIdentity
+from velado.tables.identity import FileIdentity, FixedIdentity
 from velado.tables.listing import Listed, check_not_replaced, named_table
 from velado.tables.session import Session
 from velado.tables.source import Source
@@ -37,7 +37,7 @@ def enter(source: Source, session: Session) -> tuple[Room, Identity]:
     written = any(sink.path is not None and sink.table and _same(sink.path, path) for sink in session.sinks)
     identity: Identity = FileWithLog.of(path, session.progress)
     if written:
-        identity = CopyIdentity(identity.digest())
+        identity = FixedIdentity(identity.digest())
     instance, leave = shared(session, path, written)
     try:
         return instance.room(leave), identity

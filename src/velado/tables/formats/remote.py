@@ -20,7 +20,7 @@ from velado.progress import Progress
 from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.tables.files import digest_of
-from velado.tables.identity import CopyIdentity
+from velado.tables.identity import FixedIdentity
 from velado.tables.source import REMOTE, Source, shown_url
 
 PIECE = 1 << 22
@@ -127,7 +127,7 @@ class Remote(Discreet):
                 yield piece
 
 
-def downloaded(source: Source, folder: Path, progress: Progress) -> tuple[Path, CopyIdentity]:
+def downloaded(source: Source, folder: Path, progress: Progress) -> tuple[Path, FixedIdentity]:
     """A copy of a file in a private folder, and the SHA-256 of it. A file that changes meanwhile is refused."""
     assert source.url is not None
     if source.kind_of_file not in REMOTE:
@@ -156,7 +156,7 @@ def downloaded(source: Source, folder: Path, progress: Progress) -> tuple[Path, 
             )  # fmt: skip
     if not path.stat().st_size:
         raise InputError("empty-file", "the file is empty", file=remote.name)
-    return path, CopyIdentity(digest.hexdigest())
+    return path, FixedIdentity(digest.hexdigest())
 
 
 def uploaded(path: Path, target: Remote, progress: Progress) -> Remote:

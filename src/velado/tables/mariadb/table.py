@@ -13,6 +13,7 @@ import numpy as np
 from velado.tables.address import TableName
 from velado.tables.contract import Identity, Slot, Split
 from velado.tables.counts import Counts, Groups
+from velado.tables.identity import FixedIdentity
 from velado.tables.mariadb.connection import MariaDBConnection
 from velado.tables.mariadb.dialect import BETWEEN, MariaDBDialect
 from velado.tables.mariadb.types import arrow_kind, wide
@@ -33,20 +34,6 @@ LONG = 1000
 KEPT = 500_000
 """Combinations that are remembered, so that the server need not count them twice."""
 BUCKETS = 1 << 20
-
-
-@dataclass(frozen=True)
-class SnapshotIdentity(Identity):
-    """A snapshot: rows that change meanwhile are not seen, and an error where they would be."""
-
-    name: str
-
-    def check(self) -> None:
-        """The server looks."""
-
-    def digest(self) -> str:
-        """When it was, and of what."""
-        return self.name
 
 
 @dataclass(frozen=True)
@@ -111,7 +98,7 @@ class MariaDBTable(ServerTable):
     def _identity(self) -> Identity:
         if self._is_kept:
             now = self.ask("SELECT CAST(NOW(6) AS CHAR)")[0][0]
-            return SnapshotIdentity(f"{self.source.name}@{now}")
+            return FixedIdentity(f"{self.source.name}@{now}")
         return RowsIdentity(self, self.checksum())
 
     @property

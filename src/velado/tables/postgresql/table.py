@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from velado.tables.contract import Identity
+from velado.tables.identity import FixedIdentity
 from velado.tables.sql.server import ServerTable
-
-
-@dataclass(frozen=True)
-class SnapshotIdentity(Identity):
-    """A snapshot: whatever happens meanwhile, what is read stays what it was."""
-
-    name: str
-
-    def check(self) -> None:
-        """A snapshot does not change."""
-
-    def digest(self) -> str:
-        """What the server calls it."""
-        return self.name
 
 
 class PostgreSQLTable(ServerTable):
@@ -31,9 +17,9 @@ class PostgreSQLTable(ServerTable):
         return self._identity
 
     @cached_property
-    def _identity(self) -> SnapshotIdentity:
+    def _identity(self) -> FixedIdentity:
         shown, began = self.ask("SELECT CAST(pg_current_snapshot() AS text), CAST(now() AS text)")[0]
-        return SnapshotIdentity(f"{self.source.name}@{shown}@{began}")
+        return FixedIdentity(f"{self.source.name}@{shown}@{began}")
 
     def size(self) -> int | None:
         """Bytes of the table on the server."""

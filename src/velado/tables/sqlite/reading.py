@@ -11,7 +11,7 @@ from typing import Any
 from velado.progress import Progress
 from velado.tables.address import TableName
 from velado.tables.files import digest_of
-from velado.tables.identity import CopyIdentity
+from velado.tables.identity import FixedIdentity
 from velado.tables.listing import Listed, check_not_replaced, named_table
 from velado.tables.session import Session
 from velado.tables.source import Source
@@ -27,7 +27,7 @@ QUERY = "velado_query"
 KINDS = ("blob", "text", "real", "integer", "fits", "full")
 
 
-def copied(source: Source, folder: Path, session: Session) -> tuple[Path, CopyIdentity]:
+def copied(source: Source, folder: Path, session: Session) -> tuple[Path, FixedIdentity]:
     """The rows of a source as a Parquet file in a private folder, and what tells them from all others."""
     path, progress, read = source.check_file(), session.progress, set()
 
@@ -55,7 +55,7 @@ def copied(source: Source, folder: Path, session: Session) -> tuple[Path, CopyId
 
 def copy_of(
     connection: sqlite3.Connection, table: TableName, name: str, into: Path, progress: Progress
-) -> tuple[Path, CopyIdentity]:
+) -> tuple[Path, FixedIdentity]:
     """The rows of a table or view as a Parquet file, some at a time."""
     import pyarrow as pa
     import pyarrow.parquet
@@ -67,7 +67,7 @@ def copy_of(
         for rows in _rows(connection, table.name, columns, progress):
             cells = [column.cells(values) for column, values in zip(columns, zip(*rows, strict=True), strict=True)]
             writer.write_batch(pa.RecordBatch.from_arrays(cells, schema=schema))
-    return into, CopyIdentity(digest_of(into, progress))
+    return into, FixedIdentity(digest_of(into, progress))
 
 
 def _columns(connection: sqlite3.Connection, table: str, name: str, progress: Progress) -> list[SQLiteColumn]:
