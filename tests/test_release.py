@@ -658,12 +658,10 @@ def test_stars_do_not_hide_a_violation(tmp_path, monkeypatch):
 
 
 def test_rows_in_memory_are_verified_too(monkeypatch):
-    fetch = DuckDBTable.fetch
+    def unrecoded_rows(table, recoded, into):
+        WRITE(table, Plan((), Selection(), recoded.starred), into)
 
-    def unrecoded_rows(table, recoded, order="keep"):
-        return fetch(table, Plan((), Selection(), recoded.starred), order)
-
-    monkeypatch.setattr(DuckDBTable, "fetch", unrecoded_rows)
+    monkeypatch.setattr(DuckDBTable, "write", unrecoded_rows)
     with pytest.raises(VerificationError):
         release_people()
 

@@ -32,15 +32,15 @@ class Output:
     """
 
     path: Path | None = None
-    database: Address | None = None
-    table: str | None = None
-    url: str | None = None
-    if_exists: str = "fail"
     delimiter: str | None = None
     order: str = "shuffle"
     suppressed: str = "drop"
     guard: bool = True
     recoding: Path | None = None
+    database: Address | None = None
+    table: str | None = None
+    url: str | None = None
+    if_exists: str = "fail"
     manifest: Path | None = None
 
     @property

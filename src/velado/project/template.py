@@ -72,7 +72,7 @@ LONGEST = 63
 """Bytes that the name of a table may have in every database."""
 AGAIN = Sentence("A table that is there already stays as it is, unless you add 'if_exists: replace'.")
 NO_RIGHT = Sentence(
-    "You may not create tables beside this one: the release goes to a file. Or name another schema: {database: …, table: schema.name}."
+    "You may not create tables beside this one: the release goes to a file. Or name a table of another schema."
 )
 UNIT = (
     Sentence("Identifiers repeat: k counts the different values of this column, not rows."),

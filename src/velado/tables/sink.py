@@ -26,17 +26,17 @@ class Sink:
     """
 
     path: Path | None = None
-    database: Address | None = None
-    table: str | None = None
-    url: str | None = None
-    if_exists: str = "fail"
-    own_manifest: Path | None = None
     delimiter: str = ","
     order: str = "shuffle"
     guard: bool = True
     recoding: Path | None = None
     evidence: bool = False
     private: bool = False
+    database: Address | None = None
+    table: str | None = None
+    url: str | None = None
+    if_exists: str = "fail"
+    own_manifest: Path | None = None
 
     @property
     def guarded(self) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from velado.results import Discreet
 from velado.tables.address import TableName
 from velado.tables.contract import Identity, Slot, Split
 from velado.tables.counts import Counts, Groups
@@ -36,8 +37,8 @@ KEPT = 500_000
 BUCKETS = 1 << 20
 
 
-@dataclass(frozen=True)
-class RowsIdentity(Identity):
+@dataclass(frozen=True, repr=False)
+class RowsIdentity(Discreet, Identity):
     """All rows of a table that has no snapshot: how many, and sums over all their cells in whatever order."""
 
     table: Any = field(compare=False)
