@@ -175,7 +175,7 @@ def project(address: str, part: str, memory: str) -> dict[str, Any]:
     return {
         "source": {"database": address, "table": "people"},
         "columns": {**(few if part == "run" else many), "ill": "sensitive", "note": {"role": "insensitive", "published": "knowingly"}},
-        "models": [{"k-anonymity": {"k": 100 if part == "run" else 10}}],
+        "models": [{"k-anonymity": {"k": 500 if part == "run" else 10}}],
         "method": {"lattice": {"suppression": 0.02}} if part == "run" else {"mondrian": {"split": "median", "memory": memory}},
         "output": {"database": address, "table": "released", "if_exists": "replace"},
     }  # fmt: skip

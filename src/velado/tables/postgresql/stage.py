@@ -81,7 +81,8 @@ class PostgreSQLStage(ServerStage):
             self._run(slot.sink, f"ALTER TABLE {slot.side} {', '.join(usual)}")
 
     def open_side(self, slot: ServerSlot, session: Session) -> Table:
-        """In the same transaction, which is the only one that sees it."""
+        """In the same transaction, which is the only one that sees it. Counting is planned by statistics."""
+        self._run(slot.sink, f"ANALYZE {slot.side}")
         return PostgreSQLTable(slot.sink.source(), session, self.connection, slot.side)
 
     def give_names(self, evidence: Sequence[Evidence | None]) -> None:

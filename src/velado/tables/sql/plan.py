@@ -14,7 +14,7 @@ from velado.tables.formats.formulas import GUARDED, GUARDED_AMONG, NUMBER, guard
 from velado.tables.plan import Plan, Translation
 from velado.tables.sql.dialect import SqlDialect
 from velado.tables.sql.noise import noisy
-from velado.tables.sql.table import AT_ONCE, WIDE, SqlTable, join_keys
+from velado.tables.sql.table import AT_ONCE, WIDE, SqlTable
 from velado.tables.types import ColumnType, Field
 from velado.values import ROOT
 
@@ -194,8 +194,7 @@ class PlanQuery(Discreet):
         """A table key → code."""
         import pyarrow as pa
 
-        keys = pa.array(join_keys(t), pa.string())
-        return self.table.lookup({"velado_key": keys, "code": pa.array(t.codes.astype(np.int64))})
+        return self.table.lookup({"velado_key": self.table.key_values(t), "code": pa.array(t.codes.astype(np.int64))})
 
     def _labels(self, t: Translation, guard: bool | None = None) -> str:
         """A table key → label and code."""
@@ -203,7 +202,7 @@ class PlanQuery(Discreet):
 
         labels = guarded(t.labels, self.guard if guard is None else guard)
         columns = {
-            "velado_key": pa.array(join_keys(t), pa.string()),
+            "velado_key": self.table.key_values(t),
             "label": pa.array([labels[c] for c in t.codes], pa.string()),
             "code": pa.array(t.codes.astype(np.int64)),
             **({"other": pa.array(t.others, pa.string())} if t.by else {}),

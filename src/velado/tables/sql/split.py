@@ -16,7 +16,7 @@ from velado.tables.contract import Part, PartCount, PartMarginal, Slot, Split
 from velado.tables.formats.formulas import guarded
 from velado.tables.plan import Plan, Translation
 from velado.tables.sql.plan import guarded_cell
-from velado.tables.sql.table import SqlTable, join_keys
+from velado.tables.sql.table import SqlTable
 from velado.tables.types import ColumnType, Field
 from velado.values import ROOT, Text
 
@@ -80,8 +80,8 @@ class SqlSplit(Split):
         """The join of a column with the numbers of its values, and the cell with the number."""
         import pyarrow as pa
 
-        keys, codes = pa.array(join_keys(t), pa.string()), pa.array(t.codes.astype(np.int64))
-        lookup = self._table.lookup({"velado_key": keys, "code": codes})
+        codes = pa.array(t.codes.astype(np.int64))
+        lookup = self._table.lookup({"velado_key": self._table.key_values(t), "code": codes})
         return f"LEFT JOIN {lookup} AS {name} ON {self._table.key(t)} = {name}.velado_key", f"{name}.code"
 
     def grouped(self, sets: Sequence[tuple[str, str | None]], part: Part) -> Any:

@@ -237,18 +237,16 @@ class SqlTable(Table):
 
     def unseen(self, plan: Plan) -> dict[str, list[str]]:
         """Per translated column, up to five values that its translation does not know."""
-        import pyarrow as pa
-
         found = {}
         for translation in plan.translations:
-            known = self.lookup({"velado_key": pa.array(join_keys(translation), pa.string())})
+            known = self.lookup({"velado_key": self.key_values(translation)})
             cell = self.key(translation)
             rows = self.ask(
                 f"SELECT DISTINCT {cell} AS v FROM {self.of([translation.column], 'p')} LEFT JOIN {known} AS k "
                 f"ON {cell} = k.velado_key WHERE k.velado_key IS NULL ORDER BY v LIMIT 5"
             )
             if rows:
-                found[translation.column] = ["(missing)" if r[0] in (None, ABSENT) else r[0] for r in rows]
+                found[translation.column] = ["(missing)" if r[0] in (None, ABSENT) else str(r[0]) for r in rows]
         return found
 
     def page(
@@ -275,14 +273,15 @@ class SqlTable(Table):
         cell = self.text_of(t.column, f"p.{self.inner[t.column]}")
         return f"coalesce({cell}, {self.sql.literal(ABSENT)})" if None in t.keys else cell
 
+    def key_values(self, t: Translation) -> pa.Array:
+        """The keys of a translation as `key` says them; a missing value has one, too."""
+        import pyarrow as pa
+
+        return pa.array([ABSENT if k is None else k for k in t.keys], pa.string())
+
     def texts(self) -> list[str]:
         """The columns of texts."""
         return [f.name for f in self.columns if f.type is ColumnType.TEXT]
-
-
-def join_keys(t: Translation) -> list[str]:
-    """The keys of a translation; a missing value has one, too."""
-    return [ABSENT if k is None else k for k in t.keys]
 
 
 def common_unit(sizes: Sequence[int], people: int) -> int:
