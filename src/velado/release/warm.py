@@ -15,6 +15,7 @@ from contextlib import suppress
 
 from velado.kernels import folder
 from velado.kernels.compiler import set_patience
+from velado.tables.publication.private import remove_mine
 
 NICENESS = 10
 
@@ -43,6 +44,7 @@ def main(arguments: list[str]) -> None:
 def _leave_with_parent() -> None:
     # Not through Python's buffers, whose lock the end of the process would wait for.
     if not os.read(sys.stdin.fileno(), 1):
+        remove_mine()
         folder.end_compiling()
         os._exit(0)
 
