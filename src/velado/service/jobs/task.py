@@ -1,0 +1,54 @@
+"""What the process of a job is told, and what its work needs. No store and no session are within its reach."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from velado.progress import Progress
+from velado.results import Discreet
+
+
+@dataclass(frozen=True, repr=False)
+class Task(Discreet):
+    """One attempt of a job, as JSON on the standard input of its process.
+
+    ``document``: the project as the service has it, with ids instead of paths. ``things`` are what it or the parameters may
+    name, by id: ``{"sources": {id: {"kind": "upload", "path": …, "name": …, "options": {…}} | {"kind": "connection", "address": …,
+    "sealed": …, "connection": id, "place": {"table": …}} | {"kind": "sample", "place": {"sample": …}}},
+    "uploads": {id: {"path", "name"}}, "connections": {id: {"address", "sealed"}}, "release": {…}}``. Whatever is not in
+    there does not exist for the job. ``folder`` is its own, empty at its begin; what it leaves there is its result's files.
+    """
+
+    NAMES: ClassVar[tuple[str, ...]] = ("kind",)
+    job: str
+    attempt: int
+    kind: str
+    folder: Path
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    document: Mapping[str, Any] | None = None
+    things: Mapping[str, Any] = field(default_factory=dict)
+    limits: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Task:
+        """A task from its JSON."""
+        return cls(**{**data, "folder": Path(data["folder"])})
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "job": self.job, "attempt": self.attempt, "kind": self.kind, "folder": str(self.folder),
+            "parameters": dict(self.parameters), "document": self.document, "things": self.things, "limits": dict(self.limits),
+        }  # fmt: skip
+
+
+@dataclass(repr=False)
+class Work(Discreet):
+    """What the work of a job is given: its task, its progress, and what a warm process remembers between questions."""
+
+    task: Task
+    progress: Progress
+    memory: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""The web process: requests, answers, who asks."""

@@ -1,0 +1,7 @@
+"""The audit log."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+router = APIRouter(tags=["audit"])

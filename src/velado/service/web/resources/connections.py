@@ -1,0 +1,7 @@
+"""Named database connections."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+router = APIRouter(tags=["connections"])

@@ -1,0 +1,7 @@
+"""Projects, their versions, members and problems."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+router = APIRouter(tags=["projects"])

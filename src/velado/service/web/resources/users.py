@@ -1,0 +1,7 @@
+"""Users, for administrators."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+router = APIRouter(tags=["users"])
