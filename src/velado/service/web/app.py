@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 from fastapi import APIRouter, FastAPI
+from fastapi.openapi.utils import get_openapi
 
 import velado
 from velado.service.service import Service
-from velado.service.web import problems
+from velado.service.web import pages, problems
 
 API = "/api/v1"
 RESOURCES = (
-    "session", "tokens", "uploads", "connections", "sources", "projects", "hierarchies", "jobs", "explorations", "releases", "results", "catalog", "users", "groups", "audit", "settings", "storage", "operation",
+    "session", "tokens", "uploads", "connections", "sources", "projects", "hierarchies", "jobs", "explorations", "releases",
+    "results", "catalog", "users", "groups", "audit", "settings", "storage", "operation",
 )  # fmt: skip
 """Modules of ``resources``, in the order of the reference."""
 
@@ -30,4 +33,21 @@ def create_app(service: Service) -> FastAPI:
         module = import_module(f"velado.service.web.resources.{name}")
         api.include_router(module.router)
     app.include_router(api, responses=problems.DOCUMENTED)
+    app.include_router(pages.router)
+    app.openapi = lambda: _described(app)  # type: ignore[method-assign]
     return app
+
+
+def _described(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI document, with the shape of problems and the two ways to say who asks."""
+    if app.openapi_schema is None:
+        document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        parts = document.setdefault("components", {})
+        parts.setdefault("schemas", {}).update(problems.schemas())
+        parts["securitySchemes"] = {
+            "token": {"type": "http", "scheme": "bearer"},
+            "session": {"type": "apiKey", "in": "cookie", "name": "__Host-velado"},
+        }
+        document["security"] = [{"token": []}, {"session": []}]
+        app.openapi_schema = document
+    return app.openapi_schema

@@ -52,6 +52,12 @@ DOCUMENTED: dict[int | str, dict[str, Any]] = {
 """What any resource may answer when it refuses."""
 
 
+def schemas() -> dict[str, Any]:
+    """The shape of problems, for the OpenAPI document."""
+    shape = Problem.model_json_schema(ref_template="#/components/schemas/{model}", mode="serialization")
+    return {**shape.pop("$defs", {}), "Problem": shape}
+
+
 def part(error: VeladoError, language: str) -> dict[str, Any]:
     """One error in a language; files are left out, since their places on the server are nobody's business."""
     said = error.as_dict(language)["error"]

@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 
 import uvicorn
 from fastapi import FastAPI
@@ -72,10 +73,8 @@ def serve(service: Service, listening: socket.socket, ready: Callable[[], None] 
     """Answer requests until a signal ends it."""
     log_to_stderr()
     server = _Quiet(uvicorn.Config(create_app(service), **_options(service.settings)), ready)
-    try:
+    with suppress(KeyboardInterrupt):
         server.run([listening])
-    except KeyboardInterrupt:
-        pass
 
 
 def serve_many(settings: Settings, listening: socket.socket, processes: int) -> None:
