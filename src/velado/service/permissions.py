@@ -57,6 +57,12 @@ PROJECT: Mapping[str, frozenset[str]] = {
 ``results.read``: explorations, comparisons, attacks. ``release.private``: figures that tell of suppressed records.
 """
 
+OF_RECORDS = frozenset(("records.read", "release.private"))
+"""What tells of single records: only stewards may, and learners where there are samples only, whatever their role in the project."""
+
+SEEN = frozenset(("project.read", "release.read"))
+"""To who may do none of these in a project, it does not exist."""
+
 SCOPES: Mapping[str, frozenset[str]] = {
     "read": frozenset(
         ("account.use", "catalog.read", "project.read", "profile.read", "jobs.read", "results.read", "release.read")

@@ -10,8 +10,11 @@ from sqlalchemy.orm import Session as Db
 
 from velado.results import Discreet
 from velado.service.errors import Forbidden, NotFound
-from velado.service.permissions import instance_actions, project_actions, scoped
-from velado.service.store.tables import GroupMember, Member, Project
+from velado.service.permissions import LEARNER, OF_RECORDS, SEEN, STEWARD, instance_actions, project_actions, scoped
+from velado.service.store.tables import GroupMember, Member, Project, Source
+
+SAMPLE = "sample"
+"""The kind of sources that tell of nobody."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,21 +46,47 @@ class Caller(Discreet):
         return frozenset(db.scalars(select(Member.role).where(Member.project_id == project_id, mine)))
 
     def actions_in(self, db: Db, project_id: str) -> frozenset[str]:
-        """What is allowed in a project. Learners and administrators never see records of others' tables.
+        """What is allowed in a project. Only stewards see records, and learners those of samples.
 
         An auditor reads the evidence of every release.
         """
-        allowed = project_actions(self.project_roles(db, project_id))
-        if self.may("evidence.read"):
-            allowed |= {"release.read"}
-        return allowed & scoped(self.scopes)
+        return self._allowed(db, project_id) & scoped(self.scopes)
 
     def project(self, db: Db, project_id: str, action: str) -> Project:
-        """A project in which an action is allowed; to who may not even read it, it does not exist."""
+        """A project in which an action is allowed; to who may not even read it, it does not exist.
+
+        A token with too few scopes does not hide it from its owner, who is told what it lacks.
+        """
         project = db.get(Project, project_id)
-        allowed = frozenset[str]() if project is None else self.actions_in(db, project_id)
-        if project is None or not allowed & {"project.read", "release.read"}:
+        allowed = frozenset[str]() if project is None else self._allowed(db, project_id)
+        if project is None or not allowed & SEEN:
             raise NotFound()
-        if action not in allowed:
+        if action not in allowed & scoped(self.scopes):
             raise Forbidden(action)
         return project
+
+    def _allowed(self, db: Db, project_id: str) -> frozenset[str]:
+        """What the user may do in a project, whatever the scopes of a token."""
+        allowed = project_actions(self.project_roles(db, project_id))
+        if allowed & OF_RECORDS and not self._may_see_records(db, project_id):
+            allowed -= OF_RECORDS
+        if "evidence.read" in instance_actions(self.roles):
+            allowed |= {"release.read"}
+        return allowed
+
+    def _may_see_records(self, db: Db, project_id: str) -> bool:
+        if STEWARD in self.roles:
+            return True
+        project = db.get(Project, project_id)
+        return LEARNER in self.roles and project is not None and only_samples(db, project)
+
+
+def only_samples(db: Db, project: Project) -> bool:
+    """Whether a project names nothing but samples, so that nobody's records are in it."""
+    # Only learners need it; it knows all of a project file.
+    from velado.service.documents import references
+
+    named = references(project.document)
+    if named["uploads"] or named["connections"]:
+        return False
+    return set(db.scalars(select(Source.kind).where(Source.id.in_(named["sources"])))) <= {SAMPLE}
