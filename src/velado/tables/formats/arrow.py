@@ -33,7 +33,7 @@ def read_arrow(path: Path) -> Any:
             raise ValueError
         # A file holds a stream, and behind it a table of contents, which need not tell the truth.
         stream = data[len(MAGIC) :]
-        unpacked = sum(_unpacked(message) for message in pa.ipc.MessageReader.open_stream(stream))
+        unpacked = unpacked_size(data)
         if unpacked > free_memory() // 2:
             raise _too_large(path, unpacked)
         reader = pa.ipc.open_stream(stream)
@@ -44,6 +44,13 @@ def read_arrow(path: Path) -> Any:
         return pa.Table.from_batches(batches, reader.schema)
     except (pa.ArrowException, ValueError, KeyError, TypeError, OSError, struct.error, IndexError):
         raise InputError("unreadable-file", "not a readable Arrow file", file=path) from None
+
+
+def unpacked_size(data: Any) -> int:
+    """Bytes that the compressed buffers of an Arrow file unpack to, as the file says."""
+    import pyarrow as pa
+
+    return sum(_unpacked(message) for message in pa.ipc.MessageReader.open_stream(data[len(MAGIC) :]))
 
 
 def _too_large(path: Path, size: int) -> InputError:

@@ -1,0 +1,73 @@
+"""Addresses of databases that users may connect to: servers only, and no option that names a file of the service's machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from velado.errors import suggest
+from velado.sentences import Sentence
+from velado.service.errors import Invalid
+from velado.tables.address import SERVERS, Address, scheme_of, with_table
+
+OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "postgresql": (
+        "host", "port", "connect_timeout", "sslmode", "channel_binding", "target_session_attrs", "application_name",
+    ),
+    "mariadb": ("unix_socket", "connect_timeout", "ssl", "ssl_disabled", "ssl_verify_cert", "ssl_verify_identity"),
+}  # fmt: skip
+"""Options that an address may have. Sockets of servers on this machine are addresses like others; files of keys, certificates
+and passwords are the service's own, and are nobody's to name."""
+NOBODY: Mapping[str, dict[str, str]] = {
+    "postgresql": {"passfile": "/dev/null"},
+    "mariadb": {"read_default_file": "/dev/null"},
+}
+"""What keeps a driver from the passwords of the account under which the service runs."""
+LONGEST = 2000
+
+
+def check_address(text: Any) -> Address:
+    """The address of a connection; `Invalid` unless it is one of a server, without password and with harmless options."""
+    if not isinstance(text, str) or len(text) > LONGEST or any(ord(c) < 32 for c in text):
+        raise _bad("this is no address of a database")
+    scheme = scheme_of(text)
+    if scheme not in SERVERS:
+        raise _bad("connections are to PostgreSQL and MariaDB servers")
+    if with_table(text)[1] is not None or "#" in text:
+        raise _bad("the address of a connection names no table")
+    from velado.errors import InputError
+
+    try:
+        address = Address.parse(text)
+    except InputError as error:
+        raise Invalid(error.code, error.message, hint=error.hint, fields={"path": "address"}) from None
+    if address.password is not None or "${" in text:
+        raise _bad("a connection takes no variable of the service's environment")
+    for name, _ in address.options:
+        if name not in OPTIONS[address.engine]:
+            raise Invalid(
+                "bad-address", Sentence("the address of a connection has no option '{option}'", option=name),
+                hint=suggest(name, OPTIONS[address.engine]), fields={"path": "address"},
+            )  # fmt: skip
+    return address
+
+
+def reached(address: Address, variable: str | None) -> Address:
+    """The address as a job reaches it: its password from a variable of its process, else none at all."""
+    said = {**dict(address.options), **_nobody(address.engine)}
+    return replace(address, options=tuple(said.items()), password=variable)
+
+
+def _nobody(engine: str) -> dict[str, str]:
+    found = dict(NOBODY[engine])
+    if engine == "postgresql":
+        from psycopg import pq
+
+        if pq.version() >= 160000:
+            found["sslcertmode"] = "disable"
+    return found
+
+
+def _bad(message: str) -> Invalid:
+    return Invalid("bad-address", message, hint="postgresql://user@host:5432/database", fields={"path": "address"})
