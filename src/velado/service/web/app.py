@@ -22,11 +22,21 @@ RESOURCES = (
 
 def create_app(service: Service) -> FastAPI:
     """The web application of a service."""
+    app = _application()
+    app.state.service = service
+    return app
+
+
+def description() -> dict[str, Any]:
+    """The OpenAPI document, without any service."""
+    return _application().openapi()
+
+
+def _application() -> FastAPI:
     app = FastAPI(
         title="Velado", version=velado.__version__, openapi_url=f"{API}/openapi.json", docs_url=None, redoc_url=None,
         description="Anonymize tables about people: optimal recoding, verified releases, and what they cost.",
     )  # fmt: skip
-    app.state.service = service
     problems.install(app)
     api = APIRouter(prefix=API)
     for name in RESOURCES:
