@@ -1,7 +1,13 @@
-"""Sessions of browsers. The cookie is a random token; the store has its hash, and that of the token against forged requests."""
+"""Sessions of browsers. The cookie is a random token of which the store has the hash.
+
+The token against forged requests is derived from the cookie, so that all tabs of a browser have the same one, and nobody who
+has not the cookie can make it.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -17,7 +23,7 @@ TOUCH = timedelta(seconds=60)
 
 
 class Opened(NamedTuple):
-    """What the browser is told, once: the cookie, and the token that requests which change something must repeat."""
+    """What the browser is told: the cookie, and the token that requests which change something must repeat."""
 
     cookie: str
     csrf: str
@@ -25,10 +31,21 @@ class Opened(NamedTuple):
 
 def open_session(db: Db, user: User) -> Opened:
     """A new session; one that the browser may have had before is never taken over."""
-    opened = Opened(new_token(), new_token())
-    db.add(Session(hash=digest(opened.cookie), user_id=user.id, csrf=digest(opened.csrf)))
+    cookie = new_token()
+    db.add(Session(hash=digest(cookie), user_id=user.id))
     user.seen = now()
-    return opened
+    db.flush()
+    return Opened(cookie, csrf_of(cookie))
+
+
+def csrf_of(cookie: str) -> str:
+    """The token against forged requests of a session."""
+    return derived(cookie, "csrf")
+
+
+def derived(cookie: str, purpose: str) -> str:
+    """Something that only who has the cookie can say, and that does not tell the cookie."""
+    return hmac.new(cookie.encode(), f"velado studio {purpose}".encode(), hashlib.sha256).hexdigest()
 
 
 def find(db: Db, cookie: str, settings: Settings) -> tuple[Session, User] | None:
@@ -53,3 +70,11 @@ def close(db: Db, cookie: str) -> None:
 def close_all(db: Db, user_id: str) -> None:
     """Sign a user out everywhere, as when the password or the roles change."""
     db.execute(delete(Session).where(Session.user_id == user_id))
+
+
+def sweep(db: Db, settings: Settings) -> None:
+    """Forget sessions that have ended by themselves."""
+    moment = now()
+    old = Session.created < moment - timedelta(hours=settings.session_hours)
+    idle = Session.seen < moment - timedelta(minutes=settings.session_idle_minutes)
+    db.execute(delete(Session).where(old | idle))

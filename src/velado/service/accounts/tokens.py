@@ -13,6 +13,7 @@ from velado.sentences import Sentence
 from velado.service.errors import Invalid
 from velado.service.permissions import SCOPES
 from velado.service.secrets import digest, new_token
+from velado.service.settings import Settings
 from velado.service.store.tables import Token, User, now
 
 PREFIX = "velado_"
@@ -41,3 +42,17 @@ def find(db: Db, text: str) -> tuple[Token, User] | None:
         return None
     user = db.get(User, token.user_id)
     return None if user is None or not user.active else (token, user)
+
+
+def checked_days(settings: Settings, days: int) -> int:
+    """For how many days a token is to be valid, if the settings allow so many."""
+    if not 1 <= days <= settings.token_days:
+        message = Sentence("a token is valid for 1 to {most:,} days", most=settings.token_days)
+        raise Invalid("bad-token-days", message, fields={"path": "days"})
+    return days
+
+
+def revoke(db: Db, token: Token) -> None:
+    """From now on it is of no use."""
+    db.delete(token)
+    db.flush()

@@ -94,12 +94,11 @@ class GroupMember(Base):
 
 
 class Session(Base):
-    """Somebody who has signed in; the store has only hashes of what the browser keeps."""
+    """Somebody who has signed in; the store has only the hash of what the browser keeps."""
 
     __tablename__ = "sessions"
     hash: Mapped[str] = mapped_column(primary_key=True)
     user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
-    csrf: Mapped[str]
     created: Mapped[datetime] = mapped_column(default=now)
     seen: Mapped[datetime] = mapped_column(default=now)
 

@@ -11,6 +11,7 @@ from fastapi.openapi.utils import get_openapi
 import velado
 from velado.service.service import Service
 from velado.service.web import pages, problems
+from velado.service.web.security import Security
 
 API = "/api/v1"
 RESOURCES = (
@@ -24,6 +25,7 @@ def create_app(service: Service) -> FastAPI:
     """The web application of a service."""
     app = _application()
     app.state.service = service
+    app.add_middleware(Security, settings=service.settings)
     return app
 
 

@@ -12,11 +12,11 @@ from fastapi import Depends, Request
 from sqlalchemy.orm import Session as Db
 
 from velado.results import Discreet
+from velado.sentences import Sentence
 from velado.service import audit
 from velado.service.accounts import sessions, tokens
 from velado.service.accounts.caller import Caller
 from velado.service.errors import Refused, Unauthenticated
-from velado.service.secrets import digest
 from velado.service.service import Service
 from velado.service.settings import Settings
 from velado.service.store.tables import Session, Token, User, now
@@ -50,9 +50,30 @@ class Call(Discreet):
         """The settings as they are now."""
         return self.service.store.live(db)
 
+    @property
+    def cookie(self) -> str | None:
+        """The cookie of the session; None if a token asks."""
+        return None if self.caller.scopes is not None else cookie_of(self.request)
+
+    def require_session(self) -> None:
+        """Raise if a token asks: a lost one must not make others, nor lock its owner out."""
+        if self.cookie is None:
+            raise SessionOnly()
+
     def audit(self, db: Db, action: str, subject: str = "", **detail: Any) -> None:
         """Write down what is done, in its transaction."""
         audit.append(db, self.service.secrets, self.caller.id, action, subject, **detail)
+
+
+class SessionOnly(Refused):
+    """What a token does not do."""
+
+    status = 403
+
+    def __init__(self) -> None:
+        super().__init__(
+            "session-only", Sentence("a token cannot do this"), hint="Sign in with your password, or through your provider."
+        )  # fmt: skip
 
 
 class ForgedRequest(Refused):
@@ -72,12 +93,17 @@ def cookie_name(settings: Settings) -> str:
     return "__Host-velado" if settings.secure else "velado"
 
 
+def cookie_of(request: Request) -> str | None:
+    """The session's cookie, whether it is valid or not."""
+    return request.cookies.get(cookie_name(request.app.state.service.settings))
+
+
 def call(request: Request) -> Call:
     """The dependency of every resource that is not for everybody."""
     service: Service = request.app.state.service
     header = request.headers.get("authorization", "")
     scheme, _, text = header.partition(" ")
-    cookie = request.cookies.get(cookie_name(service.settings))
+    cookie = cookie_of(request)
     with service.store.reading() as db:
         known: tuple[Session | Token, User] | None = None
         if header:
@@ -88,7 +114,7 @@ def call(request: Request) -> Call:
         raise Unauthenticated()
     key, user = known
     if isinstance(key, Session):
-        check_own(request, key)
+        check_own(request, cookie or "")
     _touch(service, key)
     caller = Caller(
         user.id, user.name, tuple(user.roles), user.language,
@@ -100,16 +126,40 @@ def call(request: Request) -> Call:
 Called = Annotated[Call, Depends(call)]
 
 
-def check_own(request: Request, session: Session) -> None:
+def check_own(request: Request, cookie: str) -> None:
     """What changes something comes from our own pages: it repeats the session's token, and the browser says so, too."""
     if request.method in SAFE:
         return
-    given = digest(request.headers.get("x-csrf-token", ""))
-    site = request.headers.get("sec-fetch-site", "same-origin")
-    origin = request.headers.get("origin")
-    ours = origin is None or origin.partition("://")[2] == request.headers.get("host")
-    if not hmac.compare_digest(given, session.csrf) or site not in ("same-origin", "none") or not ours:
+    given = request.headers.get("x-csrf-token", "").encode()
+    if not hmac.compare_digest(given, sessions.csrf_of(cookie).encode()):
         raise ForgedRequest()
+    check_origin(request)
+
+
+def check_origin(request: Request) -> None:
+    """Raise if the browser says that another site made it send the request; also for signing in."""
+    settings: Settings = request.app.state.service.settings
+    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        raise ForgedRequest()
+    origin = request.headers.get("origin")
+    if origin is None:
+        return
+    scheme, _, host = origin.partition("://")
+    if host != request.headers.get("host") or scheme not in (("https",) if settings.secure else ("http", "https")):
+        raise ForgedRequest()
+
+
+def address_of(request: Request) -> str:
+    """Where a request comes from; what proxies say is believed of our own proxies only."""
+    settings: Settings = request.app.state.service.settings
+    ours = {part.strip() for part in settings.proxies.split(",")}
+    peer = request.client.host if request.client else ""
+    forwarded = ",".join(request.headers.getlist("x-forwarded-for")).split(",")
+    # Each proxy adds who called it at the end: the last that is none of ours is the client, all before may be invented.
+    for address in (peer, *(part.strip() for part in reversed(forwarded) if part.strip())):
+        if address not in ours:
+            return address[:64]
+    return peer
 
 
 def _touch(service: Service, key: Session | Token) -> None:

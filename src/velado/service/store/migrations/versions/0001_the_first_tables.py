@@ -150,7 +150,6 @@ def upgrade() -> None:
         "sessions",
         sa.Column("hash", sa.String(), nullable=False),
         sa.Column("user_id", sa.String(), nullable=False),
-        sa.Column("csrf", sa.String(), nullable=False),
         sa.Column("created", sa.DateTime(), nullable=False),
         sa.Column("seen", sa.DateTime(), nullable=False),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_sessions_user_id"), ondelete="CASCADE"),
