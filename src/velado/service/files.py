@@ -44,6 +44,14 @@ class Files:
             if ID.fullmatch(job) and number.isdigit():
                 yield job, int(number), path
 
+    def uploads(self) -> Iterator[Path]:
+        """All files in the folder of uploads."""
+        yield from (self.folder / "uploads").iterdir()
+
+    def copies(self) -> Iterator[Path]:
+        """All files in the folder of copies."""
+        yield from (self.folder / "sources").iterdir()
+
     def free(self) -> int:
         """Bytes that are free on the disk."""
         return shutil.disk_usage(self.folder).free
