@@ -50,7 +50,7 @@ class Caller(Discreet):
 
         An auditor reads the evidence of every release.
         """
-        return self._allowed(db, project_id) & scoped(self.scopes)
+        return self.granted(db, project_id) & scoped(self.scopes)
 
     def project(self, db: Db, project_id: str, action: str) -> Project:
         """A project in which an action is allowed; to who may not even read it, it does not exist.
@@ -58,15 +58,15 @@ class Caller(Discreet):
         A token with too few scopes does not hide it from its owner, who is told what it lacks.
         """
         project = db.get(Project, project_id)
-        allowed = frozenset[str]() if project is None else self._allowed(db, project_id)
+        allowed = frozenset[str]() if project is None else self.granted(db, project_id)
         if project is None or not allowed & SEEN:
             raise NotFound()
         if action not in allowed & scoped(self.scopes):
             raise Forbidden(action)
         return project
 
-    def _allowed(self, db: Db, project_id: str) -> frozenset[str]:
-        """What the user may do in a project, whatever the scopes of a token."""
+    def granted(self, db: Db, project_id: str) -> frozenset[str]:
+        """What the roles of the user allow in a project, whatever the scopes of a token."""
         allowed = project_actions(self.project_roles(db, project_id))
         if allowed & OF_RECORDS and not self._may_see_records(db, project_id):
             allowed -= OF_RECORDS

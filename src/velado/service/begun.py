@@ -1,0 +1,188 @@
+"""How a project begins: empty, from a document, a project file, an Anonylitics project, another project, or a source.
+
+What a file names that the service does not have – tables, files, databases – is left out and told as a note: its maker
+fills it in. A path or an address never gets into a document.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sqlalchemy.orm import Session as Db
+
+from velado.errors import InputError
+from velado.project.importers.anonylitics.project import import_anonylitics
+from velado.project.yaml_file import read_yaml
+from velado.results import Discreet
+from velado.sentences import Sentence
+from velado.service.accounts.caller import Caller
+from velado.service.documents import from_file
+from velado.service.documents.checking import upload_of
+from velado.project.places import What, walk
+from velado.service.errors import Conflict, Invalid
+from velado.service.store.tables import Source
+from velado.service.usable import Usable
+
+LONGEST_NAME = 200
+TEXTS = ("yaml", "anonylitics")
+ORIGINS = ("document", *TEXTS, "copy_of", "source")
+EMPTY: dict[str, Any] = {"velado": 1}
+
+
+@dataclass(repr=False)
+class Begun(Discreet):
+    """The first document of a project, the name that it suggests, and what its maker should know."""
+
+    NAMES: ClassVar[tuple[str, ...]] = ("origin",)
+    origin: str
+    document: Mapping[str, Any]
+    name: str = ""
+    notes: list[dict[str, str]] = field(default_factory=list)
+
+
+def begin(db: Db, caller: Caller, given: Mapping[str, Any], language: str) -> Begun:
+    """The begin of a project from at most one origin; a ``source`` may take the place of the table of a file."""
+    origins = [name for name in ORIGINS if name in given]
+    if len(origins) > 1 and not (len(origins) == 2 and origins[0] in TEXTS and origins[1] == "source"):
+        raise Invalid(
+            "bad-request", "a project begins from one thing",
+            hint="Send one of: document, yaml, anonylitics, copy_of, source. A source may stand beside yaml and anonylitics.",
+            fields={"path": origins[1]},
+        )  # fmt: skip
+    begun = BEGINS[origins[0]](db, caller, given, language) if origins else Begun("empty", EMPTY)
+    begun.name = begun.name or _name(begun.document.get("name"))
+    return begun
+
+
+def _name(said: Any) -> str:
+    """A name that a project can have, from what a file says."""
+    kept = "".join(c for c in str(said or "") if c.isprintable()).strip()
+    return kept[:LONGEST_NAME] or "project"
+
+
+def _of_document(db: Db, caller: Caller, given: Mapping[str, Any], language: str) -> Begun:
+    return Begun("document", given["document"])
+
+
+def _of_yaml(db: Db, caller: Caller, given: Mapping[str, Any], language: str) -> Begun:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "project.yaml"
+        path.write_text(given["yaml"], encoding="utf-8")
+        data = _read(read_yaml, path)
+    begun = Begun("yaml", {})
+    begun.document = _taken(begun, data, given.get("source"), language)
+    return begun
+
+
+def _of_anonylitics(db: Db, caller: Caller, given: Mapping[str, Any], language: str) -> Begun:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "project.json"
+        path.write_text(given["anonylitics"], encoding="utf-8")
+        imported = _read(import_anonylitics, path)
+    begun = Begun("anonylitics", {})
+    for remark in imported.report:
+        said = remark.as_dict(language)
+        message = f"{said['value']}: {said['what']}" if said.get("value") else said["what"]
+        begun.notes.append({"path": remark.path, "kind": remark.kind, "message": message})
+    begun.document = _taken(begun, imported.project, given.get("source"), language)
+    return begun
+
+
+def _read(read: Any, path: Path) -> Any:
+    """What a file holds; the error does not tell where on the server it was."""
+    try:
+        return read(path)
+    except InputError as error:
+        for one in (error, *error.others):
+            one.file = None
+            one.args = (str(one),)
+        raise
+
+
+def _of_project(db: Db, caller: Caller, given: Mapping[str, Any], language: str) -> Begun:
+    """A copy without what the caller may not use: a reader does not get at the records by copying."""
+    project = caller.project(db, given["copy_of"], "project.read")
+    begun = Begun("copy", {}, name=project.name)
+    usable = Usable(db, caller)
+
+    def visit(what: What, value: Any) -> Any:
+        return value if usable.wrong(what, value) is None else None
+
+    begun.document = _without(begun, project.document, visit, language)
+    return begun
+
+
+def _of_source(db: Db, caller: Caller, given: Mapping[str, Any], language: str) -> Begun:
+    from velado.service.belongings import source_for
+
+    source, _ = source_for(db, caller, given["source"], "profile.read")
+    suggested = source.suggestion
+    if suggested is None:
+        raise Conflict(
+            "source-not-ready", "the source was not inspected yet, or could not be read", hint="Wait for its job.",
+            fields={"state": source.state},
+        )  # fmt: skip
+    document = suggested.get("document", suggested)
+    return Begun("source", {**EMPTY, **document, "source": _named(source)}, name=_name(source.name))
+
+
+def _named(source: Source) -> dict[str, str]:
+    return {"source": source.id}
+
+
+BEGINS = {
+    "document": _of_document, "yaml": _of_yaml, "anonylitics": _of_anonylitics, "copy_of": _of_project, "source": _of_source,
+}  # fmt: skip
+
+
+def _taken(begun: Begun, data: Any, source: str | None, language: str) -> dict[str, Any]:
+    """A document from what a project file holds."""
+    if not isinstance(data, Mapping):
+        raise Invalid("bad-document", "a project is a mapping, as in a project file")
+
+    def visit(what: What, value: Any) -> Any:
+        if what == "source":
+            kept = source is not None or (isinstance(value, Mapping) and "source" in value)
+        elif what == "output":
+            kept = not isinstance(value, Mapping) or "database" not in value
+        else:
+            kept = what == "key" or upload_of(value) is not None
+        return value if kept else None
+
+    return from_file(_without(begun, data, visit, language), {} if source is None else {"source": source})
+
+
+LEFT_OUT: Mapping[str, Sentence] = {
+    "source": Sentence("The table is to be chosen: name a source."),
+    "output": Sentence("The database is to be chosen: name a connection; until then the release is kept for download."),
+    "file": Sentence("The file is to be sent as an upload, and named here."),
+}
+
+
+def _without(begun: Begun, document: Mapping[str, Any], visit: Any, language: str) -> dict[str, Any]:
+    """A document without what ``visit`` leaves out (None), each with a note."""
+
+    def refuse(what: What, value: Any) -> Any:
+        if visit(what, value) is None:
+            raise Invalid("left-out", LEFT_OUT[what])
+        return value
+
+    try:
+        return walk(document, refuse)
+    except Invalid as error:
+        for one in (error, *error.others):
+            begun.notes.append({"path": one.path, "kind": "to-do", "message": one.message.into(language)})  # type: ignore[attr-defined]
+    return _pruned(walk(document, visit))
+
+
+def _pruned(document: dict[str, Any]) -> dict[str, Any]:
+    """Without the keys of sources and outputs that are to be chosen; the place of a file stays, so that it is seen."""
+    tables = document.get("tables")
+    kept = {k: v for k, v in document.items() if not (k in ("source", "output") and v is None)}
+    if isinstance(tables, Mapping):
+        kept["tables"] = {n: _pruned(dict(t)) if isinstance(t, Mapping) else t for n, t in tables.items()}
+    return kept

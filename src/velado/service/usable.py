@@ -1,0 +1,110 @@
+"""What a document may name: sources, uploads and connections that who writes it may use; nothing becomes reachable by
+naming it.
+
+A document that is changed may keep what it names already, since whoever put it there was allowed to: else nobody but the
+owner of a hierarchy's file could edit a shared project. A connection is kept only with its table, so that nobody writes
+elsewhere with the password of somebody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session as Db
+
+from velado.sentences import Sentence
+from velado.service.accounts.caller import SAMPLE, Caller
+from velado.service.documents import references
+from velado.project.places import What, walk
+from velado.service.errors import Invalid
+from velado.service.permissions import LEARNER, STEWARD
+from velado.service.store.tables import Connection, GroupMember, Member, Project, Source, Upload
+
+Document = Mapping[str, Any]
+
+
+class Usable:
+    """What a caller may name in a document that takes the place of ``before``."""
+
+    def __init__(self, db: Db, caller: Caller, before: Document | None = None) -> None:
+        self._db, self._caller = db, caller
+        self._kept = references(before or {})
+        self._written = outputs(before or {})
+
+    def check(self, document: Document) -> None:
+        """Raise, with every path, unless all that a checked document names may be used."""
+        walk(document, self._check)
+
+    def wrong(self, what: What, value: Any) -> Invalid | None:
+        """Why a thing may not be named at its place."""
+        if what == "source" and not self._source(str(value["source"])):
+            return self._unknown(Sentence("source"), str(value["source"]), "GET /api/v1/sources lists yours.")
+        if what == "file" and not self._upload(value.partition(":")[2]):
+            return self._unknown(Sentence("upload"), str(value), "Send the file as an upload of your own.")
+        if what == "output" and "connection" in value and value not in self._written:
+            id = str(value["connection"])
+            if not self._connection(id):
+                return self._unknown(Sentence("connection"), id, "GET /api/v1/connections lists yours.")
+        return None
+
+    def _check(self, what: What, value: Any) -> Any:
+        error = self.wrong(what, value)
+        if error is not None:
+            raise error
+        return value
+
+    def _unknown(self, kind: Sentence, name: str, hint: str) -> Invalid:
+        message = Sentence("there is no {kind} '{name}', or it is not yours", kind=kind, name=name)
+        samples = "You may work on the samples only."
+        return Invalid("unknown-reference", message, hint=hint if STEWARD in self._caller.roles else samples)
+
+    def _source(self, id: str) -> bool:
+        source = self._db.get(Source, id)
+        if source is None or source.state == "deleted":
+            return False
+        sample = source.kind == SAMPLE
+        if STEWARD not in self._caller.roles and not (sample and LEARNER in self._caller.roles):
+            return False
+        return id in self._kept["sources"] or source.user_id == self._caller.id or self._shared(id)
+
+    def _shared(self, id: str) -> bool:
+        projects = naming(self._db, self._caller, id)
+        return any("records.read" in self._caller.granted(self._db, project.id) for project in projects)
+
+    def _upload(self, id: str) -> bool:
+        upload = self._db.get(Upload, id)
+        if upload is None or STEWARD not in self._caller.roles:
+            return False
+        return id in self._kept["uploads"] or upload.user_id == self._caller.id
+
+    def _connection(self, id: str) -> bool:
+        connection = self._db.get(Connection, id)
+        return connection is not None and connection.user_id == self._caller.id and STEWARD in self._caller.roles
+
+
+def naming(db: Db, caller: Caller, source_id: str) -> Iterator[Project]:
+    """The projects of the caller whose document names a source."""
+    for project in db.scalars(select(Project).where(Project.id.in_(mine(caller)))):
+        if source_id in references(project.document)["sources"]:
+            yield project
+
+
+def mine(caller: Caller) -> Any:
+    """The ids of the projects of which the caller, or a group of the caller's, is a member."""
+    groups = select(GroupMember.group_id).where(GroupMember.user_id == caller.id)
+    return select(Member.project_id).where(or_(Member.user_id == caller.id, Member.group_id.in_(groups)))
+
+
+def outputs(document: Document) -> list[Any]:
+    """All that a document says of where releases go."""
+    found: list[Any] = []
+
+    def visit(what: What, value: Any) -> Any:
+        if what == "output":
+            found.append(value)
+        return value
+
+    walk(document, visit)
+    return found

@@ -1,0 +1,45 @@
+"""Jobs that resources submit themselves: questions whose answer they wait for, and releases of a chosen node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+from sqlalchemy.orm import Session as Db
+
+from velado.service.jobs import queue
+from velado.service.store.tables import Job, Project
+from velado.service.web.call import Call
+
+
+class JobBegun(BaseModel):
+    """A job that was submitted; its state is at ``/api/v1/jobs/{job}``."""
+
+    job: str
+    kind: str
+    state: str
+
+
+def of_project(
+    db: Db,
+    call: Call,
+    kind: str,
+    project: Project,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    document: Mapping[str, Any] | None = None,
+    version: int | None = None,
+    release: str | None = None,
+    quick: bool = False,
+) -> Job:
+    """Submit a job about a project as it is, or about another document of it."""
+    return queue.submit(
+        db, call.settings(db), kind, call.caller.id, parameters or {}, project_id=project.id,
+        version=version or project.version, document=document or project.document, release_id=release, quick=quick,
+    )  # fmt: skip
+
+
+def begun(job: Job) -> JobBegun:
+    """What is answered at once."""
+    return JobBegun(job=job.id, kind=job.kind, state=job.state)
