@@ -10,17 +10,21 @@ from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import Select, func, or_, select, text, update
 from sqlalchemy.orm import Session as Db
 from sqlalchemy.orm import aliased
 
+from velado.errors import Cancelled
 from velado.service.errors import Conflict, TooMany
+from velado.service.jobs import failures
 from velado.service.settings import Settings
 from velado.service.store.tables import Job, JobLine, now
 
 ATTEMPTS = 2
 """How often a job is tried whose process or worker is lost."""
 ENDED = ("done", "failed", "cancelled")
+LOCK = 0x6A6F6273
+"""The advisory lock under which jobs of a PostgreSQL store are claimed, so that limits per user hold."""
 
 
 def submit(
@@ -54,20 +58,16 @@ def submit(
     return job
 
 
+def waiting(db: Db, settings: Settings, *, quick: bool) -> bool:
+    """Whether there is a job to claim; this reads only."""
+    return db.scalar(_first(settings, quick)) is not None
+
+
 def claim(db: Db, settings: Settings, worker: str, *, quick: bool) -> Job | None:
     """Take the oldest job whose user has not enough running already; one statement, so that no two workers take it."""
-    running = aliased(Job)
-    own = (
-        select(func.count())
-        .select_from(running)
-        .where(running.state == "running", running.quick.is_(False), running.user_id == Job.user_id)
-        .scalar_subquery()
-    )
-    first = select(Job.id).where(Job.state == "queued", Job.quick.is_(quick))
-    if not quick:
-        first = first.where(or_(Job.user_id.is_(None), own < settings.jobs_per_user))
-    first = first.order_by(Job.created, Job.id).limit(1)
+    first = _first(settings, quick)
     if db.get_bind().dialect.name == "postgresql":
+        db.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
         first = first.with_for_update(skip_locked=True)
     claimed = (
         update(Job)
@@ -84,22 +84,40 @@ def claim(db: Db, settings: Settings, worker: str, *, quick: bool) -> Job | None
     return job
 
 
-def renew(db: Db, settings: Settings, worker: str, held: Iterable[str]) -> dict[str, bool]:
-    """Prolong leases; which of the jobs are still held, and whether somebody asked them to end."""
-    ids = list(held)
-    if not ids:
-        return {}
-    until = now() + timedelta(seconds=settings.lease_seconds)
-    mine = (Job.id.in_(ids), Job.worker == worker, Job.state == "running")
-    db.execute(update(Job).where(*mine).values(lease=until))
-    return {row.id: row.asked for row in db.execute(select(Job.id, Job.asked).where(*mine))}
-
-
-def report(db: Db, worker: str, job_id: str, step: Mapping[str, Any]) -> None:
-    """Write down where a job is."""
-    db.execute(
-        update(Job).where(Job.id == job_id, Job.worker == worker, Job.state == "running").values(step=dict(step))
+def _first(settings: Settings, quick: bool) -> Select[Any]:
+    running = aliased(Job)
+    own = (
+        select(func.count())
+        .select_from(running)
+        .where(running.state == "running", running.quick.is_(False), running.user_id == Job.user_id)
+        .scalar_subquery()
     )
+    first = select(Job.id).where(Job.state == "queued", Job.quick.is_(quick))
+    if not quick:
+        first = first.where(or_(Job.user_id.is_(None), own < settings.jobs_per_user))
+    return first.order_by(Job.created, Job.id).limit(1)
+
+
+def renew(db: Db, settings: Settings, worker: str, held: Iterable[str]) -> None:
+    """Prolong the leases of jobs that are still held."""
+    until = now() + timedelta(seconds=settings.lease_seconds)
+    mine = (Job.id.in_(list(held)), Job.worker == worker, Job.state == "running")
+    db.execute(update(Job).where(*mine).values(lease=until))
+
+
+def held(db: Db, worker: str, jobs: Iterable[str]) -> dict[str, tuple[int, bool]]:
+    """Which jobs a worker still holds: their attempt, and whether somebody asked them to end."""
+    mine = (Job.id.in_(list(jobs)), Job.worker == worker, Job.state == "running")
+    return {row.id: (row.attempt, row.asked) for row in db.execute(select(Job.id, Job.attempt, Job.asked).where(*mine))}
+
+
+def report(db: Db, worker: str, job_id: str, step: Mapping[str, Any], stages: Iterable[str] = ()) -> None:
+    """Write down where a job is, and which stages have begun."""
+    mine = (Job.id == job_id, Job.worker == worker, Job.state == "running")
+    job = db.scalars(update(Job).where(*mine).values(step=dict(step)).returning(Job)).first()
+    if job is not None:
+        for stage in stages:
+            _log(db, job, "stage", stage=stage)
 
 
 def finish(
@@ -128,10 +146,14 @@ def finish(
     return job
 
 
-def give_back(db: Db, worker: str, job_id: str, attempt: int) -> None:
-    """The process of a job is gone, or its worker stops: the job is tried again, unless it was tried often enough."""
-    job = db.get(Job, job_id, with_for_update=True)
+def give_back(db: Db, worker: str, job_id: str, attempt: int, *, spent: bool = True) -> None:
+    """The process of a job is gone: the job is tried again, unless it was tried often enough.
+
+    An attempt that its worker broke off because it stops is not ``spent``: it does not count.
+    """
+    job = db.get(Job, job_id, with_for_update=True, populate_existing=True)
     if job is not None and (job.worker, job.attempt, job.state) == (worker, attempt, "running"):
+        job.most += 0 if spent else 1
         _again(db, job)
 
 
@@ -146,39 +168,43 @@ def sweep(db: Db) -> int:
 
 def cancel(db: Db, job: Job) -> None:
     """End a job: one that waits at once, one that runs as soon as its worker hears of it."""
+    # A worker may have taken or ended it since it was read.
+    db.refresh(job, with_for_update=True)
     if job.state in ENDED:
         raise Conflict("job-ended", "the job has ended already")
     job.asked = True
     if job.state == "queued":
-        job.state, job.finished = "cancelled", now()
+        _cancelled(job)
         _log(db, job, "cancelled")
 
 
 def retry(db: Db, job: Job) -> None:
     """Try a job again that failed or was cancelled."""
+    db.refresh(job, with_for_update=True)
     if job.state not in ("failed", "cancelled"):
         raise Conflict("job-not-failed", "only a job that failed or was cancelled can be tried again")
-    job.state, job.most, job.asked, job.error, job.finished, job.step = (
-        "queued",
-        job.attempt + ATTEMPTS,
-        False,
-        None,
-        None,
-        {},
-    )
+    job.state, job.most, job.asked = "queued", job.attempt + ATTEMPTS, False
+    job.error, job.finished, job.step = None, None, {}
     _log(db, job, "retried")
 
 
 def _again(db: Db, job: Job) -> None:
     job.worker = job.lease = None
+    _log(db, job, "lost", attempt=job.attempt)
     if job.asked:
-        job.state, job.finished = "cancelled", now()
+        _cancelled(job)
+        _log(db, job, "cancelled")
     elif job.attempt >= job.most:
         job.state, job.finished = "failed", now()
-        job.error = {"code": "job-lost"}
+        job.error = failures.told(failures.lost())
+        _log(db, job, "failed", code="job-lost")
     else:
-        job.state = "queued"
-    _log(db, job, "lost", attempt=job.attempt)
+        job.state, job.step = "queued", {}
+
+
+def _cancelled(job: Job) -> None:
+    job.state, job.finished = "cancelled", now()
+    job.error = failures.told(Cancelled())
 
 
 def _log(db: Db, job: Job, event: str, **detail: Any) -> None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from velado.progress import Progress
 from velado.results import Discreet
+
+if TYPE_CHECKING:
+    from velado.service.secrets import Secrets
 
 
 @dataclass(frozen=True, repr=False)
@@ -18,8 +22,10 @@ class Task(Discreet):
     ``document``: the project as the service has it, with ids instead of paths. ``things`` are what it or the parameters may
     name, by id: ``{"sources": {id: {"kind": "upload", "path": …, "name": …, "options": {…}} | {"kind": "connection", "address": …,
     "sealed": …, "connection": id, "place": {"table": …}} | {"kind": "sample", "place": {"sample": …}}},
-    "uploads": {id: {"path", "name"}}, "connections": {id: {"address", "sealed"}}, "release": {…}}``. Whatever is not in
-    there does not exist for the job. ``folder`` is its own, empty at its begin; what it leaves there is its result's files.
+    "uploads": {id: {"path", "name"}}, "connections": {id: {"address", "sealed"}}, "secrets": {name: sealed},
+    "jobs": {id: {"kind", "folder", "result", "document", "version"}}, "release": {…}}``. Whatever is not in there does not
+    exist for the job. ``folder`` is its own, empty at its begin; what it leaves there is its result's files. ``work`` is the
+    module that does it, ``project`` and ``source`` what it is about, ``key`` for what a warm process may remember things.
     """
 
     NAMES: ClassVar[tuple[str, ...]] = ("kind",)
@@ -31,6 +37,10 @@ class Task(Discreet):
     document: Mapping[str, Any] | None = None
     things: Mapping[str, Any] = field(default_factory=dict)
     limits: Mapping[str, int] = field(default_factory=dict)
+    work: str = ""
+    project: str | None = None
+    source: str | None = None
+    key: str | None = None
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Task:
@@ -42,6 +52,7 @@ class Task(Discreet):
         return {
             "job": self.job, "attempt": self.attempt, "kind": self.kind, "folder": str(self.folder),
             "parameters": dict(self.parameters), "document": self.document, "things": self.things, "limits": dict(self.limits),
+            "work": self.work, "project": self.project, "source": self.source, "key": self.key,
         }  # fmt: skip
 
 
@@ -52,3 +63,15 @@ class Work(Discreet):
     task: Task
     progress: Progress
     memory: dict[str, Any] = field(default_factory=dict)
+
+    def unsealed(self, sealed: str, owner: str) -> str:
+        """A secret of the task, opened under the key of the service: ``owner`` is the thing that it was sealed for."""
+        return _secrets().open(sealed, owner)
+
+
+@cache
+def _secrets() -> Secrets:
+    from velado.service.secrets import Secrets
+    from velado.service.settings import load
+
+    return Secrets.of(load())

@@ -1,0 +1,63 @@
+"""What nobody needs any more is removed: jobs of dead workers are given back, and what they left is deleted."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+from sqlalchemy import delete, select
+
+from velado.service.files import Files
+from velado.service.jobs import queue
+from velado.service.jobs.warm import FOLDER
+from velado.service.service import Service
+from velado.service.store.tables import Job, Worker, now
+
+QUESTIONS = timedelta(hours=1)
+"""How long answers to questions are kept."""
+DEAD = 3
+"""Leases without a sign of life after which a worker is forgotten."""
+
+
+def sweep(service: Service) -> None:
+    """Give back jobs with expired leases; forget old questions and dead workers; remove what no job counts."""
+    gone = now() - timedelta(seconds=DEAD * service.settings.lease_seconds)
+    with service.store.writing() as db:
+        queue.sweep(db)
+        db.execute(delete(Job).where(Job.quick, Job.state.in_(queue.ENDED), Job.created < now() - QUESTIONS))
+        db.execute(delete(Worker).where(Worker.seen < gone))
+    remove_attempts(service)
+    remove_warm(service)
+
+
+def remove_attempts(service: Service) -> None:
+    """Remove folders of attempts that no done job counts and no running job uses."""
+    # The folders are looked at before the store: what is made meanwhile is not among them.
+    found = list(service.files.attempts())
+    with service.store.reading() as db:
+        used = select(Job.id, Job.attempt).where(Job.state.in_(("done", "running")))
+        counted = {(row.id, row.attempt) for row in db.execute(used)}
+    for job, attempt, path in found:
+        if (job, attempt) not in counted:
+            Files.remove(path)
+
+
+def remove_warm(service: Service) -> None:
+    """Remove what warm processes of dead workers left."""
+    folder = service.settings.folder / FOLDER
+    found = list(folder.iterdir()) if folder.is_dir() else []
+    with service.store.reading() as db:
+        alive = set(db.scalars(select(Worker.id)))
+    for path in found:
+        if path.name.partition("-")[0] not in alive:
+            Files.remove(path)
+
+
+def tidy(folder: Path | None) -> None:
+    """Leave in the folder of an attempt only its result: nothing temporary, and no empty folder."""
+    if folder is None or not folder.is_dir():
+        return
+    for path in (folder / "tmp", *folder.glob(".velado-*")):
+        Files.remove(path)
+    if not any(folder.iterdir()):
+        folder.rmdir()

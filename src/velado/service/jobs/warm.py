@@ -1,0 +1,127 @@
+"""Warm processes: they answer questions that somebody waits for, and remember what they have read for the next one.
+
+Each is for one project, source or connection. There are so many at once; the one that was not used for the longest time
+makes room. A question goes to the process that knows its subject, one at a time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from velado.results import Discreet
+from velado.service.jobs.child import COMMAND, Child
+from velado.service.jobs.running import Running
+from velado.service.service import Service
+
+FOLDER = "warm"
+"""Where warm processes keep temporary files: ``warm/WORKER-NUMBER``."""
+
+
+@dataclass(repr=False)
+class Explorer(Discreet):
+    """A warm process, what it knows, and the question that it is at."""
+
+    NAMES: ClassVar[tuple[str, ...]] = ("key",)
+    key: str
+    child: Child
+    used: float = field(default_factory=time.monotonic)
+    run: Running | None = None
+
+
+class Explorers:
+    """The warm processes of a worker."""
+
+    def __init__(self, service: Service, worker: str, command: Sequence[str] = COMMAND) -> None:
+        self.service = service
+        self.worker = worker
+        self.command = command
+        self.most = max(1, service.settings.explorers)
+        self.most_taken = 2 * self.most
+        self._all: list[Explorer] = []
+        self._waiting: list[Running] = []
+        self._number = 0
+
+    def children(self) -> list[Child]:
+        """The processes."""
+        return [one.child for one in self._all]
+
+    def ask(self, run: Running) -> None:
+        """A question, to be handed out."""
+        self._waiting.append(run)
+
+    def hand_out(self) -> None:
+        """Give questions to processes that are free, the oldest first."""
+        for run in list(self._waiting):
+            assert run.task is not None
+            one = self._for(run.task.key or run.job)
+            if one is not None:
+                self._waiting.remove(run)
+                one.run, one.used = run, time.monotonic()
+                run.begin(one.child)
+
+    def done(self, run: Running) -> None:
+        """A question has ended: its process is free, unless it never answered, and then it goes."""
+        if run in self._waiting:
+            self._waiting.remove(run)
+        for one in [one for one in self._all if one.run is run]:
+            one.run, one.used = None, time.monotonic()
+            if run.child is None or run.child.ended or run.outcome is None:
+                self._end(one)
+
+    def listen(self) -> None:
+        """Notice the end of processes that are at no question."""
+        for one in self._all:
+            if one.run is None:
+                one.child.hear()
+
+    def rest(self) -> None:
+        """Let go of processes that nobody has used for long, and of those that died."""
+        before = time.monotonic() - self.service.settings.explorer_idle_seconds
+        for one in list(self._all):
+            if one.run is None and (one.used < before or one.child.ended):
+                self._end(one)
+
+    def close(self) -> None:
+        """End all of them."""
+        for one in list(self._all):
+            self._end(one)
+
+    def _for(self, key: str) -> Explorer | None:
+        """The process of a subject, if it is free; a new one, if there is room or one is idle."""
+        same = [one for one in self._all if one.key == key]
+        if same and same[0].child.ended and same[0].run is None:
+            self._end(same.pop())
+        if same:
+            return same[0] if same[0].run is None else None
+        idle = sorted((one for one in self._all if one.run is None), key=lambda one: one.used)
+        earlier = [one for one in idle if _subject(one.key) == _subject(key)]
+        if earlier:
+            # Another version of the same project: its process has loaded everything, and forgets what it knew.
+            earlier[0].key = key
+            return earlier[0]
+        if len(self._all) >= self.most:
+            if not idle:
+                return None
+            self._end(idle[0])
+        return self._start(key)
+
+    def _start(self, key: str) -> Explorer:
+        self._number += 1
+        folder = self.service.settings.folder / FOLDER / f"{self.worker}-{self._number}"
+        Path(folder).mkdir(parents=True, mode=0o700)
+        one = Explorer(key, Child(self.service.settings, folder, self.command))
+        self._all.append(one)
+        return one
+
+    def _end(self, one: Explorer) -> None:
+        self._all.remove(one)
+        one.child.kill()
+        self.service.files.remove(one.child.folder)
+
+
+def _subject(key: str) -> tuple[str, ...]:
+    return tuple(key.split(":")[:2])

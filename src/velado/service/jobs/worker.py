@@ -1,0 +1,288 @@
+"""The worker: it takes jobs from the queue and does each in a process of its own, which it watches, limits and ends.
+
+One thread does it all, so that no job waits for another's: it looks at the queue, listens to the processes, renews leases
+and writes down how far the jobs are. A store that does not answer for a while stops none of the processes.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.orm import Session as Db
+
+from velado.errors import Cancelled, InternalError, VeladoError
+from velado.service.jobs import failures, queue, sweeping, tasks
+from velado.service.jobs.child import COMMAND, Child
+from velado.service.jobs.kinds import KINDS, Kind
+from velado.service.jobs.running import Running
+from velado.service.jobs.warm import Explorers
+from velado.service.service import Service
+from velado.service.settings import Settings
+from velado.service.store.tables import Job, new_id, now
+from velado.service.store.tables import Worker as Row
+
+log = logging.getLogger("velado.service.worker")
+
+LOOK = 0.08
+"""Seconds between two looks at the queue."""
+LOOK_IDLE = 0.4
+"""The same after `IDLE` seconds without a job."""
+IDLE = 300.0
+ASK = 0.5
+"""Seconds between two looks at who wants a job to end, and at limits."""
+AGAIN = 2.0
+"""Seconds until a store that did not answer is asked again."""
+
+
+class Worker:
+    """A worker of a service. ``run`` works until it is told to stop. ``command`` starts the process of a job."""
+
+    def __init__(self, service: Service, command: Sequence[str] = COMMAND) -> None:
+        self.id = new_id()
+        self.service = service
+        self.command = command
+        self.running: dict[str, Running] = {}
+        self.explorers = Explorers(service, self.id, command)
+        self._due: dict[str, float] = {}
+        self._busy = time.monotonic()
+        self._mute = 0.0
+
+    def run(self, stop: threading.Event) -> None:
+        """Work until ``stop`` is set; then give back what is not done, and leave nothing behind."""
+        try:
+            while not stop.is_set():
+                self.turn()
+        finally:
+            self.leave()
+
+    def turn(self) -> None:
+        """Listen for a moment, then do what is due."""
+        self._listen(LOOK if time.monotonic() - self._busy < IDLE else LOOK_IDLE)
+        self._every("limits", ASK, self._limit)
+        if time.monotonic() < self._mute:
+            return
+        try:
+            self._every("lease", self.service.settings.lease_seconds / 3, self._renew)
+            self._every("asked", ASK, self._hear_askers)
+            self._end_all()
+            self._report()
+            self._every("sweep", min(60.0, self.service.settings.lease_seconds), self._sweep)
+            self._take()
+        except (OperationalError, InterfaceError) as error:
+            # The text of the driver may name users and hosts.
+            log.error("the store does not answer: %s", type(error.orig).__name__)
+            self._mute = time.monotonic() + AGAIN
+
+    def leave(self) -> None:
+        """Kill all processes, give their jobs back, and forget this worker."""
+        held = list(self.running.values())
+        for run in held:
+            self._drop(run)
+        self.explorers.close()
+        try:
+            with self.service.store.writing() as db:
+                for run in held:
+                    queue.give_back(db, self.id, run.job, run.attempt, spent=False)
+                row = db.get(Row, self.id)
+                if row is not None:
+                    db.delete(row)
+        except (OperationalError, InterfaceError) as error:
+            log.error("the store does not answer: %s", type(error.orig).__name__)
+
+    def kill(self) -> None:
+        """Kill all processes at once; their jobs are found again when their leases have expired."""
+        for child in self._children():
+            child.kill()
+
+    # What it does again and again
+
+    def _every(self, name: str, seconds: float, do: Callable[[], None]) -> None:
+        moment = time.monotonic()
+        if moment >= self._due.get(name, 0.0):
+            do()
+            self._due[name] = moment + seconds
+
+    def _children(self) -> list[Child]:
+        own = [run.child for run in self.running.values() if run.child is not None and not run.kind.quick]
+        return own + self.explorers.children()
+
+    def _listen(self, seconds: float) -> None:
+        children = [child for child in self._children() if not child.ended]
+        select.select([child.out for child in children], [], [], seconds)
+        for child in children:
+            child.flush()
+        for run in self.running.values():
+            if run.child is not None:
+                run.listen()
+        self.explorers.listen()
+
+    def _limit(self) -> None:
+        for run in list(self.running.values()):
+            if run.outcome is None and (error := run.broken_limit()) is not None:
+                self._stop(run, error)
+            elif run.outcome is None and run.overdue:
+                self._stop(run, Cancelled())
+        self.explorers.rest()
+
+    @staticmethod
+    def _stop(run: Running, error: VeladoError) -> None:
+        if run.child is not None:
+            run.child.kill()
+        run.outcome = {"error": failures.told(error), "cancelled": isinstance(error, Cancelled)}
+
+    def _renew(self) -> None:
+        with self.service.store.writing() as db:
+            queue.renew(db, self.service.settings, self.id, self.running)
+            row = db.get(Row, self.id) or Row(id=self.id)
+            row.seen, row.detail = now(), {"pid": os.getpid(), "jobs": len(self.running)}
+            db.add(row)
+
+    def _hear_askers(self) -> None:
+        if not self.running:
+            return
+        with self.service.store.reading() as db:
+            held = queue.held(db, self.id, self.running)
+        for run in list(self.running.values()):
+            attempt, asked = held.get(run.job, (None, False))
+            if attempt != run.attempt:
+                # Another worker has it now, or it was deleted: what this one does does not count.
+                del self.running[run.job]
+                self._drop(run)
+            elif asked:
+                run.cancel()
+
+    def _sweep(self) -> None:
+        sweeping.sweep(self.service)
+
+    def _report(self) -> None:
+        due = [run for run in self.running.values() if run.due()]
+        if due:
+            with self.service.store.writing() as db:
+                for run in due:
+                    queue.report(db, self.id, run.job, run.step, run.stages)
+            for run in due:
+                run.reported()
+
+    # Jobs
+
+    def _take(self) -> None:
+        for quick in (True, False):
+            while self._room(quick) and (job := self._claim(quick)) is not None:
+                self._busy = time.monotonic()
+                self._start(*job)
+        self.explorers.hand_out()
+
+    def _room(self, quick: bool) -> bool:
+        taken = sum(run.kind.quick == quick for run in self.running.values())
+        return taken < (self.explorers.most_taken if quick else self.service.settings.jobs_at_once)
+
+    def _claim(self, quick: bool) -> tuple[Job, Kind, Settings] | None:
+        store = self.service.store
+        with store.reading() as db:
+            settings = store.live(db)
+            if not queue.waiting(db, settings, quick=quick):
+                return None
+        with store.writing() as db:
+            job = queue.claim(db, settings, self.id, quick=quick)
+            if job is None:
+                return None
+            kind = KINDS.get(job.kind)
+            if kind is None:
+                # Another version of Velado has submitted it.
+                queue.finish(
+                    db, self.id, job.id, job.attempt, "failed", error=failures.told(failures.unknown(job.kind))
+                )
+                return None
+        return job, kind, settings
+
+    def _start(self, job: Job, kind: Kind, settings: Settings) -> None:
+        run = Running(job.id, job.attempt, kind, None)
+        self.running[job.id] = run
+        try:
+            with self.service.store.writing() as db:
+                run.task = tasks.build(db, self.service.files, settings, job, kind)
+            run.task.folder.mkdir(mode=0o700)
+            if kind.quick:
+                self.explorers.ask(run)
+            else:
+                run.begin(Child(settings, run.task.folder, self.command))
+        except (OperationalError, InterfaceError):
+            # It has not begun: as if its process had died.
+            del self.running[job.id]
+            raise
+        except VeladoError as error:
+            run.outcome = {"error": failures.told(error), "cancelled": False}
+        except Exception as error:
+            self._fault(run, error)
+
+    def _fault(self, run: Running, error: Exception) -> None:
+        told = InternalError.of(error)
+        log.error("%s", told)
+        run.outcome = {"error": failures.told(told), "cancelled": False}
+
+    def _end_all(self) -> None:
+        for run in list(self.running.values()):
+            if run.outcome is not None:
+                self._end(run)
+            elif run.child is not None and run.child.ended:
+                self._died(run)
+
+    def _end(self, run: Running) -> None:
+        """Write down how a job ended, and what follows from it, at once; then let go of what is not needed."""
+        self._let_go(run)
+        assert run.outcome is not None
+        done = "result" in run.outcome
+        if done:
+            sweeping.tidy(run.task.folder if run.task else None)
+        try:
+            with self.service.store.writing() as db:
+                counts = self._finish(db, run, run.outcome)
+        except (OperationalError, InterfaceError):
+            raise
+        except Exception as error:
+            # What follows from the result could not be written down: the result does not count either.
+            self._fault(run, error)
+            done = False
+            with self.service.store.writing() as db:
+                self._finish(db, run, run.outcome)
+        del self.running[run.job]
+        if not (done and counts) or run.kind.quick:
+            self._discard(run)
+
+    def _finish(self, db: Db, run: Running, outcome: dict[str, Any]) -> bool:
+        if "result" not in outcome:
+            state = "cancelled" if outcome.get("cancelled") else "failed"
+            return queue.finish(db, self.id, run.job, run.attempt, state, error=outcome["error"]) is not None
+        job = queue.finish(db, self.id, run.job, run.attempt, "done", result=outcome["result"])
+        if job is not None and run.kind.finish is not None:
+            run.kind.finish(db, job, outcome["result"])
+        return job is not None
+
+    def _died(self, run: Running) -> None:
+        """The process is gone, and nobody knows why: the job is tried again."""
+        self._drop(run)
+        with self.service.store.writing() as db:
+            queue.give_back(db, self.id, run.job, run.attempt)
+        del self.running[run.job]
+
+    def _drop(self, run: Running) -> None:
+        self._let_go(run)
+        self._discard(run)
+
+    def _let_go(self, run: Running) -> None:
+        """A process of a job ends with it; one for questions goes on, unless it was still at this one."""
+        if run.kind.quick:
+            self.explorers.done(run)
+        elif run.child is not None:
+            run.child.kill()
+
+    def _discard(self, run: Running) -> None:
+        if run.task is not None:
+            self.service.files.remove(run.task.folder)

@@ -1,0 +1,76 @@
+"""Requests that wait for a job. Who waits reads one row now and then, in a thread for a moment only."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi.concurrency import run_in_threadpool
+from sqlalchemy import select
+
+from velado.service.errors import NotFound, Unavailable
+from velado.service.jobs import failures, queue
+from velado.service.service import Service
+from velado.service.store.tables import Job
+from velado.service.web.call import Call
+
+STEP = 0.05
+"""Seconds between two looks at first."""
+LONGEST = 0.5
+"""Seconds between two looks of who has waited long."""
+
+
+def wait_for(call: Call, job_id: str, seconds: float) -> dict[str, Any]:
+    """The result of a job that ends soon; raises why it failed, or that there is no answer yet.
+
+    For functions that run in a thread. Who may see the job has been checked by who submitted it.
+    """
+    until = time.monotonic() + seconds
+    while (found := _outcome(call.service, job_id)) is None:
+        if time.monotonic() > until:
+            raise no_answer(job_id)
+        time.sleep(STEP)
+    return found
+
+
+async def wait_for_end(service: Service, job_id: str, seconds: float) -> None:
+    """Come back when a job has ended, or after some seconds; meanwhile no thread is held."""
+    until, pause = time.monotonic() + seconds, STEP
+    while not await run_in_threadpool(_ended, service, job_id):
+        left = until - time.monotonic()
+        if left <= 0:
+            return
+        await asyncio.sleep(min(pause, left))
+        pause = min(pause * 1.1, LONGEST)
+
+
+def no_answer(job_id: str) -> Unavailable:
+    """Nothing has answered in time: no worker runs, or all of them are busy."""
+    return Unavailable(
+        "no-answer", "no worker has answered in time", hint="Try again. Without a worker (velado studio worker) nothing is done.",
+        fields={"job": job_id},
+    )  # fmt: skip
+
+
+def _row(service: Service, job_id: str, *columns: Any) -> Any:
+    with service.store.reading() as db:
+        return db.execute(select(*columns).where(Job.id == job_id)).first()
+
+
+def _ended(service: Service, job_id: str) -> bool:
+    row = _row(service, job_id, Job.state)
+    return row is None or row.state in queue.ENDED
+
+
+def _outcome(service: Service, job_id: str) -> dict[str, Any] | None:
+    row = _row(service, job_id, Job.state)
+    if row is None:
+        raise NotFound()
+    if row.state not in queue.ENDED:
+        return None
+    state, result, error = _row(service, job_id, Job.state, Job.result, Job.error)
+    if state == "done":
+        return dict(result or {})
+    raise failures.failed(error if isinstance(error, Mapping) else failures.told(failures.lost()))
