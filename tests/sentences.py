@@ -22,7 +22,8 @@ ROOT = Path(velado.__file__).parent
 FIRST = {"Sentence", "Help", "say", "told", "spoken", "table", "Number", "Choice", "ChoiceByColumn", "ColumnName", "Levels", "Weights", "Lists",
          "Word", "Span", "Substitutes", "KeyPlace", "Size", "Condition"}  # fmt: skip
 """Calls whose first argument is a sentence."""
-SECOND = {"InputError", "NoSolution", "VerificationError", "InternalError", "VeladoError", "Note", "missing_package"}
+SECOND = {"InputError", "NoSolution", "VerificationError", "InternalError", "VeladoError", "Note", "missing_package",
+          "Refused", "Invalid", "Conflict", "TooLarge", "TooMany", "Unavailable", "__init__"}  # fmt: skip
 """Calls whose second argument is a sentence."""
 CELLS = {"add_row", "add_column", "Table", "print"}
 """Calls of the command line whose texts go to people as they are: words must have been put into a language before."""

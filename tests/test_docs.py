@@ -366,6 +366,12 @@ def error_codes() -> set[str]:
         "InternalError",
         "VerificationError",
         "VeladoError",
+        "Refused",
+        "Invalid",
+        "Conflict",
+        "TooLarge",
+        "TooMany",
+        "Unavailable",
         "__init__",
     )
     for file in (ROOT / "src").rglob("*.py"):

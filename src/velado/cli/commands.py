@@ -52,6 +52,7 @@ COMMANDS = {
     "study": ("study", "Reproduce a published experiment: published and obtained figures side by side."),
     "import": ("import_", "Convert the project file of another tool."),
     "appointments": ("appointments", "Give out appointments that keep people anonymous."),
+    "status": ("status", "Say how far jobs of a service have come."),
     "studio": ("studio", "Velado in the browser and as a service: for one person at once, or for a team."),
 }
 """Module and first sentence of every command, in the order of the help."""

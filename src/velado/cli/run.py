@@ -9,7 +9,8 @@ import typer
 
 from velado import InputError, Project, run
 from velado.cli import results, rows, warming
-from velado.cli.terminal import JSON, print_json, progress
+from velado.cli.server import SERVER, TOKEN, client_of
+from velado.cli.terminal import JSON, print_json, progress, say
 from velado.questions.rows import rows_before
 from velado.sentences import Sentence
 
@@ -19,6 +20,8 @@ def command(
     show: Annotated[
         int | None, typer.Option("--show", help="Print so many first rows before and after.", min=1)
     ] = None,
+    server: SERVER = None,
+    token: TOKEN = None,
     json: JSON = False,
 ) -> None:
     """Run a project: find the best recoding, write the release, verify it."""
@@ -27,6 +30,9 @@ def command(
             "bad-option", "--show prints rows, and --json prints one JSON object and nothing else",
             hint="Leave one of them out.",
         )  # fmt: skip
+    if server is not None:
+        _run_there(project, server, token, show, json)
+        return
     described = Project.load(project)
     tables = described.tables or {"": described}
     silent = [name for name, p in tables.items() if p.output.in_memory]
@@ -47,3 +53,24 @@ def command(
         results.show(release)
         for name, first in before.items():
             rows.show(tables[name], first, show or 0, name)
+
+
+def _run_there(project: Path, server: str, token: str | None, show: int | None, json: bool) -> None:
+    """Send the project to a service, follow the run, fetch the release."""
+    from velado.client import run_there
+
+    if show is not None:
+        raise InputError(
+            "bad-option", "--show prints rows, and with --server they are elsewhere", hint="Leave one of them out."
+        )
+    with client_of(server, token) as client, progress() as report:
+        found = run_there(client, project, report)
+    if json:
+        print_json(found)
+        return
+    say(
+        "[bold]{name}[/]: {released:,} of {rows:,} records released, verified by the service",
+        name=found["project"], released=found["released"], rows=found["rows"],
+    )  # fmt: skip
+    say("Release: {path}", path=found["output"])
+    say("Manifest: {path}", path=found["manifest"])

@@ -8,7 +8,7 @@ from typing import Any
 
 from velado.errors import Problems, shown, suggest
 from velado.sentences import Sentence
-from velado.service.documents.places import What, walk
+from velado.project.places import What, walk
 from velado.service.errors import Invalid
 from velado.service.files import ID
 

@@ -8,6 +8,8 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import fields
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
@@ -79,19 +81,15 @@ def serve(service: Service, listening: socket.socket, ready: Callable[[], None] 
 
 def serve_many(settings: Settings, listening: socket.socket, processes: int) -> None:
     """Answer requests in several processes; the settings are handed to them in the environment."""
-    from uvicorn.supervisors import Multiprocess
-
     os.environ |= exported(settings)
-    config = uvicorn.Config(
-        "velado.service.web.serving:from_environment", factory=True, workers=processes, **_options(settings)
-    )
-    Multiprocess(config, target=uvicorn.Server(config).run, sockets=[listening]).run()
+    uvicorn.run(
+        "velado.service.web.serving:from_environment", factory=True, workers=processes, fd=listening.fileno(),
+        **_options(settings),
+    )  # fmt: skip
 
 
 def exported(settings: Settings) -> dict[str, str]:
     """The settings as environment variables."""
-    from dataclasses import fields
-
     usual = Settings()
     changed = {f.name: getattr(settings, f.name) for f in fields(settings)}
     return {
@@ -112,7 +110,7 @@ def log_to_stderr() -> None:
         log.propagate = False
 
 
-def _options(settings: Settings) -> dict[str, object]:
+def _options(settings: Settings) -> dict[str, Any]:
     return {
         "log_config": None, "access_log": False, "server_header": False, "proxy_headers": True,
         "forwarded_allow_ips": settings.proxies, "timeout_keep_alive": KEEP_ALIVE,

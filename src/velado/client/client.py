@@ -1,11 +1,4 @@
-"""A small client of the service: send a table and a project, follow the run, fetch the release.
-
->>> from velado.client import Client
->>> with Client("https://velado.example") as client:                   # doctest: +SKIP
-...     release = client.run("patients.yaml")
-
-The token comes from ``VELADO_TOKEN`` unless it is given. Needs the extra ``velado[client]``.
-"""
+"""The client: requests, uploads in pieces, jobs, downloads. Messages are the service's own."""
 
 from __future__ import annotations
 
@@ -92,6 +85,12 @@ class Client(Discreet):
     def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Make something, or ask for something to be done."""
         return self._request("POST", path, json={} if body is None else dict(body)).json()
+
+    def put(self, path: str, body: Mapping[str, Any], version: int | None = None) -> Any:
+        """Change something; of a document, the ``version`` that is changed."""
+        headers = {} if version is None else {"If-Match": f'"{version}"'}
+        response = self._request("PUT", path, json=dict(body), headers=headers)
+        return response.json() if response.content else None
 
     def delete(self, path: str) -> None:
         """Delete something."""

@@ -1,0 +1,298 @@
+"""A document as a project that runs, in the folder of a job: the only way from ids to files, servers and keys.
+
+Files are linked into ``inputs/`` under the names that users gave them, so that formats are known and messages name nothing of
+the server. Passwords and keys are variables of this process. After loading, everything that the project would read or write is
+compared with what the task allows: what is not among it is refused, whatever way it found into the document.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from velado.errors import InputError, VeladoError
+from velado.operations.keys import DIGITS, Keyed
+from velado.project import Project
+from velado.sentences import Sentence
+from velado.service.documents.addresses import check_address, reached
+from velado.service.documents.checking import FORMATS, WRITING, check_document, secret_of, upload_of
+from velado.service.documents.discretion import discreet
+from velado.service.documents.exchange import plain_name
+from velado.project.places import What, walk
+from velado.service.expansion import MOST, check_expansion
+from velado.service.jobs.task import Work
+from velado.tables import Address, Source
+from velado.tables.source import HOLDS_TABLES, LINES, TEXTS, format_of
+
+INPUTS = "inputs"
+RELEASE = "release"
+RECODING = "recoding.json"
+PRIVATE = "release.private.json"
+READING = (*TEXTS, "missing", *LINES, "names", "table")
+"""Options of a source that say how it is read, not where it is."""
+
+
+@dataclass(frozen=True, repr=False)
+class JobProject(Project):
+    """A project in the folder of a job. What it calls its files does not depend on where the service keeps them."""
+
+    def _relative(self, path: Path) -> str:
+        try:
+            return path.relative_to(self.folder).as_posix()
+        except ValueError:
+            return path.name
+
+
+@contextmanager
+def entered(work: Work) -> Iterator[Room]:
+    """The room of a job; errors that leave it name no path of the server."""
+    room = Room(work)
+    try:
+        yield room
+    except VeladoError as error:
+        raise discreet(error, room.folder) from None
+    finally:
+        room.close()
+
+
+class Room:
+    """What a job may reach, made reachable: links to files, addresses of servers, variables of keys and passwords."""
+
+    def __init__(self, work: Work) -> None:
+        self.work, self.task, self.things = work, work.task, work.task.things
+        self.folder = work.task.folder
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._links: dict[str, Path] = {}
+        self._extra: list[Path] = []
+        self._addresses: set[Address] = set()
+        self._variables: set[str] = set()
+
+    def close(self) -> None:
+        """Take links and variables away."""
+        for name in self._variables:
+            os.environ.pop(name, None)
+        shutil.rmtree(self.folder / INPUTS, ignore_errors=True)
+        for path in self._extra:
+            path.unlink(missing_ok=True)
+
+    # Things of the task
+
+    def upload(self, id: str | None) -> Path:
+        """The link to an upload."""
+        found = self._thing("uploads", id)
+        return self._linked(f"upload:{id}", Path(found["path"]), str(found["name"]), None)
+
+    def source(self, id: Any, **said: Any) -> dict[str, Any]:
+        """A source as a project file describes it; ``said`` is what the project itself says of it."""
+        found = self._thing("sources", id)
+        kind = found.get("kind")
+        options = {k: v for k, v in {**(found.get("options") or {}), **said}.items() if v is not None}
+        place = found.get("place") or {}
+        strange = [key for key in options if key not in READING]
+        if strange:
+            raise _refused()
+        if kind == "upload":
+            path = self._linked(f"source:{id}", Path(found["path"]), str(found["name"]), options.get("format"))
+            table = {"table": place["table"]} if place.get("table") else {}
+            if (options.get("format") or format_of(path)) not in HOLDS_TABLES:
+                options.pop("table", None)
+            return {"path": str(path.relative_to(self.folder)), **options, **table}
+        if kind == "connection":
+            address = self.database(found["connection"], found)
+            where = {key: place[key] for key in ("table", "query") if place.get(key)}
+            return {"database": address, **{k: v for k, v in options.items() if k == "missing"}, **where}
+        if kind == "sample":
+            return {"path": str(self._sample(f"source:{id}", place).relative_to(self.folder)), **options}
+        raise _refused()
+
+    def opened(self, id: Any, **said: Any) -> Source:
+        """A source, ready to be opened."""
+        source = Source.of(self.source(id, **said), self.folder)
+        self._check_source(source)
+        return source
+
+    def database(self, id: Any, given: Mapping[str, Any] | None = None) -> Address:
+        """The address of a connection, its password in a variable of this process."""
+        found = given if given is not None else self._thing("connections", id)
+        variable = None
+        if found.get("sealed"):
+            owner = f"connection:{id}"
+            variable = self._variable(owner, self.work.unsealed(found["sealed"], owner))
+        address = reached(check_address(found["address"]), variable)
+        self._addresses.add(address)
+        return address
+
+    def key(self, name: str | None) -> str:
+        """Where the key of a project's secret is: in a variable of this process."""
+        sealed = self._thing("secrets", name)
+        owner = f"project:{self.task.project}:{name}"
+        text = self.work.unsealed(str(sealed), owner).strip()
+        if not DIGITS.fullmatch(text):
+            message = Sentence("the secret '{name}' is no key: {digits} hexadecimal digits", name=name, digits=64)
+            raise InputError("bad-key", message, hint="Make a new one; passwords are too weak to serve as keys.")
+        return f"env:{self._variable(owner, text)}"
+
+    # The project
+
+    def project(self, document: Mapping[str, Any] | None = None) -> Project:
+        """The project of the task, or of another document, loaded and held against what the task allows."""
+        return self.loaded(self.translated(self.task.document if document is None else document))
+
+    def translated(self, document: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The document as a project file in the job's folder."""
+        if document is None:
+            raise InputError("no-project", "this needs a project")
+        check_document(document)
+        found = walk(document, self._visit)
+        several = found.get("tables")
+        if isinstance(several, Mapping):
+            names: set[str] = set()
+            for name, table in several.items():
+                table["output"] = self._output(table.get("output"), _unique(plain_name(str(name)), names))
+        else:
+            found["output"] = self._output(found.get("output"), RELEASE)
+        return found
+
+    def loaded(self, data: Mapping[str, Any]) -> Project:
+        """A project from a translated document; refused if it reaches anything that is not the task's."""
+        project = JobProject.from_dict(data, self.folder)
+        for table in project.tables.values() or (project,):
+            self._check(table)
+        return project
+
+    def released(self, folder: Path, project: Project) -> None:
+        """Link the files of a release, made by another job, to where the project says that its own are."""
+        for table in project.tables.values() or (project,):
+            for path in table.output.sink().files.values():
+                there = folder / path.name
+                if there.is_file() and not os.path.lexists(path):
+                    path.symlink_to(there)
+                    self._extra.append(path)
+
+    # Inside
+
+    def _visit(self, what: What, value: Any) -> Any:
+        if what == "file":
+            return str(self.upload(upload_of(value)).relative_to(self.folder))
+        if what == "key":
+            return self.key(secret_of(value))
+        if what == "source":
+            return self.source(value["source"], **{k: v for k, v in value.items() if k != "source"})
+        return dict(value)
+
+    def _output(self, given: Mapping[str, Any] | None, stem: str) -> dict[str, Any]:
+        given = given or {}
+        rest = {key: given[key] for key in (*WRITING, "if_exists") if given.get(key) is not None}
+        if given.get("connection") is not None:
+            rest.pop("delimiter", None)
+            address = self.database(given["connection"])
+            private = PRIVATE if stem == RELEASE else f"{stem}.private.json"
+            return {"database": address, "table": given["table"], "manifest": private, **rest}
+        return {"path": f"{stem}.{given.get('format') or FORMATS[0]}", **rest}
+
+    def _thing(self, what: str, id: Any) -> Any:
+        found = (self.things.get(what) or {}).get(id) if isinstance(id, str) else None
+        if found is None:
+            raise InputError(
+                "unknown-reference", "the project names something that is not there any more",
+                hint="Look at its sources, files, connections and secrets.",
+            )  # fmt: skip
+        return found
+
+    def _linked(self, what: str, path: Path, name: str, format: str | None) -> Path:
+        if what in self._links:
+            return self._links[what]
+        if not path.is_file():
+            raise InputError("source-gone", "the file was deleted", hint="Upload it again.")
+        link = self._new_input(name)
+        check_expansion(path, format or format_of(link), int(self.task.limits.get("expanded_bytes", MOST)))
+        link.symlink_to(path)
+        self._links[what] = link
+        return link
+
+    def _new_input(self, name: str) -> Path:
+        folder = self.folder / INPUTS
+        folder.mkdir(exist_ok=True, mode=0o700)
+        return folder / _unique(plain_name(name), {path.name for path in self._links.values()})
+
+    def _sample(self, what: str, place: Mapping[str, Any]) -> Path:
+        if what not in self._links:
+            import pyarrow.parquet
+
+            from velado import samples
+
+            name, given = str(place.get("sample")), {k: int(place[k]) for k in ("rows", "seed") if place.get(k)}
+            make = {"hospital": samples.hospital, "caoba": samples.caoba, "covid_ceara": samples.covid_ceara}.get(name)
+            if make is None:
+                raise _refused()
+            path = self._new_input(f"{name}.parquet")
+            pyarrow.parquet.write_table(make(**given), path)
+            self._links[what] = path
+        return self._links[what]
+
+    def _variable(self, owner: str, text: str) -> str:
+        name = f"VELADO_JOB_{hashlib.sha256(owner.encode()).hexdigest()[:16].upper()}"
+        os.environ[name] = text
+        self._variables.add(name)
+        return name
+
+    # Fail closed
+
+    def _check(self, project: Project) -> None:
+        source = project.source
+        if not isinstance(source, Source):
+            raise _refused()
+        self._check_source(source)
+        allowed = set(self._links.values())
+        for column in project.columns:
+            files: list[Path] = []
+            if isinstance(column.hierarchy, Mapping) and "file" in column.hierarchy:
+                files.append(project.folder / str(column.hierarchy["file"]))
+            if column.operation is not None:
+                files += column.operation.files(project.folder).values()
+            if isinstance(column.operation, Keyed) and column.operation.key.removeprefix("env:") not in self._variables:
+                raise _refused()
+            if not allowed.issuperset(files):
+                raise _refused()
+        populations = {project.folder / path for model in project.models for path in model.populations}
+        if not allowed.issuperset(populations):
+            raise _refused()
+        self._check_output(project)
+
+    def _check_source(self, source: Source) -> None:
+        here = source.path in self._links.values() and source.database is None
+        there = source.path is None and source.database in self._addresses
+        if source.url is not None or source.data is not None or here == there or (here and source.query is not None):
+            raise _refused()
+
+    def _check_output(self, project: Project) -> None:
+        output = project.output
+        files = [path for path in (output.path, output.recoding, output.manifest) if path is not None]
+        outside = any(path.parent != self.folder for path in files)
+        elsewhere = output.url is not None or (output.database is not None and output.database not in self._addresses)
+        if outside or elsewhere or output.in_memory:
+            raise _refused()
+
+
+def _refused() -> InputError:
+    return InputError(
+        "bad-reference", "the project names a file, an address or a key that is none of its own",
+        hint="Name tables by sources, files by uploads, databases by connections, keys by secrets.",
+    )  # fmt: skip
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    """A name that no other has."""
+    stem, dot, suffix = name.rpartition(".")
+    found, number = name, 1
+    while found.casefold() in {other.casefold() for other in taken}:
+        number += 1
+        found = f"{stem}-{number}.{suffix}" if dot else f"{name}-{number}"
+    taken.add(found)
+    return found
