@@ -1,4 +1,4 @@
-"""Pages for people that need no session: the reference of the REST interface, and the files that pages are made of."""
+"""Pages for people: the way in by a link, the reference of the REST interface, and the files that pages are made of."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from importlib.resources import files
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 
 import velado
+from velado.service.accounts import sign_in
 from velado.service.errors import NotFound
+from velado.service.service import Service
+from velado.service.web.call import address_of, cookie_of
 from velado.service.web.reference import reference
+from velado.service.web.resources.session import set_cookie
 
 HERE = files("velado.service.web")
 ASSETS = {"reference.css": "text/css"}
@@ -30,6 +34,22 @@ def _templates() -> Any:
         undefined=StrictUndefined,
         trim_blocks=True,
     )
+
+
+@router.get("/")
+def start() -> RedirectResponse:
+    """Where a browser begins."""
+    return RedirectResponse("/api/v1/docs", 303)
+
+
+@router.get("/link/{token}")
+def link(token: str, request: Request) -> RedirectResponse:
+    """Sign in by a link that works once: what 'velado studio' opens in the browser."""
+    service: Service = request.app.state.service
+    done = sign_in.by_link(service, token, address_of(request), before=cookie_of(request))
+    response = RedirectResponse("/", 303)
+    set_cookie(response, service.settings, done.opened.cookie)
+    return response
 
 
 @router.get("/api/v1/docs")
