@@ -17,7 +17,7 @@ import uvicorn
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
-from velado.service.receiving import Receiver
+from velado.service.receiving import BLOCK, Receiver
 from velado.service.service import Service
 from velado.service.settings import load
 from velado.service.store.tables import AuditLine, Changed, Upload
@@ -290,11 +290,15 @@ def free(service: Service, id: str) -> bool:
 
 def test_resuming_after_a_cut_connection(served: tuple[Service, int], sender: tuple[str, TestClient]) -> None:
     (service, port), (token, client) = served, sender
-    id = begin(client)
-    raw(port, token, id, 0, len(DATA), DATA[:2345]).close()
-    assert eventually(lambda: client.get(f"{UPLOADS}/{id}").json()["offset"] == 2345)
+    data = DATA * 1000
+    id = begin(client, len(data))
+    connection = raw(port, token, id, 0, len(data), data[: BLOCK + 12345])
+    assert eventually(lambda: client.get(f"{UPLOADS}/{id}").json()["offset"] >= BLOCK)
+    connection.close()
     assert eventually(lambda: free(service, id))
-    assert send(client, id, DATA[2345:], 2345).json()["sha256"] == hashlib.sha256(DATA).hexdigest()
+    offset = client.get(f"{UPLOADS}/{id}").json()["offset"]
+    assert BLOCK <= offset <= BLOCK + 12345
+    assert send(client, id, data[offset:], offset).json()["sha256"] == hashlib.sha256(data).hexdigest()
 
 
 def test_a_silent_sender_is_cut(

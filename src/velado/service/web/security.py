@@ -85,6 +85,7 @@ class Security:
             self._check(scope)
             body = _Body(scope, receive, answer, self._settings)
             await self._app(scope, body.receive, answer.send)
+            await answer.refuse_if_said()
         except Refused as refused:
             await answer.refuse(refused)
         except Exception as error:
@@ -160,6 +161,11 @@ class _Answer:
     async def send(self, message: Message) -> None:
         if self._refused is None:
             await self._pass_on(message)
+
+    async def refuse_if_said(self) -> None:
+        """Answer with the refusal that `instead` kept; the application's own answer was not sent."""
+        if self._refused is not None:
+            await self.refuse(self._refused)
 
     async def refuse(self, error: VeladoError) -> None:
         """Answer with a problem, if no answer has begun."""
