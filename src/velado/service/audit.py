@@ -8,8 +8,10 @@ who kept the hash of a later one.
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import select, text
@@ -54,7 +56,9 @@ def verify(lines: Iterable[AuditLine], secrets: Secrets) -> Verified:
     before, count = FIRST, 0
     for line in lines:
         count += 1
-        if line.number != count or line.hash != secrets.sign(_said(before, line)):
+        if line.number != count or not hmac.compare_digest(
+            line.hash.encode(), secrets.sign(_said(before, line)).encode()
+        ):
             return Verified(count, line.number, before)
         before = line.hash
     return Verified(count, None, before)
@@ -63,3 +67,39 @@ def verify(lines: Iterable[AuditLine], secrets: Secrets) -> Verified:
 def _said(before: str, line: AuditLine) -> str:
     parts = [before, line.number, line.created, line.actor, line.action, line.subject, line.detail]
     return json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+
+
+def lines(db: Session) -> Iterable[AuditLine]:
+    """All lines from the first on, a thousand in memory at a time."""
+    for (line,) in db.execute(select(AuditLine).order_by(AuditLine.number).execution_options(yield_per=1000)):
+        yield line
+
+
+def page(
+    db: Session,
+    limit: int,
+    *,
+    before: int | None = None,
+    actor: str | None = None,
+    action: str | None = None,
+    subject: str | None = None,
+    since: datetime | None = None,
+) -> list[AuditLine]:
+    """Lines before a number, the newest first; ``action`` may be the beginning of actions, up to a dot."""
+    wanted = select(AuditLine).order_by(AuditLine.number.desc()).limit(limit)
+    if before is not None:
+        wanted = wanted.where(AuditLine.number < before)
+    if actor is not None:
+        wanted = wanted.where(AuditLine.actor == actor)
+    if action is not None:
+        wanted = wanted.where((AuditLine.action == action) | AuditLine.action.startswith(f"{action}.", autoescape=True))
+    if subject is not None:
+        wanted = wanted.where(AuditLine.subject == subject)
+    if since is not None:
+        wanted = wanted.where(AuditLine.created >= since.isoformat(timespec="microseconds"))
+    return list(db.scalars(wanted))
+
+
+def has(db: Session, hash: str) -> bool:
+    """Whether a line has this hash: one that was said before is still there."""
+    return hash == FIRST or db.scalars(select(AuditLine.number).where(AuditLine.hash == hash)).first() is not None

@@ -15,6 +15,7 @@ from velado.sentences import Sentence
 from velado.service.accounts import links, passwords, sessions
 from velado.service.accounts.throttle import one_by_one
 from velado.service.errors import Conflict, Invalid
+from velado.service.files import Files
 from velado.service.permissions import ADMINISTRATOR, INSTANCE_ROLES, OWNER, STEWARD
 from velado.service.store.tables import Member, Source, Upload, User
 
@@ -132,6 +133,12 @@ def remove(db: Db, user: User) -> tuple[list[str], list[str]]:
     db.delete(user)
     db.flush()
     return uploads, sources
+
+
+def remove_files(files: Files, uploads: Iterable[str], sources: Iterable[str]) -> None:
+    """Remove what was sent and its copies, once the store does not know them any more."""
+    for path in (*map(files.upload, uploads), *map(files.copy, sources)):
+        files.remove(path)
 
 
 def _keep_administrator(db: Db, user: User) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, Field
 
 from velado.sentences import Sentence
-from velado.service.accounts import passwords, sessions, sign_in, throttle, users
+from velado.service.accounts import oidc, passwords, sessions, sign_in, throttle, users
 from velado.service.accounts.caller import Caller
 from velado.service.errors import Refused
 from velado.service.permissions import instance_actions, scoped
@@ -24,6 +25,7 @@ router = APIRouter(prefix="/session", tags=["session"])
 Language = Literal["", "en", "es", "pt"]
 Password = Annotated[str, Field(max_length=passwords.MOST)]
 Given = Annotated[str, Field(max_length=500)]
+Answered = Annotated[str | None, Query(max_length=4000)]
 
 
 class SignIn(Body):
@@ -147,6 +149,54 @@ def delete(call: Called, response: Response) -> None:
         call.audit(db, "session.closed", call.caller.id)
     settings = call.service.settings
     response.delete_cookie(cookie_name(settings), secure=settings.secure, httponly=True, samesite="lax")
+
+
+@router.get("/oidc", status_code=303, response_class=RedirectResponse)
+def begin_oidc(
+    request: Request, following: Annotated[str, Query(alias="next", max_length=500)] = "/"
+) -> RedirectResponse:
+    """Go to the provider to sign in; `next` is the page of this service that follows."""
+    service: Service = request.app.state.service
+    begun = oidc.begin(service, _back(request), following)
+    response = RedirectResponse(begun.address, 303)
+    _keep(response, service.settings, begun.cookie, 60 * oidc.MINUTES)
+    return response
+
+
+@router.get("/oidc/callback", status_code=303, response_class=RedirectResponse)
+def end_oidc(
+    request: Request,
+    state: Answered = None,
+    code: Answered = None,
+    error: Answered = None,
+    iss: Answered = None,
+) -> RedirectResponse:
+    """Come back from the provider, signed in."""
+    service: Service = request.app.state.service
+    answer = {"state": state, "code": code, "error": error, "iss": iss}
+    cookie = request.cookies.get(_oidc_cookie(service.settings))
+    done, following = oidc.finish(service, _back(request), answer, cookie, cookie_of(request))
+    response = RedirectResponse(following, 303)
+    _keep(response, service.settings, "", 0)
+    set_cookie(response, service.settings, done.opened.cookie)
+    return response
+
+
+def _back(request: Request) -> str:
+    """Our address to which the provider leads; the Host was checked."""
+    settings: Settings = request.app.state.service.settings
+    base = settings.url.rstrip("/") or f"http://{request.headers['host']}"
+    return f"{base}/api/v1/session/oidc/callback"
+
+
+def _oidc_cookie(settings: Settings) -> str:
+    return f"{cookie_name(settings)}-oidc"
+
+
+def _keep(response: Response, settings: Settings, cookie: str, seconds: int) -> None:
+    response.set_cookie(
+        _oidc_cookie(settings), cookie, max_age=seconds, path="/", secure=settings.secure, httponly=True, samesite="lax"
+    )
 
 
 def set_cookie(response: Response, settings: Settings, cookie: str) -> None:
