@@ -102,6 +102,11 @@ class Project(Discreet):
         return self.person or self.household
 
     @property
+    def called(self) -> dict[str, Any]:
+        """What manifests call it."""
+        return {"name": self.name}
+
+    @property
     def light(self) -> bool:
         """Whether only operations are applied."""
         return self.anonymization == "light"

@@ -209,7 +209,7 @@ def _head(made: Made) -> dict[str, Any]:
     return {
         "velado-manifest": 2,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "project": {"name": made.project.name},
+        "project": made.project.called,
         "input": {"name": source.short_name, "rows": made.rows},
         "versions": {"python": platform.python_version(), **{p: _version(p) for p in PACKAGES}},
     }

@@ -180,9 +180,18 @@ class Table(Resource):
 
     @abstractmethod
     def page(
-        self, offset: int, limit: int, sort: str | None = None, where: Mapping[str, Text] | None = None
+        self,
+        offset: int,
+        limit: int,
+        sort: str | None = None,
+        where: Mapping[str, Text] | None = None,
+        descending: bool = False,
     ) -> pa.Table:
         """Some rows to look at, all cells as texts: sorted by a column, and only those with given values."""
+
+    @abstractmethod
+    def shown(self) -> pa.RecordBatchReader:
+        """All rows, all cells as texts, some at a time; in their order where they have one."""
 
     @abstractmethod
     def split(self, places: Sequence[Translation], coded: Sequence[Translation], plan: Plan, into: Slot) -> Split:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from velado.errors import Problems, shown, suggest
-from velado.sentences import Sentence
 from velado.project.places import What, walk
+from velado.sentences import Sentence
 from velado.service.errors import Invalid
 from velado.service.files import ID
 

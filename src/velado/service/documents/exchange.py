@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from velado.errors import InputError
-from velado.service.documents.checking import FORMATS, WRITING, check_document, secret_of, upload_of
 from velado.project.places import What, walk
+from velado.service.documents.checking import FORMATS, WRITING, check_document, secret_of, upload_of
 from velado.service.errors import Invalid
 from velado.tables.address import VARIABLE, Address
 

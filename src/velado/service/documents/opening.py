@@ -12,19 +12,19 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError, VeladoError
 from velado.operations.keys import DIGITS, Keyed
 from velado.project import Project
+from velado.project.places import What, walk
 from velado.sentences import Sentence
 from velado.service.documents.addresses import check_address, reached
 from velado.service.documents.checking import FORMATS, WRITING, check_document, secret_of, upload_of
 from velado.service.documents.discretion import discreet
 from velado.service.documents.exchange import plain_name
-from velado.project.places import What, walk
 from velado.service.expansion import MOST, check_expansion
 from velado.service.jobs.task import Work
 from velado.tables import Address, Source
@@ -40,7 +40,17 @@ READING = (*TEXTS, "missing", *LINES, "names", "table")
 
 @dataclass(frozen=True, repr=False)
 class JobProject(Project):
-    """A project in the folder of a job. What it calls its files does not depend on where the service keeps them."""
+    """A project in the folder of a job. What it calls its files does not depend on where the service keeps them.
+
+    Its manifests name the ``job``, so that a later attempt knows what an earlier one has published.
+    """
+
+    job: str = ""
+
+    @property
+    def called(self) -> dict[str, Any]:
+        """Name and job."""
+        return {**super().called, **({"job": self.job} if self.job else {})}
 
     def _relative(self, path: Path) -> str:
         try:
@@ -164,7 +174,9 @@ class Room:
         project = JobProject.from_dict(data, self.folder)
         for table in project.tables.values() or (project,):
             self._check(table)
-        return project
+        job = self.task.job
+        tables = {name: _made_by(table, job) for name, table in project.tables.items()}
+        return replace(_made_by(project, job), tables=tables)
 
     def released(self, folder: Path, project: Project) -> None:
         """Link the files of a release, made by another job, to where the project says that its own are."""
@@ -278,6 +290,11 @@ class Room:
         elsewhere = output.url is not None or (output.database is not None and output.database not in self._addresses)
         if outside or elsewhere or output.in_memory:
             raise _refused()
+
+
+def _made_by(project: Project, job: str) -> Project:
+    assert isinstance(project, JobProject)
+    return replace(project, job=job)
 
 
 def _refused() -> InputError:

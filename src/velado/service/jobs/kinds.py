@@ -1,6 +1,7 @@
 """The kinds of jobs: what each is about, who may submit it, its parameters, and what is done with its result.
 
-The web process reads this list; the work itself is in ``work``, which only the process of a job imports.
+The web process reads this list; the work itself is in ``work``, which only the process of a job imports. A job about a release
+has the document of the job that made it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import Any, Literal
 from pydantic import BaseModel
 from sqlalchemy.orm import Session as Db
 
-from velado.service.store.tables import Job
+from velado.service.jobs import parameters as of
+from velado.service.store.tables import Job, Release, Source
 
 About = Literal["project", "source", "release", "connection", "nothing"]
 Finish = Callable[[Db, Job, Mapping[str, Any]], None]
@@ -35,4 +37,54 @@ class Kind:
     finish: Finish | None = None
 
 
-KINDS: dict[str, Kind] = {}
+def _inspected(db: Db, job: Job, result: Mapping[str, Any]) -> None:
+    """A source is ready, with what was found in it."""
+    source = db.get(Source, job.source_id) if job.source_id else None
+    if source is None or source.state == "deleted":
+        return
+    source.rows, source.columns = result["rows"], list(result["columns"])
+    source.profile, source.suggestion = dict(result["profile"]), result["suggestion"]
+    source.copied, source.state = bool(result["copied"]), "ready"
+    # It stands in the source, and goes with it.
+    job.result = {key: result[key] for key in ("rows", "columns", "copied")}
+
+
+def _released(db: Db, job: Job, result: Mapping[str, Any]) -> None:
+    """There is a release. Its id stands in the result of the job."""
+    if job.project_id is None:
+        return
+    release = Release(
+        project_id=job.project_id, job_id=job.id, user_id=job.user_id, version=job.version or 1,
+        summary=dict(result["summary"]), manifest=dict(result["manifest"]), place=dict(result["place"]),
+    )  # fmt: skip
+    db.add(release)
+    db.flush()
+    job.release_id = release.id
+    job.result = {**result, "release": release.id}
+
+
+KINDS: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind("inspect", "source", "records.read", of.Nothing, "inspect", finish=_inspected),
+        Kind("estimate", "project", "jobs.analyse", of.Nothing, "estimate"),
+        Kind("run", "project", "jobs.release", of.Run, "run", finish=_released),
+        Kind("explore", "project", "jobs.analyse", of.Explore, "explore"),
+        Kind("evaluate", "release", "release.private", of.Evaluate, "evaluate"),
+        Kind("compare", "project", "jobs.analyse", of.Compare, "compare"),
+        Kind("balance", "project", "jobs.analyse", of.Balance, "balance"),
+        Kind("attack", "release", "jobs.analyse", of.Attack, "attack"),
+        Kind("report", "release", "jobs.release", of.Report, "report"),
+        Kind("check", "source", "jobs.analyse", of.Check, "check"),
+        Kind("fuzzify", "source", "jobs.analyse", of.Fuzzify, "fuzzify"),
+        Kind("appointments", "source", "records.read", of.Appointments, "appointments"),
+        Kind("study", "nothing", "studies.run", of.Study, "study"),
+        Kind("checks", "project", "profile.read", of.Nothing, "checks", quick=True),
+        Kind("hierarchy", "project", "profile.read", of.Hierarchy, "hierarchy", quick=True),
+        Kind("node", "project", "results.read", of.Node, "node", quick=True),
+        Kind("rows", "source", "records.read", of.Rows, "rows", quick=True),
+        Kind("tables", "connection", "connections.create", of.OnConnection, "tables", quick=True),
+        Kind("test", "connection", "connections.create", of.OnConnection, "test", quick=True),
+    )
+}
+"""All kinds, those that take longer first."""

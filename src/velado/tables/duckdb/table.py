@@ -209,6 +209,11 @@ class DuckDBTable(SqlTable):
         self.run(f"COPY ({query}) TO {literal(str(written))} ({form}, {IN_PLACE})")
         shutil.move(written, path)
 
+    def shown(self) -> pa.RecordBatchReader:
+        """All rows in their order, all cells as texts, some at a time."""
+        self.run("SET preserve_insertion_order = true")
+        return super().shown()
+
     def fetch(self, plan: Plan, order: str = "keep") -> pa.Table:
         """What the plan makes of the table, in memory."""
         self.run("SET preserve_insertion_order = true")

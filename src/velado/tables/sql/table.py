@@ -249,8 +249,27 @@ class SqlTable(Table):
                 found[translation.column] = ["(missing)" if r[0] in (None, ABSENT) else str(r[0]) for r in rows]
         return found
 
+    @abstractmethod
+    def batches(self, query: str) -> pa.RecordBatchReader:
+        """The rows of a result, some at a time."""
+
+    def shown(self) -> pa.RecordBatchReader:
+        """All rows, all cells as texts, some at a time."""
+        import pyarrow as pa
+
+        cells = ", ".join(f"{self.text_of(name)} AS {c}" for name, c in self.inner.items())
+        found = self.batches(f"SELECT {cells} FROM {self.of(self.header)}")
+        schema = pa.schema([(name, pa.string()) for name in self.inner])
+        texts = (pa.RecordBatch.from_arrays([a.cast(pa.string()) for a in b.columns], schema=schema) for b in found)
+        return pa.RecordBatchReader.from_batches(schema, texts)
+
     def page(
-        self, offset: int, limit: int, sort: str | None = None, where: Mapping[str, Text] | None = None
+        self,
+        offset: int,
+        limit: int,
+        sort: str | None = None,
+        where: Mapping[str, Text] | None = None,
+        descending: bool = False,
     ) -> pa.Table:
         """Some rows to look at, all cells as texts: sorted by a column, and only those with given values."""
         shown = ", ".join(f"{self.text_of(name)} AS {c}" for name, c in self.inner.items())
@@ -262,7 +281,8 @@ class SqlTable(Table):
         numbered = f"(SELECT t.*, {self.sql.row_number()} AS velado_row FROM {self.of(self.header)}) AS n"
         chosen = f"WHERE {' AND '.join(conditions)}" if conditions else ""
         # The cell itself, not its text of the same name.
-        order = "velado_row" if sort is None else f"n.{self.inner[sort]} IS NULL, n.{self.inner[sort]}, velado_row"
+        down = " DESC" if descending else ""
+        order = "velado_row" if sort is None else f"n.{self.inner[sort]} IS NULL, n.{self.inner[sort]}{down}, velado_row"
         found = self.arrow(
             f"SELECT {shown} FROM {numbered} {chosen} ORDER BY {order} LIMIT {int(limit)} OFFSET {int(offset)}"
         )

@@ -1,0 +1,54 @@
+"""Figures of a release that are kept beside it: those of its classes, as everybody may know them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from velado.evaluation import ClassFigures, Pair, public, released_figures
+from velado.release.result import Release
+
+MOST = 5_000_000
+
+
+def classes_of(release: Release) -> ClassFigures | None:
+    """The classes of a release as its readers see them; None where it was made part by part, or shows none."""
+    found = release.found
+    if found is None:
+        return None
+    pair = Pair.of(found.classes, found.kept, found.covers, found.labels, fuzzy=found.fuzzy)
+    return released_figures(public(pair))
+
+
+def save_classes(figures: ClassFigures, path: Path) -> str:
+    """Write classes as a Parquet file, the riskiest first; columns as `ClassFigures.header` calls them."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    found = figures.smallest_first().take(slice(0, MOST))
+    columns: list[pa.Array] = [pa.array(found.labels(j), pa.string()) for j in range(len(found.columns))]
+    columns.append(pa.array(found.sizes))
+    if found.people is not None:
+        columns.append(pa.array(found.people))
+    columns.append(pa.array(found.risk))
+    for named in found.sensitive.values():
+        columns += [
+            pa.array(array, mask=np.isnan(array) if array.dtype.kind == "f" else None) for array in named.values()
+        ]
+    # Names may occur twice, as a quasi-identifier may be called "risk".
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+    pyarrow.parquet.write_table(pa.Table.from_arrays(columns, _unique(found.header())), path)
+    return path.name
+
+
+def _unique(names: list[str]) -> list[str]:
+    found: list[str] = []
+    for name in names:
+        number, made = 1, name
+        while made in found:
+            number += 1
+            made = f"{name} #{number}"
+        found.append(made)
+    return found

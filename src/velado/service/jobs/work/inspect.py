@@ -1,0 +1,65 @@
+"""Look at a new source: what its columns are, which project suggests itself, and a copy to page through."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import velado
+from velado.errors import InputError
+from velado.questions.inspect import Inspection
+from velado.questions.suggest import Suggestion
+from velado.results import encoded
+from velado.service.documents.opening import entered
+from velado.service.jobs import failures
+from velado.service.jobs.task import Work
+from velado.service.jobs.work.shared import as_json, copy_texts, spoken, told
+from velado.tables import Session, Source, open_table
+
+
+def perform(work: Work) -> dict[str, Any]:
+    """Rows, columns, profile and suggestion of a source."""
+    task = work.task
+    follow = work.progress.through(copy=2, inspect=4, suggest=6)
+    with entered(work) as room:
+        source = room.opened(task.source)
+        thing = task.things["sources"][task.source]
+        copying = follow("copy")
+        with open_table(source, session=Session(copying)) as table:
+            columns = [{"name": field.name, "type": field.type.value} for field in table.columns]
+            into = task.things.get("copy") or thing.get("copy")
+            if into:
+                copy_texts(table, Path(into))
+        inspection = velado.inspect_table(source, follow("inspect"))
+        return {
+            "rows": inspection.rows,
+            "columns": columns,
+            "profile": {**_profile(inspection), "source": thing.get("name", "")},
+            "suggestion": _suggestion(source, inspection, task.source, follow("suggest")),
+            "copied": bool(into),
+        }
+
+
+def _profile(inspection: Inspection) -> dict[str, Any]:
+    found: dict[str, Any] = as_json(inspection)
+    for column, seen in zip(found["columns"], inspection.columns, strict=True):
+        column["reasons"] = spoken(seen.reason)
+    return {**found, "notes": told(inspection.notes)}
+
+
+def _suggestion(source: Source, inspection: Inspection, id: str | None, progress: Any) -> dict[str, Any]:
+    """What `velado.suggest` says, and the document of a project that runs; or why there is none."""
+    try:
+        found = velado.suggest(source, progress, inspection=inspection)
+    except InputError as error:
+        return {"problem": failures.told(error)}
+    data: dict[str, Any] = as_json(found)
+    for column, seen in zip(data["columns"], found.columns, strict=True):
+        column["reasons"] = spoken(seen.reason)
+    return {**data, "document": _document(found, id)}
+
+
+def _document(found: Suggestion, id: str | None) -> dict[str, Any]:
+    missing = {"missing": list(found.source.missing)} if found.source.missing else {}
+    data: dict[str, Any] = encoded(found.mapping({"source": id, **missing}, found.method))
+    return data

@@ -1,0 +1,124 @@
+"""What the work of several kinds of jobs has in common."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from velado.errors import InputError, Note
+from velado.i18n.language import LANGUAGES
+from velado.project import Project
+from velado.results import Result, encoded
+from velado.sentences import into
+from velado.service.documents.opening import Room
+from velado.service.jobs.parameters import Parameters
+from velado.service.jobs.task import Task, Work
+from velado.tables import Table
+
+Given = TypeVar("Given", bound=Parameters)
+GROUP = 100_000
+"""Rows that a page of a copy is looked for in."""
+
+
+def given(work: Work, kind: type[Given]) -> Given:
+    """The parameters of a task."""
+    return kind.model_validate(dict(work.task.parameters))
+
+
+def spoken(text: object) -> dict[str, str]:
+    """A sentence in every language."""
+    return {code: into(text, code) for code in LANGUAGES}
+
+
+def told(notes: Iterable[Note]) -> list[dict[str, Any]]:
+    """Notes in every language."""
+    return [
+        {"code": note.code, "message": spoken(note.message), **({"column": note.column} if note.column else {})}
+        for note in notes
+    ]
+
+
+def as_json(result: Any) -> Any:
+    """What a result says, without places of the server."""
+    found = result.as_dict() if isinstance(result, Result) else encoded(result)
+    return _named(found)
+
+
+PLACES = ("output", "manifest", "source", "database")
+
+
+def _named(found: Any) -> Any:
+    """Files and addresses by their names alone."""
+    if not isinstance(found, dict):
+        return found
+    return {key: name_of(value) if key in PLACES and isinstance(value, str) else value for key, value in found.items()}
+
+
+def name_of(place: str | Path | None) -> str | None:
+    """The name of a file, or of a table of a database, without where it is."""
+    if place is None:
+        return None
+    text = str(place)
+    return text.partition("#")[2] or text.rpartition("/")[2] if "://" in text else Path(text).name
+
+
+def save(folder: Path, name: str, data: Any) -> str:
+    """Write JSON that only the service reads, into the folder of a job; its name."""
+    handle = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump(data, file, ensure_ascii=False, allow_nan=False, default=str)
+    return name
+
+
+def copy_texts(table: Table, into_file: Path) -> None:
+    """A table as a Parquet file of texts, to page through; it appears when it is complete."""
+    import pyarrow.parquet
+
+    rows = table.shown()
+    part = into_file.with_name(f"{into_file.name}.{os.getpid()}.part")
+    try:
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        with pyarrow.parquet.ParquetWriter(part, rows.schema, compression="zstd", compression_level=1) as writer:
+            for batch in rows:
+                for first in range(0, batch.num_rows, GROUP):
+                    writer.write_batch(batch.slice(first, GROUP))
+        part.replace(into_file)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def release_of(task: Task) -> Mapping[str, Any]:
+    """The release that a job is about: its folder, document and place."""
+    found = task.things.get("release")
+    if not found or not Path(found["folder"]).is_dir():
+        raise InputError("no-release", "the release is not there any more", hint="Run the project again.")
+    return dict(found)
+
+
+def released_project(room: Room, work: Work) -> Project:
+    """The project of a release as it was when it was made, its files at hand."""
+    found = release_of(work.task)
+    data = room.translated(found.get("document") or work.task.document)
+    levels = ((found.get("result") or {}).get("parameters") or {}).get("levels")
+    if levels:
+        data = at_levels(data, levels)
+    folder = Path(found["folder"])
+    for table in data["tables"].values() if isinstance(data.get("tables"), Mapping) else (data,):
+        private = table["output"].get("manifest")
+        if private is not None and not (folder / private).is_file():
+            # Its process was killed right after the release had appeared.
+            del table["output"]["manifest"]
+    project = room.loaded(data)
+    room.released(folder, project)
+    return project
+
+
+def at_levels(data: Mapping[str, Any], levels: Mapping[str, int]) -> dict[str, Any]:
+    """A project that releases one node of the lattice, with the suppression that it allows anyway."""
+    method = data.get("method")
+    given = next(iter(method.values())) if isinstance(method, Mapping) and len(method) == 1 else None
+    limit = given.get("suppression") if isinstance(given, Mapping) else None
+    return {**data, "method": {"fixed": {"levels": dict(levels), **({} if limit is None else {"suppression": limit})}}}
