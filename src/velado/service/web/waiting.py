@@ -35,10 +35,10 @@ def wait_for(call: Call, job_id: str, seconds: float) -> dict[str, Any]:
     return found
 
 
-async def wait_for_end(service: Service, job_id: str, seconds: float) -> None:
-    """Come back when a job has ended, or after some seconds; meanwhile no thread is held."""
+async def wait_for_end(service: Service, job_id: str, seconds: float, stage: str | None = None) -> None:
+    """Come back when a job has ended (or is at another stage than this), or after some seconds; no thread is held."""
     until, pause = time.monotonic() + seconds, STEP
-    while not await run_in_threadpool(_ended, service, job_id):
+    while not await run_in_threadpool(_ended, service, job_id, stage):
         left = until - time.monotonic()
         if left <= 0:
             return
@@ -59,9 +59,11 @@ def _row(service: Service, job_id: str, *columns: Any) -> Any:
         return db.execute(select(*columns).where(Job.id == job_id)).first()
 
 
-def _ended(service: Service, job_id: str) -> bool:
-    row = _row(service, job_id, Job.state)
-    return row is None or row.state in queue.ENDED
+def _ended(service: Service, job_id: str, stage: str | None) -> bool:
+    row = _row(service, job_id, Job.state, Job.step)
+    if row is None or row.state in queue.ENDED:
+        return True
+    return stage is not None and (row.step or {}).get("stage", "") != stage
 
 
 def _outcome(service: Service, job_id: str) -> dict[str, Any] | None:

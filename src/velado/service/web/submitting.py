@@ -1,0 +1,141 @@
+"""Jobs that callers submit: what each kind is about, whether the caller may, and whether its parameters are right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pydantic import ValidationError
+from sqlalchemy.orm import Session as Db
+
+from velado.errors import suggest, way_to
+from velado.results import Discreet
+from velado.sentences import Sentence
+from velado.service.belongings import own, source_for
+from velado.service.documents import check_document
+from velado.service.errors import Conflict, Forbidden, Invalid, NotFound
+from velado.service.jobs import queue
+from velado.service.jobs.kinds import KINDS, Kind
+from velado.service.permissions import PROJECT, scoped
+from velado.service.store.tables import Connection, Job, Release
+from velado.service.web.call import Call
+
+SUBJECTS = ("project", "source", "release", "connection")
+
+
+@dataclass(repr=False)
+class Subject(Discreet):
+    """What a job is about."""
+
+    NAMES: ClassVar[tuple[str, ...]] = ("project_id", "source_id", "release_id")
+    project_id: str | None = None
+    version: int | None = None
+    document: Mapping[str, Any] | None = None
+    source_id: str | None = None
+    release_id: str | None = None
+    connection_id: str | None = None
+
+
+def submit(db: Db, call: Call, name: str, about: Mapping[str, str | None], parameters: Mapping[str, Any]) -> Job:
+    """Put a job into the queue."""
+    kind = _kind(name)
+    subject = _subject(db, call, kind, about)
+    given = checked(kind, {**parameters, **({"connection": subject.connection_id} if subject.connection_id else {})})
+    return queue.submit(
+        db, call.settings(db), kind.name, call.caller.id, given, project_id=subject.project_id, version=subject.version,
+        document=subject.document, source_id=subject.source_id, release_id=subject.release_id, quick=kind.quick,
+    )  # fmt: skip
+
+
+def _kind(name: str) -> Kind:
+    kind = KINDS.get(name)
+    if kind is None:
+        message = Sentence("there is no kind of job '{kind}'", kind=name[:60])
+        raise Invalid("unknown-kind", message, hint=suggest(name, KINDS), fields={"path": "kind"})
+    return kind
+
+
+def _subject(db: Db, call: Call, kind: Kind, about: Mapping[str, str | None]) -> Subject:
+    given = {name for name in SUBJECTS if about.get(name) is not None}
+    wanted = set() if kind.about == "nothing" else {kind.about}
+    for name in sorted(given ^ wanted):
+        message = (
+            Sentence("a job of the kind '{kind}' needs the id of a {subject}", kind=kind.name, subject=name)
+            if name in wanted
+            else Sentence("a job of the kind '{kind}' is not about a {subject}", kind=kind.name, subject=name)
+        )
+        raise Invalid("bad-request", message, fields={"path": name})
+    return _FOUND[kind.about](db, call, kind, about.get(kind.about) or "")
+
+
+def may_again(db: Db, call: Call, job: Job) -> None:
+    """Raise unless the caller may submit a job like this one."""
+    kind = _kind(job.kind)
+    if job.project_id is not None:
+        call.caller.project(db, job.project_id, kind.action)
+    elif job.user_id != call.caller.id:
+        raise Forbidden(kind.action)
+    elif kind.about == "nothing":
+        call.caller.require(kind.action)
+    elif kind.action not in scoped(call.caller.scopes):
+        raise Forbidden(kind.action)
+
+
+def _of_project(db: Db, call: Call, kind: Kind, id: str) -> Subject:
+    project = call.caller.project(db, id, kind.action)
+    check_document(project.document)
+    return Subject(project.id, project.version, project.document)
+
+
+def _of_release(db: Db, call: Call, kind: Kind, id: str) -> Subject:
+    release = db.get(Release, id)
+    if release is None:
+        raise NotFound()
+    call.caller.project(db, release.project_id, kind.action)
+    if release.state == "withdrawn":
+        raise Conflict("release-withdrawn", "the release was withdrawn")
+    made = db.get(Job, release.job_id)
+    return Subject(release.project_id, release.version, None if made is None else made.document, release_id=release.id)
+
+
+def _of_source(db: Db, call: Call, kind: Kind, id: str) -> Subject:
+    action = kind.action if kind.action in PROJECT else "profile.read"
+    source, _ = source_for(db, call.caller, id, action)
+    if source.state == "deleted":
+        raise NotFound()
+    return Subject(source_id=source.id)
+
+
+def _of_connection(db: Db, call: Call, kind: Kind, id: str) -> Subject:
+    return Subject(connection_id=own(db, call.caller, Connection, id, kind.action).id)
+
+
+def _of_nothing(db: Db, call: Call, kind: Kind, id: str) -> Subject:
+    call.caller.require(kind.action)
+    return Subject()
+
+
+_FOUND = {
+    "project": _of_project,
+    "release": _of_release,
+    "source": _of_source,
+    "connection": _of_connection,
+    "nothing": _of_nothing,
+}
+
+
+def checked(kind: Kind, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as the kind describes them, with its defaults; all that is wrong is told with its path, without values."""
+    try:
+        return kind.parameters.model_validate(dict(parameters)).model_dump(mode="json", exclude_unset=True)
+    except ValidationError as error:
+        found = []
+        for one in error.errors(include_url=False, include_context=False, include_input=False):
+            way = way_to("parameters", *(step if isinstance(step, int) else str(step) for step in one["loc"]))
+            message = Sentence("{path}: {problem}", path=way, problem=one["msg"][:200])
+            hint = Sentence("See the API reference at /api/v1/docs.")
+            found.append(Invalid("bad-request", message, hint=hint, fields={"path": way}))
+        first, *others = found
+        first.others = tuple(others)
+        raise first from None
