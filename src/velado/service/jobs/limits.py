@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,14 +32,13 @@ def restrict(memory: int, file_bytes: int) -> None:
         resource.setrlimit(limit, (most, most))
 
 
-def die_with_parent() -> None:
-    """Let the system kill this process when the thread that started it is gone, however it ended."""
+def die_with_parent(number: int = signal.SIGKILL) -> None:
+    """Let the system send this process a signal when the thread that started it is gone, however it ended."""
     if sys.platform != "linux":
         return
     import ctypes
-    import signal
 
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, int(number), 0, 0, 0)
 
 
 def memory(pid: int) -> int:

@@ -11,7 +11,7 @@ from velado.service.files import Files
 from velado.service.jobs import queue
 from velado.service.jobs.warm import FOLDER
 from velado.service.service import Service
-from velado.service.store.tables import Job, Worker, now
+from velado.service.store.tables import Job, Source, Worker, now
 
 QUESTIONS = timedelta(hours=1)
 """How long answers to questions are kept."""
@@ -28,6 +28,7 @@ def sweep(service: Service) -> None:
         db.execute(delete(Worker).where(Worker.seen < gone))
     remove_attempts(service)
     remove_warm(service)
+    remove_copies(service)
 
 
 def remove_attempts(service: Service) -> None:
@@ -50,6 +51,16 @@ def remove_warm(service: Service) -> None:
         alive = set(db.scalars(select(Worker.id)))
     for path in found:
         if path.name.partition("-")[0] not in alive:
+            Files.remove(path)
+
+
+def remove_copies(service: Service) -> None:
+    """Remove copies of sources that were deleted while a job made them."""
+    found = list(service.files.copies())
+    with service.store.reading() as db:
+        there = set(db.scalars(select(Source.id).where(Source.state != "deleted")))
+    for path in found:
+        if path.name.partition(".")[0] not in there:
             Files.remove(path)
 
 

@@ -24,6 +24,8 @@ from velado.service.settings import Settings
 from velado.service.store.tables import Connection, Job, Project, Release, Secret, Source, Upload, User, Version, now
 from velado.service.usable import outputs
 
+COPY = "copy.parquet"
+"""The copy of a source to page through, in the folder of the job that makes it."""
 NAMED = re.compile(r"(?:upload:)?([0-9a-f]{24})")
 
 
@@ -35,6 +37,14 @@ def build(db: Db, files: Files, settings: Settings, job: Job, kind: Kind) -> Tas
         job.id, job.attempt, job.kind, files.attempt(job.id, job.attempt), job.parameters, job.document, things.found(),
         limits(settings, kind), kind.work, job.project_id, job.source_id, key(job),
     )  # fmt: skip
+
+
+def take_copy(db: Db, files: Files, task: Task) -> None:
+    """Put the copy of a source that a job made to where pages are read from, unless the source was deleted meanwhile."""
+    made = task.folder / COPY
+    source = db.get(Source, task.source) if task.source else None
+    if source is not None and source.state != "deleted" and made.is_file():
+        made.replace(files.copy(source.id))
 
 
 def limits(settings: Settings, kind: Kind) -> dict[str, int]:
@@ -93,6 +103,7 @@ class _Things:
             "secrets": self._secrets(),
             "jobs": {id: thing for id in sorted(self.parameters) if (thing := self._job(id))},
             "release": self._release(),
+            "copy": str(self.files.attempt(self.job.id, self.job.attempt) / COPY) if self.job.source_id else None,
         }  # fmt: skip
 
     def _source(self, id: str) -> dict[str, Any] | None:

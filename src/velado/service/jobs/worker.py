@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import select
+import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -18,13 +19,13 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.orm import Session as Db
 
 from velado.errors import Cancelled, InternalError, VeladoError
-from velado.service.jobs import failures, queue, sweeping, tasks
+from velado.service.jobs import failures, limits, queue, sweeping, tasks
 from velado.service.jobs.child import COMMAND, Child
 from velado.service.jobs.kinds import KINDS, Kind
 from velado.service.jobs.running import Running
 from velado.service.jobs.warm import Explorers
 from velado.service.service import Service
-from velado.service.settings import Settings
+from velado.service.settings import Settings, load
 from velado.service.store.tables import Job, new_id, now
 from velado.service.store.tables import Worker as Row
 
@@ -263,6 +264,8 @@ class Worker:
         job = queue.finish(db, self.id, run.job, run.attempt, "done", result=outcome["result"])
         if job is not None and run.kind.finish is not None:
             run.kind.finish(db, job, outcome["result"])
+        if job is not None and run.task is not None:
+            tasks.take_copy(db, self.service.files, run.task)
         return job is not None
 
     def _died(self, run: Running) -> None:
@@ -286,3 +289,30 @@ class Worker:
     def _discard(self, run: Running) -> None:
         if run.task is not None:
             self.service.files.remove(run.task.folder)
+
+
+def run(service: Service) -> None:
+    """Work in the main thread until a signal says to stop; the second one ends everything at once."""
+    worker, stop = Worker(service), threading.Event()
+
+    def asked(number: int, frame: object) -> None:
+        if stop.is_set():
+            worker.kill()
+            os._exit(128 + number)
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, asked)
+    worker.run(stop)
+
+
+def main() -> None:
+    """``python -m velado.service.jobs.worker``: a worker with the settings of its environment, which ends with its parent."""
+    limits.die_with_parent(signal.SIGTERM)
+    service = Service.open(load())
+    run(service)
+    service.close()
+
+
+if __name__ == "__main__":
+    main()
