@@ -123,14 +123,16 @@ def _listen(lines: TextIO, tasks: SimpleQueue[tuple[Task, Progress]], say: Say) 
 
 
 def _watch(say: Say) -> Callable[[Step], None]:
-    """Tell steps: each stage when it begins, and now and then how far it is."""
-    last: tuple[str, float] = ("", 0.0)
+    """Tell steps: each stage when it begins for the first time, and now and then how far the work is."""
+    seen: set[str] = set()
+    last = 0.0
 
     def watch(step: Step) -> None:
         nonlocal last
         moment = time.monotonic()
-        if step.stage != last[0] or moment - last[1] >= PAUSE:
-            last = step.stage, moment
+        if step.stage not in seen or moment - last >= PAUSE:
+            seen.add(step.stage)
+            last = moment
             say({"step": step.as_dict()})
 
     return watch

@@ -37,7 +37,7 @@ class Running(Discreet):
     outcome: dict[str, Any] | None = None
     step: dict[str, Any] = field(default_factory=dict)
     stages: list[str] = field(default_factory=list)
-    stage: str = ""
+    seen: set[str] = field(default_factory=set)
     written: float = 0.0
     unwritten: bool = False
 
@@ -59,9 +59,10 @@ class Running(Discreet):
                 self.outcome = message
 
     def _at(self, step: dict[str, Any]) -> None:
-        if step["stage"] != self.stage:
-            self.stage = step["stage"]
-            self.stages.append(self.stage)
+        # Work that repeats itself goes through the same stages again and again; the log has each once.
+        if step["stage"] not in self.seen:
+            self.seen.add(step["stage"])
+            self.stages.append(step["stage"])
         self.step, self.unwritten = step, True
 
     def due(self) -> bool:

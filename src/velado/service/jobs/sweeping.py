@@ -64,11 +64,7 @@ def remove_copies(service: Service) -> None:
             Files.remove(path)
 
 
-def tidy(folder: Path | None) -> None:
-    """Leave in the folder of an attempt only its result: nothing temporary, and no empty folder."""
-    if folder is None or not folder.is_dir():
-        return
+def tidy(folder: Path) -> None:
+    """Leave in the folder of an attempt only its result, nothing temporary."""
     for path in (folder / "tmp", *folder.glob(".velado-*")):
         Files.remove(path)
-    if not any(folder.iterdir()):
-        folder.rmdir()

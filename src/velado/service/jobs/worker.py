@@ -240,8 +240,8 @@ class Worker:
         self._let_go(run)
         assert run.outcome is not None
         done = "result" in run.outcome
-        if done:
-            sweeping.tidy(run.task.folder if run.task else None)
+        if done and run.task is not None:
+            sweeping.tidy(run.task.folder)
         try:
             with self.service.store.writing() as db:
                 counts = self._finish(db, run, run.outcome)
@@ -256,6 +256,8 @@ class Worker:
         del self.running[run.job]
         if not (done and counts) or run.kind.quick:
             self._discard(run)
+        elif run.task is not None and not any(run.task.folder.iterdir()):
+            run.task.folder.rmdir()
 
     def _finish(self, db: Db, run: Running, outcome: dict[str, Any]) -> bool:
         if "result" not in outcome:
