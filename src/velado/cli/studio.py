@@ -45,6 +45,7 @@ def studio(
         return
     from velado.service.alone import run
 
+    signals.finish()
     run(settings_of(config, folder=folder, port=port), browser=browser, told=_told)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -72,6 +73,8 @@ class Store:
 def _engine(settings: Settings) -> Engine:
     if settings.sqlite:
         settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # SQLite makes its other files with the rights of this one.
+        os.close(os.open(settings.folder / FILE, os.O_CREAT | os.O_RDWR, 0o600))
         engine = create_engine(f"sqlite:///{settings.folder / FILE}", connect_args={"timeout": BUSY_SECONDS})
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
