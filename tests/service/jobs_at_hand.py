@@ -58,7 +58,12 @@ class AtHand:
         """A source of a file."""
         upload = self.upload(content, name)
         id = new_id()
-        self.sources[id] = {"kind": "upload", **self.uploads[upload], "options": options, "copy": str(self.files.copy(id))}
+        self.sources[id] = {
+            "kind": "upload",
+            **self.uploads[upload],
+            "options": options,
+            "copy": str(self.files.copy(id)),
+        }
         return id
 
     def table(self, rows: pa.Table, name: str = "people.csv") -> str:
@@ -97,7 +102,13 @@ class AtHand:
             "sources": self.sources, "uploads": self.uploads, "connections": self.connections, "secrets": self.sealed,
             **more.pop("things", {}),
         }  # fmt: skip
-        limits = {"memory": 8_000_000_000, "seconds": 60, "bytes": 10**9, "expanded_bytes": 10**9, **more.pop("limits", {})}
+        limits = {
+            "memory": 8_000_000_000,
+            "seconds": 60,
+            "bytes": 10**9,
+            "expanded_bytes": 10**9,
+            **more.pop("limits", {}),
+        }
         folder = self.files.attempt(job, attempt)
         folder.mkdir()
         return Task(
@@ -115,7 +126,9 @@ class AtHand:
     def released(self, document: Mapping[str, Any], **more: Any) -> dict[str, Any]:
         """Run a project; the release as later tasks name it."""
         task, result = self.do("run", document, **more)
-        return {"release": {"folder": str(task.folder), "document": document, "result": result, "place": result["place"]}}
+        return {
+            "release": {"folder": str(task.folder), "document": document, "result": result, "place": result["place"]}
+        }
 
     def people(self, rows: int = ROWS) -> str:
         """A source of some patients."""

@@ -62,6 +62,19 @@ def build(
     return hierarchy
 
 
+def build_unchecked(
+    column: str,
+    spec: Any,
+    values: Sequence[Text] | Mapping[Text, int] | Mapping[str, int],
+    *,
+    format: Formats = None,
+    missing: str = "own-category",
+    folder: Path | None = None,
+) -> Hierarchy:
+    """The hierarchy of a column, also where it does not cover all values that occur: to be mended."""
+    return _unchecked(column, spec, values, format, missing, folder)[0]
+
+
 def build_preview(
     column: str,
     spec: Any,

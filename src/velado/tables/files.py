@@ -89,13 +89,18 @@ def check_regular(path: Path) -> None:
         raise InputError("not-a-file", "this is a device or a pipe, not a file", file=path)
 
 
+allowed_memory: int | None = None
+"""Bytes that this process may use, where somebody ends it if it takes more."""
+
+
 def free_memory() -> int:
-    """Bytes of memory that are free on this machine."""
+    """Bytes of memory that are free on this machine, or that this process may use."""
     try:
         lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
-        return int(lines["MemAvailable"].split()[0]) * 1024
+        free = int(lines["MemAvailable"].split()[0]) * 1024
     except (OSError, KeyError, ValueError):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+        free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    return free if allowed_memory is None else min(free, allowed_memory)
 
 
 def contents(path: Path, most: int = LARGEST_TEXT) -> bytes:

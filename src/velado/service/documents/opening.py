@@ -10,15 +10,17 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError, VeladoError
+from velado.models import PrivacyModel
 from velado.operations.keys import DIGITS, Keyed
 from velado.project import Project
+from velado.project.arguments import models_of
 from velado.project.places import What, walk
 from velado.sentences import Sentence
 from velado.service.documents.addresses import check_address, reached
@@ -27,7 +29,7 @@ from velado.service.documents.discretion import discreet
 from velado.service.documents.exchange import plain_name
 from velado.service.expansion import MOST, check_expansion
 from velado.service.jobs.task import Work
-from velado.tables import Address, Source
+from velado.tables import Address, Source, files
 from velado.tables.source import HOLDS_TABLES, LINES, TEXTS, format_of
 
 INPUTS = "inputs"
@@ -78,6 +80,7 @@ class Room:
         self.work, self.task, self.things = work, work.task, work.task.things
         self.folder = work.task.folder
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        files.allowed_memory = work.task.limits.get("memory")
         self._links: dict[str, Path] = {}
         self._extra: list[Path] = []
         self._addresses: set[Address] = set()
@@ -88,6 +91,7 @@ class Room:
         for name in self._variables:
             os.environ.pop(name, None)
         shutil.rmtree(self.folder / INPUTS, ignore_errors=True)
+        files.allowed_memory = None
         for path in self._extra:
             path.unlink(missing_ok=True)
 
@@ -187,6 +191,22 @@ class Room:
                     path.symlink_to(there)
                     self._extra.append(path)
 
+    def models(self, given: Sequence[Mapping[str, Any]]) -> tuple[PrivacyModel, ...]:
+        """Models that stand in parameters, as a document writes them."""
+        check_document({"models": given})
+        found = models_of(walk({"models": list(given)}, self._visit)["models"])
+        self._check_models(found)
+        return found
+
+    def other_release(self, job: str) -> Source | None:
+        """The release of another job, if the task may use it and it is a file."""
+        found = (self.things.get("jobs") or {}).get(job)
+        place = ((found or {}).get("result") or {}).get("place") or {}
+        if found is None or place.get("kind") != "file":
+            return None
+        path = Path(found["folder"]) / plain_name(str(place["file"]))
+        return Source(path=self._linked(f"job:{job}", path, path.name, None), names="exact")
+
     # Inside
 
     def _visit(self, what: What, value: Any) -> Any:
@@ -263,19 +283,22 @@ class Room:
         self._check_source(source)
         allowed = set(self._links.values())
         for column in project.columns:
-            files: list[Path] = []
+            read: list[Path] = []
             if isinstance(column.hierarchy, Mapping) and "file" in column.hierarchy:
-                files.append(project.folder / str(column.hierarchy["file"]))
+                read.append(project.folder / str(column.hierarchy["file"]))
             if column.operation is not None:
-                files += column.operation.files(project.folder).values()
+                read += column.operation.files(project.folder).values()
             if isinstance(column.operation, Keyed) and column.operation.key.removeprefix("env:") not in self._variables:
                 raise _refused()
-            if not allowed.issuperset(files):
+            if not allowed.issuperset(read):
                 raise _refused()
-        populations = {project.folder / path for model in project.models for path in model.populations}
-        if not allowed.issuperset(populations):
-            raise _refused()
+        self._check_models(project.models)
         self._check_output(project)
+
+    def _check_models(self, models: Sequence[PrivacyModel]) -> None:
+        populations = {self.folder / path for model in models for path in model.populations}
+        if not populations.issubset(self._links.values()):
+            raise _refused()
 
     def _check_source(self, source: Source) -> None:
         here = source.path in self._links.values() and source.database is None
@@ -285,8 +308,8 @@ class Room:
 
     def _check_output(self, project: Project) -> None:
         output = project.output
-        files = [path for path in (output.path, output.recoding, output.manifest) if path is not None]
-        outside = any(path.parent != self.folder for path in files)
+        written = [path for path in (output.path, output.recoding, output.manifest) if path is not None]
+        outside = any(path.parent != self.folder for path in written)
         elsewhere = output.url is not None or (output.database is not None and output.database not in self._addresses)
         if outside or elsewhere or output.in_memory:
             raise _refused()

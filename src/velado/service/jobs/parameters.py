@@ -44,8 +44,12 @@ class Explore(Parameters):
 
 
 class Node(Parameters):
-    """One node with its classes, at most ``limit``, the smallest first; ``records``: with so many rows of it, as examples."""
+    """One node with its classes, at most ``limit``, the smallest first; ``records``: with so many rows of it, as examples.
 
+    ``exploration`` is the job that has looked at all nodes; without it they are looked at anew.
+    """
+
+    exploration: Id | None = None
     levels: dict[ColumnName, Level] | Annotated[list[Level], Field(max_length=1000)]
     l: Annotated[int, Field(ge=1, le=1000)] = 2  # noqa: E741
     offset: Annotated[int, Field(ge=0)] = 0
@@ -96,7 +100,7 @@ class Balance(_Gridded):
 
 
 class Attack(Parameters):
-    """What an adversary can do with a release; ``external`` and ``other`` are sources."""
+    """What an adversary can do with a release; ``external`` is a source, ``other`` too, or the job of another release."""
 
     only: list[str] | None = None
     external: Id | None = None
@@ -141,10 +145,10 @@ class Fuzzify(Parameters):
 class SlotsLike(Parameters):
     """Invented slots: how many, their capacities, and for how many people there must be places."""
 
-    slots: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    min_capacity: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
-    max_capacity: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    people: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    slots: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    people: Annotated[int, Field(ge=0, le=100_000_000)] | None = None
+    lowest: Annotated[int, Field(ge=0, le=100_000_000)] | None = None
+    highest: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
     seed: Seed | None = None
 
 

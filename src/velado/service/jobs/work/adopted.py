@@ -36,6 +36,7 @@ def take_over(project: Project, work: Work) -> dict[str, Any] | None:
         },
         "manifest": {"tables": {name: part["manifest"] for name, part in parts.items()}},
         "private": {name: part["private"] for name, part in parts.items()},
+        "notes": [],
     }
 
 
@@ -64,12 +65,12 @@ def _part(project: Project, manifest: dict[str, Any], work: Work) -> dict[str, A
         kept["evaluation"] = as_json(velado.evaluate(None, None, project=project, progress=work.progress))
     files["figures"] = save(folder, f"{before}{PRIVATE}", kept)
     files["rows"] = copied(project, folder / f"{before}{ROWS}")
-    return {"summary": _summary(project, manifest), "manifest": manifest, "private": files}
+    return {"summary": _summary(project, manifest), "manifest": manifest, "private": files, "notes": []}
 
 
 def _summary(project: Project, manifest: dict[str, Any]) -> dict[str, Any]:
     """What a run says of a release, from its manifest."""
-    place = {"output": manifest["output"]["name"], "manifest": None, "notes": []}
+    place = {"output": manifest["output"]["name"], "manifest": None}
     if project.light:
         treated = {name: c["operation"] for name, c in manifest["columns"].items() if "operation" in c}
         return {

@@ -55,12 +55,9 @@ def save_nodes(found: Exploration, path: Path) -> None:
     arrays = [pa.array(v.astype(np.int16)) for v in vectors]
     names += ["height", "status", "minimal"]
     arrays += [pa.array(found.heights.astype(np.int32)), pa.array(found.status), pa.array(found.minimal)]
-    for name, values in found.measured.items():
-        missing = np.isnan(values) if values.dtype.kind == "f" else None
-        if name in found.whole and values.dtype.kind == "f":
-            values = np.where(np.isfinite(values), values, 0).astype(np.int64)
-        names.append(name)
-        arrays.append(pa.array(values, mask=missing))
+    # Where there is no figure stands NaN, as in the exploration itself: a null is what was hidden from somebody.
+    names += list(found.measured)
+    arrays += [pa.array(values) for values in found.measured.values()]
     table = pa.Table.from_arrays(arrays, names)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "wb") as file, pa.ipc.new_file(file, table.schema) as writer:

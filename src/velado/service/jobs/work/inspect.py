@@ -27,7 +27,7 @@ def perform(work: Work) -> dict[str, Any]:
         copying = follow("copy")
         with open_table(source, session=Session(copying)) as table:
             columns = [{"name": field.name, "type": field.type.value} for field in table.columns]
-            into = task.things.get("copy") or thing.get("copy")
+            into = task.things.get("copy", thing.get("copy"))
             if into:
                 copy_texts(table, Path(into))
         inspection = velado.inspect_table(source, follow("inspect"))

@@ -49,6 +49,7 @@ def _several(project: Project, releases: Releases, room: Room) -> dict[str, Any]
         },
         "manifest": {"tables": {name: part["manifest"] for name, part in parts.items()}},
         "private": {name: part["private"] for name, part in parts.items()},
+        "notes": [{**note, "table": name} for name, part in parts.items() for note in part["notes"]],
     }
 
 
@@ -72,8 +73,12 @@ def _one(project: Project, release: Release | LightRelease, room: Room, before: 
     else:
         files["figures"] = save(folder, f"{before}{PRIVATE}", {"manifest": release.private_manifest})
     files["rows"] = copied(project, folder / f"{before}{ROWS}")
-    summary = {**as_json(release), "notes": told(release.notes)}
-    return {"summary": summary, "manifest": release.manifest, "private": files}
+    return {
+        "summary": as_json(release),
+        "manifest": release.manifest,
+        "private": files,
+        "notes": told(release.notes),
+    }
 
 
 def copied(project: Project, path: Path) -> str:

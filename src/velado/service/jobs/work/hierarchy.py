@@ -1,0 +1,122 @@
+"""Hierarchies of a project as they are built from its table: levels, coverage, and what is not covered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from velado.errors import InputError, VeladoError, suggest
+from velado.hierarchies.build import build_unchecked
+from velado.hierarchies.preview import preview
+from velado.project import Project
+from velado.results import encoded
+from velado.schema.columns import Column
+from velado.schema.values import values_of
+from velado.service.documents.discretion import discreet
+from velado.service.documents.opening import Room, entered
+from velado.service.jobs import failures
+from velado.service.jobs import parameters as of
+from velado.service.jobs.task import Work
+from velado.service.jobs.work.shared import given
+from velado.tables import Session, open_table
+from velado.values import Text
+
+UNCOVERED = 500
+"""Values without a place in their hierarchy that are listed."""
+
+
+def perform(work: Work) -> dict[str, Any]:
+    """The hierarchies of all columns that have one, or of one column; a problem of one leaves the others as they are."""
+    wanted = given(work, of.Hierarchy)
+    document = _table_of(work.task.document or {}, wanted.table)
+    columns = _chosen(document, wanted)
+    with entered(work) as room:
+        found = {}
+        for name, spec in columns.items():
+            try:
+                found[name] = _one(work, room, _alone(document, name, spec), wanted)
+            except VeladoError as error:
+                if wanted.column is not None:
+                    raise
+                found[name] = {"problem": failures.told(discreet(error, room.folder))}
+    return {"columns": found}
+
+
+def _table_of(document: Mapping[str, Any], table: str | None) -> Mapping[str, Any]:
+    """The project, or one table of it."""
+    tables = document.get("tables")
+    if not isinstance(tables, Mapping):
+        return document
+    if table not in tables or not isinstance(tables[table], Mapping):
+        raise InputError("unknown-table", "which table of the project?", hint=suggest(str(table), tables))
+    return {**tables[table], "attributes": document.get("attributes") or {}}
+
+
+def _chosen(document: Mapping[str, Any], wanted: of.Hierarchy) -> dict[str, dict[str, Any]]:
+    given = document.get("columns")
+    columns = (
+        {name: _described(document, name, spec) for name, spec in given.items()} if isinstance(given, Mapping) else {}
+    )
+    if wanted.column is None:
+        return {
+            n: s for n, s in columns.items() if s.get("role") == "quasi-identifier" or s.get("hierarchy") is not None
+        }
+    if wanted.column not in columns and wanted.description is None:
+        raise InputError(
+            "unknown-column",
+            "the project has no such column",
+            column=wanted.column,
+            hint=suggest(wanted.column, columns),
+        )
+    spec = columns.get(wanted.column, {"role": "quasi-identifier"})
+    if spec.get("role") == "identifier":
+        raise InputError("identifier", "identifiers are not generalized and not shown", column=wanted.column)
+    return {wanted.column: spec if wanted.description is None else {**spec, "hierarchy": wanted.description}}
+
+
+def _described(document: Mapping[str, Any], name: str, spec: Any) -> dict[str, Any]:
+    """A column with what it takes from its attribute."""
+    own = dict(spec) if isinstance(spec, Mapping) else {"role": spec}
+    attributes = document.get("attributes")
+    shared = attributes.get(str(own.get("attribute", name))) if isinstance(attributes, Mapping) else None
+    return {**(shared if isinstance(shared, Mapping) else {}), **own}
+
+
+def _alone(document: Mapping[str, Any], name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+    """A project of one column, so that what is not finished elsewhere does not matter."""
+    kept = {key: spec[key] for key in ("type", "hierarchy", "format", "missing") if spec.get(key) is not None}
+    return {
+        "source": document.get("source"), "columns": {name: {"role": "quasi-identifier", **kept}}, "rest": "drop",
+        "models": [{"k-anonymity": {"k": 2}}],
+    }  # fmt: skip
+
+
+def _one(work: Work, room: Room, document: Mapping[str, Any], wanted: of.Hierarchy) -> dict[str, Any]:
+    project = room.project(document)
+    (column,) = project.columns
+    values = _values(work, project, column)
+    built = build_unchecked(
+        column.name, column.hierarchy, values, format=column.format, missing=column.missing, folder=project.folder
+    )
+    lacking = [v for v in values if v not in built.code]
+    rows = built.rows()
+    return {
+        **encoded(preview(built, values)),
+        "uncovered_values": lacking[:UNCOVERED],
+        **({"rows": rows[wanted.offset : wanted.offset + wanted.values], "total": len(rows)} if wanted.values else {}),
+    }
+
+
+def _values(work: Work, project: Project, column: Column) -> Mapping[Text, int]:
+    """The values of a column with their records; a warm process remembers them."""
+    kept = work.memory.setdefault("values", {})
+    key = (repr((work.task.document or {}).get("source")), str(project.source.name), column.name)
+    if key not in kept:
+        with open_table(project.source, project.folder, Session(work.progress)) as table:
+            if column.name not in table.header:
+                raise InputError(
+                    "unknown-column", "the table has no such column", column=column.name,
+                    hint=suggest(column.name, table.header),
+                )  # fmt: skip
+            kept[key] = values_of([table.count([column.name])], column.name)
+    return kept[key]  # type: ignore[no-any-return]
