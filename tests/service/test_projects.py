@@ -485,7 +485,7 @@ def test_a_project_goes_with_all_that_is_its(service: Service, person: Person) -
     assert me.get(f"{API}/projects/{project['id']}").status_code == 404
     with service.store.reading() as db:
         for kind in (Job, Release, Version, Member):
-            rows = db.scalars(select(kind).where(kind.project_id == project["id"])).all()  # type: ignore[attr-defined]
+            rows = db.scalars(select(kind).where(kind.project_id == project["id"])).all()
             assert rows == [], kind
         assert db.get(Project, other["id"]) is not None
         line = db.scalars(select(AuditLine).order_by(AuditLine.number.desc())).first()

@@ -16,13 +16,13 @@ from sqlalchemy.orm import Session as Db
 
 from velado.errors import InputError
 from velado.project.importers.anonylitics.project import import_anonylitics
+from velado.project.places import What, walk
 from velado.project.yaml_file import read_yaml
 from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.service.accounts.caller import Caller
 from velado.service.documents import from_file
 from velado.service.documents.checking import upload_of
-from velado.project.places import What, walk
 from velado.service.errors import Conflict, Invalid
 from velado.service.store.tables import Source
 from velado.service.usable import Usable

@@ -14,10 +14,10 @@ from typing import Any
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session as Db
 
+from velado.project.places import What, walk
 from velado.sentences import Sentence
 from velado.service.accounts.caller import SAMPLE, Caller
 from velado.service.documents import references
-from velado.project.places import What, walk
 from velado.service.errors import Invalid
 from velado.service.permissions import LEARNER, STEWARD
 from velado.service.store.tables import Connection, GroupMember, Member, Project, Source, Upload

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
 from sqlalchemy.orm import Session as Db
 
+from velado.service.errors import Conflict, NotFound
 from velado.service.jobs import queue
 from velado.service.store.tables import Job, Project
 from velado.service.web.call import Call
@@ -38,6 +39,25 @@ def of_project(
         db, call.settings(db), kind, call.caller.id, parameters or {}, project_id=project.id,
         version=version or project.version, document=document or project.document, release_id=release, quick=quick,
     )  # fmt: skip
+
+
+def job_of(db: Db, call: Call, id: str, kinds: Sequence[str], action: str) -> Job:
+    """A job of one of these kinds that is done, in a project where an action is allowed."""
+    job = db.get(Job, id)
+    if job is None or job.kind not in kinds or job.project_id is None:
+        raise NotFound()
+    call.caller.project(db, job.project_id, action)
+    return done(job)
+
+
+def done(job: Job) -> Job:
+    """Raise unless a job has a result."""
+    if job.state != "done":
+        raise Conflict(
+            "not-done", "the job has no result, or none yet", hint="Wait for it, or look at why it failed.",
+            fields={"state": job.state},
+        )  # fmt: skip
+    return job
 
 
 def begun(job: Job) -> JobBegun:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from fastapi import Path as InPath
 from fastapi.responses import StreamingResponse
 
 from velado.service.documents import plain_name
 from velado.service.errors import NotFound
+from velado.service.web.security import attachment
 
 BLOCK = 1 << 20
 Number: Any = InPath(ge=0, lt=2**53)
@@ -27,14 +26,10 @@ TYPES = {
 BYTES = "application/octet-stream"
 
 
-def headers(name: str, *, inline: bool = False) -> dict[str, str]:
+def headers(name: str) -> dict[str, str]:
     """Headers of a download: a name in plain letters, the true one beside it (RFC 6266), and nothing that keeps a copy."""
-    safe = plain_name(name)
-    letters = unicodedata.normalize("NFKD", safe).encode("ascii", "ignore").decode()
-    letters = "".join(c if c.isalnum() or c in "._-" else "_" for c in letters).strip("._") or "download"
-    way = "inline" if inline else "attachment"
     return {
-        "Content-Disposition": f"{way}; filename=\"{letters}\"; filename*=UTF-8''{quote(safe, safe='')}",
+        "Content-Disposition": attachment(plain_name(name)),
         "Cache-Control": "no-store",
         "X-Content-Type-Options": "nosniff",
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import Select, and_, or_
 from sqlalchemy.orm import InstrumentedAttribute
@@ -11,17 +11,15 @@ from sqlalchemy.orm import Session as Db
 
 from velado.service.errors import Invalid
 
-T = TypeVar("T")
-
 
 def newest(
     db: Db,
-    query: Select[tuple[T]],
+    query: Select[Any],
     moment: InstrumentedAttribute[datetime],
     id: InstrumentedAttribute[str],
     limit: int,
     after: str | None,
-) -> tuple[list[T], str | None]:
+) -> tuple[list[Any], str | None]:
     """A page of a query by a moment, the newest first, and what ``after`` must be for the next one."""
     if after is not None:
         last, name = _place(after)
@@ -36,11 +34,10 @@ def newest(
 def _place(after: str) -> tuple[datetime, str]:
     when, _, name = after.partition("~")
     try:
-        moment = datetime.fromisoformat(when)
-        moment.astimezone()
+        moment = datetime.fromisoformat(when).astimezone()
     except (ValueError, OverflowError):
-        moment = None  # type: ignore[assignment]
-    if moment is None or moment.tzinfo is None or not name.isalnum():
+        moment = None
+    if moment is None or not name.isalnum():
         raise Invalid(
             "bad-request", "'after' is no place in this list", hint="Send the 'next' of the page before.",
             fields={"path": "after"},

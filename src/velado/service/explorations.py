@@ -1,0 +1,169 @@
+"""Explorations as the web process reads them: the head in the store, all nodes in an Arrow file that the job wrote.
+
+Who may not read records gets figures in which small counts are gone, and with them what tells of them: the share of
+suppressed records, the highest risk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from velado.errors import suggest
+from velado.questions.exploration import PLAIN, SORTS, STATUSES, Levels
+from velado.sentences import Sentence
+from velado.service.errors import Invalid, NotFound
+
+FILE = "nodes.arrow"
+FEWER, SMALL = "fewer than 3", 3
+SMALL_COUNTS = ("suppressed", "smallest", "largest", "average", "k")
+TOLD_BY: Mapping[str, str] = {"share": "suppressed", "highest_risk": "smallest", "average_risk": "average"}
+"""Figures that give a count away."""
+OF_PEOPLE = ("k-anonymity", "k-map", "alpha-k", "q-anonymity", "average-risk")
+"""Models whose figures count people."""
+
+
+def table_of(folder: Path, *, masked: bool) -> pa.Table:
+    """All nodes, in lexicographic order; nothing is read before it is looked at."""
+    try:
+        found = pa.ipc.open_file(pa.memory_map(str(folder / FILE))).read_all()
+    except (OSError, pa.ArrowInvalid):
+        raise NotFound() from None
+    return without_small(found) if masked else found
+
+
+def without_small(table: pa.Table) -> pa.Table:
+    """The nodes with nulls in the place of counts of one or two people, and of what tells of them.
+
+    Columns ``small(…)`` say which they are, since there are other nulls, too.
+    """
+    small = {name: _small(table[name]) for name in SMALL_COUNTS if name in table.column_names}
+    for name in table.column_names:
+        model = name.partition("(")[2].rstrip(")").partition(" ")[0]
+        if name.startswith(("achieved(", "reached(")) and model in OF_PEOPLE:
+            # Of the released classes, and of all of them: the smallest gives the others away.
+            small[name] = small["smallest" if name.startswith("achieved(") else "k"]
+    small |= {name: small[count] for name, count in TOLD_BY.items() if count in small and name in table.column_names}
+    for name, where in small.items():
+        column = table[name]
+        hidden = pc.if_else(where, pa.scalar(None, column.type), column)
+        table = table.set_column(table.column_names.index(name), name, hidden)
+    for name, where in small.items():
+        table = table.append_column(f"small({name})", where)
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), b"velado.small": FEWER.encode()})
+
+
+def _small(column: Any) -> Any:
+    return pc.fill_null(pc.and_(pc.greater(column, 0), pc.less(column, SMALL)), False)
+
+
+def as_file(table: pa.Table) -> bytes:
+    """A table as an Arrow file."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def chosen(table: pa.Table, status: Sequence[str], sort: str, top: int | None) -> pa.Table:
+    """The nodes with one of the statuses, in order; satisfying ones include the minimal ones and the optimal one.
+
+    Nodes without the figure by which they are sorted come last, ties by objective, height and level vector.
+    """
+    for word, known, path in (*((w, STATUSES, "status") for w in status), (sort, SORTS, "sort")):
+        if word not in known:
+            message = Sentence("'{word}' is none of: {known}", word=word, known=list(known))
+            raise Invalid("bad-option", message, hint=suggest(word, known), fields={"path": path})
+    table = table.append_column("number", pa.array(range(table.num_rows), pa.int64()))
+    if status:
+        mask = _having(table, status[0])
+        for word in status[1:]:
+            mask = pc.or_(mask, _having(table, word))
+        table = table.filter(mask)
+    if sort != "levels":
+        keys = dict.fromkeys((sort, "objective", "height", "number"))
+        table = table.sort_by([(key, "ascending") for key in keys])
+    return table if top is None else table.slice(0, top)
+
+
+def _having(table: pa.Table, status: str) -> Any:
+    if status == "minimal":
+        return table["minimal"]
+    number = STATUSES.index(status)
+    return pc.less_equal(table["status"], number) if status == "satisfying" else pc.equal(table["status"], number)
+
+
+def rows(table: pa.Table, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """Nodes as JSON; what is too small to be told is a text."""
+    found = []
+    for row in table.to_pylist():
+        told = {name: FEWER if row.get(f"small({name})") else value for name, value in row.items()}
+        found.append({
+            "levels": [row[f"level({c})"] for c in columns], "height": row["height"], "minimal": bool(row["minimal"]),
+            "status": STATUSES[row["status"]], **{name: told.get(name) for name in PLAIN},
+            "achieved": _of(told, "achieved("), "reached": _of(told, "reached("),
+        })  # fmt: skip
+    return found
+
+
+def _of(row: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    return {name[len(prefix) : -1]: value for name, value in row.items() if name.startswith(prefix)}
+
+
+def vector(text: str, head: Mapping[str, Any], path: str = "levels") -> Levels:
+    """A level vector such as ``1,0,2`` of the lattice."""
+    parts = text.split(",")
+    sizes = head["levels"]
+    fits = len(parts) == len(sizes) and all(
+        p.isascii() and p.isdecimal() and len(p) < 6 and int(p) < n for p, n in zip(parts, sizes, strict=True)
+    )
+    if not fits:
+        ranges = ", ".join(f"{c} 0–{n - 1}" for c, n in zip(head["columns"], sizes, strict=True))
+        raise Invalid(
+            "bad-node", "the lattice has no such node",
+            hint=Sentence("A node has the level of each column: {ranges}.", ranges=ranges), fields={"path": path},
+        )  # fmt: skip
+    return tuple(map(int, parts))
+
+
+def fixed(document: Mapping[str, Any], head: Mapping[str, Any], levels: Levels) -> dict[str, Any]:
+    """The document that releases a node: its levels, and no more suppressed records than the exploration allowed."""
+    chosen = dict(zip(head["columns"], levels, strict=True))
+    return {**document, "method": {"fixed": {"levels": chosen, "suppression": f"{int(head['limit'])} records"}}}
+
+
+def masked_node(node: Mapping[str, Any]) -> dict[str, Any]:
+    """A node with its classes for who may not read records: no example rows, no small counts, nothing that tells of them."""
+    found: dict[str, Any] = masked({key: value for key, value in node.items() if key != "examples"})
+    sizes = found.get("sizes", [])
+    small = sum(often for size, often in sizes if size < SMALL)
+    rest = [pair for pair in sizes if pair[0] >= SMALL]
+    return {**found, "sizes": [[FEWER, small], *rest] if small else rest}
+
+
+CLASS_COUNTS = ("records", "people", "size", *SMALL_COUNTS)
+CLASS_TOLD = {**TOLD_BY, "risk": "records"}
+
+
+def masked(value: Any) -> Any:
+    """Figures as JSON without counts of one or two people, and what tells of them."""
+    if isinstance(value, list):
+        return [masked(one) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    small = {name for name in CLASS_COUNTS if _is_small(value.get(name))}
+    hidden = small | {name for name, count in CLASS_TOLD.items() if count in small}
+    found = {key: FEWER if key in hidden else masked(part) for key, part in value.items()}
+    for key, count in (("achieved", "smallest"), ("reached", "k")):
+        figures = found.get(key)
+        if count in small and isinstance(figures, Mapping):
+            found[key] = {n: FEWER if n.partition(" ")[0] in OF_PEOPLE else v for n, v in figures.items()}
+    return found
+
+
+def _is_small(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < SMALL

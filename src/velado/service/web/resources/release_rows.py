@@ -1,0 +1,82 @@
+"""The rows and the classes of a release, page by page, from the copies that its run left beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+from sqlalchemy.orm import Session as Db
+
+from velado.service import releases
+from velado.service.explorations import FEWER, SMALL
+from velado.service.releases import release_of
+from velado.service.slices import read_slice
+from velado.service.store.tables import Release
+from velado.service.web.call import Call, Called
+from velado.service.web.shapes import Limit
+
+router = APIRouter(tags=["releases"])
+Offset = Annotated[int, Query(ge=0, lt=2**53, description="The number of the first")]
+OneTable = Annotated[str | None, Query(max_length=300, description="Which table, of a release of several")]
+
+
+class Page(BaseModel):
+    """Some rows of a table: ``total`` is how many there are."""
+
+    columns: list[str]
+    rows: list[list[Any]]
+    offset: int
+    total: int
+    masked: bool = False
+
+
+@router.get("/releases/{id}/classes")
+def list_classes(call: Called, id: str, offset: Offset = 0, limit: Limit = 100, table: OneTable = None) -> Page:
+    """The equivalence classes of a release with size, risk and figures of sensitive columns, the riskiest first."""
+    with call.reading() as db:
+        release = release_of(db, call.caller, id, "release.download")
+        allowed = call.caller.actions_in(db, release.project_id)
+        if "results.read" not in allowed:
+            releases.check_given_out(release, call.settings(db))
+        path = releases.file_of(db, call.service.files, release, "classes", table)
+    found = _page(path, offset, limit)
+    return found if "records.read" in allowed else _masked(found)
+
+
+@router.get("/releases/{id}/rows")
+def list_rows(call: Called, id: str, offset: Offset = 0, limit: Limit = 100, table: OneTable = None) -> Page:
+    """The released rows, page by page."""
+    with call.writing() as db:
+        release = release_of(db, call.caller, id, "release.download")
+        _check_seen(db, call, release)
+        path = releases.file_of(db, call.service.files, release, "rows", table)
+        found = _page(path, offset, limit)
+        call.audit(db, "release.rows", release.id, rows=len(found.rows))
+    return found
+
+
+def _check_seen(db: Db, call: Call, release: Release) -> None:
+    """Who may read the records may look at a release before it is approved; a withdrawn one is nobody's."""
+    before = release.state == releases.MADE and "records.read" in call.caller.actions_in(db, release.project_id)
+    if not before:
+        releases.check_given_out(release, call.settings(db))
+
+
+def _page(path: Path, offset: int, limit: int) -> Page:
+    found = read_slice(path, offset, limit)
+    return Page(columns=found.columns, rows=found.rows, offset=offset, total=found.total)
+
+
+def _masked(page: Page) -> Page:
+    """Without counts of one or two people, and the risks that tell of them."""
+    # A quasi-identifier may have the name of a figure; it stands before it.
+    last = {name.partition(" #")[0]: j for j, name in enumerate(page.columns)}
+    counts = [last[name] for name in ("records", "people") if name in last]
+    for row in page.rows:
+        small = [j for j in counts if isinstance(row[j], (int, float)) and 0 < row[j] < SMALL]
+        for j in (*small, *([last["risk"]] if small and "risk" in last else ())):
+            row[j] = FEWER
+    page.masked = True
+    return page
