@@ -21,7 +21,7 @@ from importlib import import_module
 from queue import SimpleQueue
 from typing import Any, TextIO
 
-from velado.errors import Cancelled, InternalError, VeladoError
+from velado.errors import FULL, Cancelled, InternalError, VeladoError, disk_full
 from velado.progress import Progress, Step
 from velado.service.jobs import failures, limits
 from velado.service.jobs.task import Task, Work
@@ -61,6 +61,9 @@ def outcome(task: Task, progress: Progress, memory: dict[str, Any], modules: str
         return {"result": finite(perform(task, progress, memory, modules))}
     except VeladoError as error:
         return {"error": failures.told(_of_limit(error, task)), "cancelled": isinstance(error, Cancelled)}
+    except OSError as error:
+        told = disk_full() if error.errno in FULL else InternalError.of(error)
+        return {"error": failures.told(_of_limit(told, task)), "cancelled": False}
     except MemoryError:
         memory.clear()
         return {"error": failures.told(failures.too_large(task.limits["memory"])), "cancelled": False}

@@ -18,11 +18,12 @@ from velado.errors import Cancelled
 from velado.service.errors import Conflict, TooMany
 from velado.service.jobs import failures
 from velado.service.settings import Settings
-from velado.service.store.tables import Job, JobLine, now
+from velado.service.store.tables import Job, JobLine, Source, now
 
 ATTEMPTS = 2
 """How often a job is tried whose process or worker is lost."""
 ENDED = ("done", "failed", "cancelled")
+INSPECT = "inspect"
 LOCK = 0x6A6F6273
 """The advisory lock under which jobs of a PostgreSQL store are claimed, so that limits per user hold."""
 
@@ -143,6 +144,8 @@ def finish(
     job = db.scalars(ended.execution_options(populate_existing=True)).first()
     if job is not None:
         _log(db, job, state, **({"code": str(error["code"])} if error and "code" in error else {}))
+        if state != "done":
+            _unread(db, job)
     return job
 
 
@@ -174,7 +177,7 @@ def cancel(db: Db, job: Job) -> None:
         raise Conflict("job-ended", "the job has ended already")
     job.asked = True
     if job.state == "queued":
-        _cancelled(job)
+        _cancelled(db, job)
         _log(db, job, "cancelled")
 
 
@@ -192,19 +195,28 @@ def _again(db: Db, job: Job) -> None:
     job.worker = job.lease = None
     _log(db, job, "lost", attempt=job.attempt)
     if job.asked:
-        _cancelled(job)
+        _cancelled(db, job)
         _log(db, job, "cancelled")
     elif job.attempt >= job.most:
         job.state, job.finished = "failed", now()
         job.error = failures.told(failures.lost())
+        _unread(db, job)
         _log(db, job, "failed", code="job-lost")
     else:
         job.state, job.step = "queued", {}
 
 
-def _cancelled(job: Job) -> None:
+def _cancelled(db: Db, job: Job) -> None:
     job.state, job.finished = "cancelled", now()
     job.error = failures.told(Cancelled())
+    _unread(db, job)
+
+
+def _unread(db: Db, job: Job) -> None:
+    """A source that could not be looked at says so."""
+    source = db.get(Source, job.source_id) if job.kind == INSPECT and job.source_id else None
+    if source is not None and source.state != "deleted":
+        source.state = "failed"
 
 
 def _log(db: Db, job: Job, event: str, **detail: Any) -> None:

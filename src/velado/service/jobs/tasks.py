@@ -103,8 +103,15 @@ class _Things:
             "secrets": self._secrets(),
             "jobs": {id: thing for id in sorted(self.parameters) if (thing := self._job(id))},
             "release": self._release(),
-            "copy": str(self.files.attempt(self.job.id, self.job.attempt) / COPY) if self.job.source_id else None,
+            "copy": self._copy(),
         }  # fmt: skip
+
+    def _copy(self) -> str | None:
+        """Where to make a copy of the job's source; tables of databases are read where they are."""
+        source = self.db.get(Source, self.job.source_id) if self.job.source_id else None
+        if source is None or source.kind == "connection":
+            return None
+        return str(self.files.attempt(self.job.id, self.job.attempt) / COPY)
 
     def _source(self, id: str) -> dict[str, Any] | None:
         source = self.db.get(Source, id)
