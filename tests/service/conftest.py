@@ -11,10 +11,11 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the extra 'studio' is not installed")
 
+from argon2 import PasswordHasher
 from fastapi.testclient import TestClient
 
 from servers import postgresql
-from velado.service.accounts import tokens
+from velado.service.accounts import passwords, tokens, users
 from velado.service.permissions import SCOPES
 from velado.service.service import Service
 from velado.service.settings import Settings, load
@@ -23,6 +24,7 @@ from velado.service.web.app import create_app
 
 NUMBERS = itertools.count()
 STORES = ("sqlite", "postgresql")
+PASSWORD = "three blue herons"
 
 
 @pytest.fixture(params=STORES)
@@ -58,6 +60,31 @@ def person(service: Service) -> Callable[..., TestClient]:
             _, text = tokens.make(db, user, "test", scopes, 1)
         client = TestClient(app, headers={"Authorization": f"Bearer {text}"}, base_url="http://127.0.0.1")
         client.user_id = user.id  # type: ignore[attr-defined]
+        return client
+
+    return make
+
+
+@pytest.fixture
+def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passwords cost little."""
+    monkeypatch.setattr(passwords, "HASHER", PasswordHasher(time_cost=1, memory_cost=64, parallelism=1))
+
+
+@pytest.fixture
+def browser(service: Service, cheap: None) -> Callable[..., TestClient]:
+    """A browser: of nobody, or of a user who has signed in with `PASSWORD`."""
+    app = create_app(service)
+
+    def make(name: str | None = None, *roles: str) -> TestClient:
+        client = TestClient(app, base_url=service.settings.url or "http://127.0.0.1")
+        if name is not None:
+            with service.store.writing() as db:
+                user = users.find(db, name) or users.create(db, name, roles, password=PASSWORD)
+            answer = client.post("/api/v1/session", json={"name": name, "password": PASSWORD})
+            assert answer.status_code == 201, answer.text
+            client.headers["X-CSRF-Token"] = answer.json()["csrf"]
+            client.user_id = user.id  # type: ignore[attr-defined]
         return client
 
     return make

@@ -89,6 +89,10 @@ class Security:
         except Refused as refused:
             await answer.refuse(refused)
         except Exception as error:
+            if answer.refused:
+                # What the application made of a body that was cut.
+                await answer.refuse_if_said()
+                return
             told = InternalError.of(error)
             log.error("%s", told)
             await answer.refuse(told)
@@ -161,6 +165,11 @@ class _Answer:
     async def send(self, message: Message) -> None:
         if self._refused is None:
             await self._pass_on(message)
+
+    @property
+    def refused(self) -> bool:
+        """Whether the request is refused, whatever the application says."""
+        return self._refused is not None
 
     async def refuse_if_said(self) -> None:
         """Answer with the refusal that `instead` kept; the application's own answer was not sent."""
