@@ -52,6 +52,10 @@ class Files:
         """All files in the folder of copies."""
         yield from (self.folder / "sources").iterdir()
 
+    def parts_of(self, id: str) -> list[Path]:
+        """What is left of copies of a source that were not finished."""
+        return list((self.folder / "sources").glob(f"{_checked(id)}.parquet.*"))
+
     def free(self) -> int:
         """Bytes that are free on the disk."""
         return shutil.disk_usage(self.folder).free

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -35,7 +35,7 @@ RAW = {
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
-IDLE = {
+IDLE: dict[int | str, dict[str, Any]] = {
     408: {"description": "Request Timeout", "content": {MEDIA: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
 }
 
@@ -120,9 +120,9 @@ async def send(
 
     What arrived stays when the connection breaks: ask for the offset, and go on from there.
     """
-    receiver, bytes = await run_in_threadpool(_begin, call, id, offset)
+    receiver, announced = await run_in_threadpool(_begin, call, id, offset)
     try:
-        problem = await _receive(request, receiver, bytes)
+        problem = await _receive(request, receiver, announced)
         upload = await run_in_threadpool(_end, call, id, receiver)
     finally:
         receiver.close()
@@ -171,7 +171,7 @@ def _begin(call: Call, id: str, offset: int) -> tuple[Receiver, int]:
     return receiver, upload.bytes
 
 
-async def _receive(request: Request, receiver: Receiver, bytes: int) -> Refused | None:
+async def _receive(request: Request, receiver: Receiver, announced: int) -> Refused | None:
     """Write what arrives, a block in a thread while the next one comes; what stopped it, so that what arrived is kept."""
     block: list[bytes] = []
     size, expected = 0, receiver.offset
@@ -180,8 +180,8 @@ async def _receive(request: Request, receiver: Receiver, bytes: int) -> Refused 
     try:
         async for piece in request.stream():
             expected += len(piece)
-            if expected > bytes:
-                problem = _too_many(bytes)
+            if expected > announced:
+                problem = _too_many(announced)
                 break
             block.append(piece)
             size += len(piece)
