@@ -19,6 +19,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.orm import Session as Db
 
 from velado.errors import Cancelled, InternalError, VeladoError
+from velado.service import retention
 from velado.service.jobs import failures, limits, queue, sweeping, tasks
 from velado.service.jobs.child import COMMAND, Child
 from velado.service.jobs.kinds import KINDS, Kind
@@ -40,6 +41,8 @@ ASK = 0.5
 """Seconds between two looks at who wants a job to end, and at limits."""
 AGAIN = 2.0
 """Seconds until a store that did not answer is asked again."""
+CLEAN = 3600.0
+"""Seconds between two looks for what is past its time."""
 
 
 class Worker:
@@ -75,6 +78,7 @@ class Worker:
             self._end_all()
             self._report()
             self._every("sweep", min(60.0, self.service.settings.lease_seconds), self._sweep)
+            self._every("clean", CLEAN, self._clean)
             self._take()
         except (OperationalError, InterfaceError) as error:
             # The text of the driver may name users and hosts.
@@ -162,6 +166,9 @@ class Worker:
     def _sweep(self) -> None:
         sweeping.sweep(self.service)
 
+    def _clean(self) -> None:
+        retention.clean(self.service)
+
     def _report(self) -> None:
         due = [run for run in self.running.values() if run.due()]
         if due:
@@ -236,11 +243,12 @@ class Worker:
                 self._died(run)
 
     def _end(self, run: Running) -> None:
-        """Write down how a job ended, and what follows from it, at once; then let go of what is not needed."""
-        self._let_go(run)
+        """Write down how a job ended, and what follows from it, at once. What does not count is removed before."""
         assert run.outcome is not None
-        done = "result" in run.outcome
-        if done and run.task is not None:
+        self._let_go(run)
+        if "result" not in run.outcome or run.kind.quick:
+            self._discard(run)
+        elif run.task is not None:
             sweeping.tidy(run.task.folder)
         try:
             with self.service.store.writing() as db:
@@ -248,18 +256,20 @@ class Worker:
         except (OperationalError, InterfaceError):
             raise
         except Exception as error:
+            if "result" not in run.outcome:
+                del self.running[run.job]
             # What follows from the result could not be written down: the result does not count either.
             self._fault(run, error)
-            done = False
-            with self.service.store.writing() as db:
-                self._finish(db, run, run.outcome)
+            return
         del self.running[run.job]
-        if not (done and counts) or run.kind.quick:
+        if not counts:
             self._discard(run)
-        elif run.task is not None and not any(run.task.folder.iterdir()):
+        elif run.task is not None and run.task.folder.is_dir() and not any(run.task.folder.iterdir()):
             run.task.folder.rmdir()
 
     def _finish(self, db: Db, run: Running, outcome: dict[str, Any]) -> bool:
+        if run.unwritten:
+            queue.report(db, self.id, run.job, run.step, run.stages)
         if "result" not in outcome:
             state = "cancelled" if outcome.get("cancelled") else "failed"
             return queue.finish(db, self.id, run.job, run.attempt, state, error=outcome["error"]) is not None

@@ -1,0 +1,125 @@
+"""A worker in a thread of the test, with kinds of jobs of the tests' own (see ``labour``)."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+from velado.service.jobs import queue
+from velado.service.jobs.kinds import KINDS, Kind
+from velado.service.jobs.worker import Worker
+from velado.service.service import Service
+from velado.service.store.tables import Job, User
+
+COMMAND = (sys.executable, "-P", "-c", "from velado.service.jobs.process import main; main('service.labour')")
+PATIENCE = 30.0
+
+
+class Anything(BaseModel):
+    """Parameters of all kinds."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Strict(BaseModel):
+    """Parameters that can be wrong."""
+
+    model_config = ConfigDict(extra="forbid")
+    sleep: float = 0.0
+    deep: dict[str, int] = {}
+
+
+TEST_KINDS = (
+    Kind("labour", "nothing", "studies.run", Anything, "any"),
+    Kind("strict", "nothing", "studies.run", Strict, "any"),
+    Kind("labour-here", "project", "jobs.analyse", Anything, "any"),
+    Kind("question", "nothing", "studies.run", Anything, "any", quick=True),
+)
+
+
+def until(condition: Callable[[], Any], seconds: float = PATIENCE) -> Any:
+    """Wait for something that must become true."""
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.01)
+    return found
+
+
+class Bench:
+    """A user, a worker that can be started and stopped, and jobs."""
+
+    def __init__(self, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.service = service
+        monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+        for kind in TEST_KINDS:
+            monkeypatch.setitem(KINDS, kind.name, kind)
+        with service.store.writing() as db:
+            user = User(name="bench", roles=["steward"])
+            db.add(user)
+        self.user = user.id
+        self.worker: Worker | None = None
+
+    def start(self) -> Worker:
+        """Start a worker."""
+        self._stop = threading.Event()
+        self.worker = Worker(self.service, COMMAND)
+        self._thread = threading.Thread(target=self.worker.run, args=(self._stop,))
+        self._thread.start()
+        return self.worker
+
+    def stop(self) -> None:
+        """Stop it in good order."""
+        if self.worker is not None:
+            self._stop.set()
+            self._thread.join()
+            self.worker = None
+
+    def submit(self, kind: str = "labour", about: dict[str, Any] | None = None, **parameters: Any) -> str:
+        """A new job."""
+        with self.service.store.writing() as db:
+            quick = KINDS[kind].quick
+            return queue.submit(db, self.service.settings, kind, self.user, parameters, quick=quick, **(about or {})).id
+
+    def job(self, id: str) -> Job:
+        """A job as it is now."""
+        with self.service.store.reading() as db:
+            return db.get_one(Job, id)
+
+    def ended(self, id: str, seconds: float = PATIENCE) -> Job:
+        """A job at its end."""
+        found: Job = until(lambda: (job := self.job(id)).state in queue.ENDED and job, seconds)
+        return found
+
+    def at(self, id: str, stage: str) -> Job:
+        """A job at a stage."""
+        found: Job = until(lambda: (job := self.job(id)).step.get("stage") == stage and job)
+        return found
+
+    def cancel(self, id: str) -> None:
+        """Ask a job to end."""
+        with self.service.store.writing() as db:
+            queue.cancel(db, db.get_one(Job, id))
+
+    def folders(self) -> set[str]:
+        """The folders of attempts, and those of warm processes."""
+        warm = self.service.settings.folder / "warm"
+        return {path.name for _, _, path in self.service.files.attempts()} | set(
+            os.listdir(warm) if warm.is_dir() else ()
+        )
+
+
+def alive(pid: int) -> bool:
+    """Whether a process is there."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
