@@ -3,13 +3,16 @@
 A page is run from top to bottom in a folder of its own, in which the README finds a table, ``people.csv``. What its fenced blocks do:
 
 * ``bash``: lines that begin with ``velado`` are run and must end with exit code 0, or with the code in a comment
-  (``# exit 1``); ``> FILE`` stores what they print. ``make`` and ``pip`` lines are looked up, not run.
+  (``# exit 1``); ``> FILE`` stores what they print, ``< FILE`` is what they read. ``make`` and ``pip`` lines are looked up, not run.
 * ``sh``, ``powershell``: installing; the extras that they name must exist.
 * ``python``: run; all blocks of a page share their names.
 * ``yaml``: a project file whose first line is a comment with its name; it is written and loaded.
 * ``csv NAME``: written to that file.
 * ``sql``: run by the owner of the database ``clinic`` of a real PostgreSQL server, which is ``db.example`` in the pages that
   name it and holds a table of ``people``; ``sql mariadb`` is not run.
+* Pages that run something at ``https://velado.example`` have a real service there, and a token of a steward in VELADO_TOKEN.
+* ``toml``: settings of the service, whose first line is a comment with their name; they are written and loaded. ``ini`` and
+  ``nginx`` are not run.
 * ``text`` and ``json``: what the block before printed, in order, perhaps not all of it; ``…`` stands for anything.
 """
 
@@ -36,6 +39,7 @@ import typer
 
 import velado
 from servers import postgresql as server
+from servers import studio
 from velado import cli
 from velado.appointments import save_table
 from velado.cli import commands
@@ -54,8 +58,9 @@ REFERENCE = DOCS / "reference"
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
 DATA = Path(os.environ.get("VELADO_DATA", ROOT.parent / "shared" / "data")).resolve()
 FENCE = re.compile(r"^```(\S*)[ \t]*(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LANGUAGES = ("bash", "sh", "powershell", "python", "yaml", "csv", "sql", "text", "json", "")
+LANGUAGES = ("bash", "sh", "powershell", "python", "yaml", "toml", "ini", "nginx", "csv", "sql", "text", "json", "")
 SERVER = "db.example"
+SERVICE = "https://velado.example"
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 APP: Any = typer.main.get_command(cli.app)
 COMMANDS: dict[str, Any] = {name: commands.load(name) for name in commands.COMMANDS}
@@ -102,9 +107,12 @@ def run_command(line: str) -> str:
     command, _, comment = line.partition(" # ")
     wanted = int(comment.removeprefix("exit ")) if comment.startswith("exit ") else 0
     command, _, file = command.partition(" > ")
+    command, _, given = command.partition(" < ")
     shown, errors = io.StringIO(), io.StringIO()
-    handlers, before = {s: signal.getsignal(s) for s in SIGNALS}, sys.argv
+    handlers, before, typed = {s: signal.getsignal(s) for s in SIGNALS}, sys.argv, sys.stdin
     sys.argv = shlex.split(command)
+    if given:
+        sys.stdin = io.StringIO(Path(given.strip()).read_text(encoding="utf-8"))
     code: Any = 0
     try:
         with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(errors):
@@ -112,7 +120,7 @@ def run_command(line: str) -> str:
     except SystemExit as stop:
         code = stop.code or 0
     finally:
-        sys.argv = before
+        sys.argv, sys.stdin = before, typed
         for number, handler in handlers.items():
             signal.signal(number, handler)
     assert code == wanted, f"{line}: exit {code}\n{errors.getvalue()}"
@@ -167,6 +175,15 @@ def write_project(block: Block) -> None:
     velado.Project.load(name)
 
 
+def write_settings(block: Block) -> None:
+    from velado.service.settings import load
+
+    name = block.body.splitlines()[0].removeprefix("# ").strip()
+    assert name.endswith(".toml"), "the first line of a toml block is a comment with the name of its file"
+    Path(name).write_text(block.body, encoding="utf-8")
+    load(name, {})
+
+
 def missing_line(wanted: str, shown: str) -> str | None:
     """The first line that was not printed, in order; blanks count as one."""
     left = iter([" ".join(line.split()) for line in shown.splitlines()])
@@ -194,6 +211,14 @@ def clinic() -> Iterator[None]:
         connection.execute("DROP ROLE IF EXISTS ana")
 
 
+@pytest.fixture
+def service(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A service with a worker, and a token of a steward."""
+    with studio.running(tmp_path_factory.mktemp("studio") / "data") as running:
+        monkeypatch.setenv("VELADO_TOKEN", running.user("ana", "steward"))
+        yield running.address
+
+
 def at_server(block: Block) -> Block:
     """A block that names the server of the pages; its text is what is printed, and stays."""
     if block.language in ("text", "json", "sql") or SERVER not in block.body:
@@ -211,16 +236,24 @@ def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
         pyarrow.csv.write_csv(hospital(), "people.csv")
     if f"@{SERVER}/" in page.read_text(encoding="utf-8"):
         request.getfixturevalue("clinic")
+    if "password.txt" in page.read_text(encoding="utf-8"):
+        Path("password.txt").write_text("correct horse battery staple\n")
+    used = any(SERVICE in b.body for b in blocks(page) if b.language in ("bash", "python"))
+    address = request.getfixturevalue("service") if used else ""
     names: dict[str, Any] = {"__name__": "__main__"}
     shown = ""
     for number, block in enumerate(map(at_server, blocks(page)), start=1):
         where = f"{page_id(page)}, block {number}"
+        if used and block.language in ("bash", "python"):
+            block = block._replace(body=block.body.replace(SERVICE, address))
         if block.language == "bash":
             shown = run_bash(block)
         elif block.language == "python":
             shown = run_python(block, names, where)
         elif block.language == "yaml":
             write_project(block)
+        elif block.language == "toml":
+            write_settings(block)
         elif block.language == "csv":
             Path(block.name).write_text(block.body, encoding="utf-8")
         elif block.language == "sql" and not block.name:

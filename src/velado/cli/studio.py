@@ -65,12 +65,13 @@ def serve(
     service = Service.open(settings, make=True)
     listening = serving.listen(settings)
     signals.finish()
-    say("Velado answers at {address}", address=settings.url or serving.address_of(listening))
+    address = settings.url or serving.address_of(listening)
     if processes == 1:
-        serving.serve(service, listening)
+        serving.serve(service, listening, lambda: say("Velado answers at {address}", address=address))
         service.close()
     else:
         service.close()
+        say("Velado answers at {address}", address=address)
         serving.serve_many(settings, listening, processes)
 
 

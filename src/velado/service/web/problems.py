@@ -13,9 +13,10 @@ from pydantic import BaseModel, Field
 from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 
-from velado.errors import InternalError, VeladoError, way_to
+from velado.errors import InternalError, VeladoError
 from velado.sentences import Sentence
-from velado.service.errors import Invalid, NotFound, Refused, Unavailable
+from velado.service.errors import NotFound, Refused, Unavailable
+from velado.service.web import validation
 from velado.service.web.languages import language_of
 
 MEDIA = "application/problem+json"
@@ -101,7 +102,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        return answer(request, _of_validation(error))
+        return answer(request, validation.invalid(error.errors()))
 
     @app.exception_handler(HTTPException)
     def other(request: Request, error: HTTPException) -> JSONResponse:
@@ -124,21 +125,3 @@ def install(app: FastAPI) -> None:
         told = InternalError.of(error)
         log.error("%s", told)
         return answer(request, told)
-
-
-def _of_validation(error: RequestValidationError) -> Invalid:
-    """What pydantic found, with the place of each thing and without its value."""
-    found = []
-    for one in error.errors():
-        # Names of variants of a union are pydantic's own and say nothing to a caller.
-        place = [step if isinstance(step, int) else str(step) for step in one["loc"]]
-        way = way_to(*place[1:]) if place and place[0] in ("body", "query", "path", "header") else way_to(*place)
-        message = Sentence(
-            "{path}: {problem}", path=way or str(place[0] if place else "body"), problem=one["msg"][:200]
-        )
-        found.append(
-            Invalid("bad-request", message, hint="See the API reference at /api/v1/docs.", fields={"path": way})
-        )
-    first, *others = found or [Invalid("bad-request", "the body is not as described")]
-    first.others = tuple(others)
-    return first

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 from sqlalchemy.orm import Session as Db
 
-from velado.errors import suggest, way_to
+from velado.errors import suggest
 from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.service.belongings import own, source_for
@@ -20,6 +20,7 @@ from velado.service.jobs.kinds import KINDS, Kind
 from velado.service.permissions import PROJECT, scoped
 from velado.service.store.tables import Connection, Job, Release
 from velado.service.web.call import Call
+from velado.service.web.validation import invalid
 
 SUBJECTS = ("project", "source", "release", "connection")
 
@@ -130,12 +131,4 @@ def checked(kind: Kind, parameters: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return kind.parameters.model_validate(dict(parameters)).model_dump(mode="json", exclude_unset=True)
     except ValidationError as error:
-        found = []
-        for one in error.errors(include_url=False, include_context=False, include_input=False):
-            way = way_to("parameters", *(step if isinstance(step, int) else str(step) for step in one["loc"]))
-            message = Sentence("{path}: {problem}", path=way, problem=one["msg"][:200])
-            hint = Sentence("See the API reference at /api/v1/docs.")
-            found.append(Invalid("bad-request", message, hint=hint, fields={"path": way}))
-        first, *others = found
-        first.others = tuple(others)
-        raise first from None
+        raise invalid(error.errors(include_url=False, include_input=False), "parameters") from None
