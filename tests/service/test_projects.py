@@ -153,7 +153,7 @@ def test_a_project_file_loses_its_paths_and_tells_of_each(person: Person) -> Non
     document = project["document"]
     assert "source" not in document
     assert "output" not in document
-    assert document["columns"]["age"]["hierarchy"] == {"file": None}
+    assert document["columns"]["age"]["hierarchy"] == {}
     assert document["columns"]["id"]["operation"]["pseudonymize"].startswith("secret:")
     assert document["models"] == [{"k-anonymity": {"k": 5}}]
     assert {note["path"] for note in project["notes"]} == {"source", "output", "columns.age.hierarchy.file"}

@@ -16,12 +16,12 @@ from sqlalchemy.orm import Session as Db
 
 from velado.errors import InputError
 from velado.project.importers.anonylitics.project import import_anonylitics
-from velado.project.places import What, walk
+from velado.project.places import COLUMNED, What, walk
 from velado.project.yaml_file import read_yaml
 from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.service.accounts.caller import Caller
-from velado.service.documents import from_file
+from velado.service.documents import check_document, from_file
 from velado.service.documents.checking import upload_of
 from velado.service.errors import Conflict, Invalid
 from velado.service.store.tables import Source
@@ -30,6 +30,8 @@ from velado.service.usable import Usable
 LONGEST_NAME = 200
 TEXTS = ("yaml", "anonylitics")
 ORIGINS = ("document", *TEXTS, "copy_of", "source")
+NOTE = {"path": "path", "kind": "kind", "value": "value", "message": "what"}
+"""A note, and where it is in a remark of an importer."""
 EMPTY: dict[str, Any] = {"velado": 1}
 
 
@@ -86,8 +88,7 @@ def _of_anonylitics(db: Db, caller: Caller, given: Mapping[str, Any], language: 
     begun = Begun("anonylitics", {})
     for remark in imported.report:
         said = remark.as_dict(language)
-        message = f"{said['value']}: {said['what']}" if said.get("value") else said["what"]
-        begun.notes.append({"path": remark.path, "kind": remark.kind, "message": message})
+        begun.notes.append({key: said[old] for key, old in NOTE.items()})
     begun.document = _taken(begun, imported.project, given.get("source"), language)
     return begun
 
@@ -142,7 +143,7 @@ BEGINS = {
 def _taken(begun: Begun, data: Any, source: str | None, language: str) -> dict[str, Any]:
     """A document from what a project file holds."""
     if not isinstance(data, Mapping):
-        raise Invalid("bad-document", "a project is a mapping, as in a project file")
+        check_document(data)
 
     def visit(what: What, value: Any) -> Any:
         if what == "source":
@@ -180,9 +181,18 @@ def _without(begun: Begun, document: Mapping[str, Any], visit: Any, language: st
 
 
 def _pruned(document: dict[str, Any]) -> dict[str, Any]:
-    """Without the keys of sources and outputs that are to be chosen; the place of a file stays, so that it is seen."""
-    tables = document.get("tables")
+    """Without the sources, outputs and files that are to be chosen; a hierarchy that lacks its file stays, and is a problem."""
     kept = {k: v for k, v in document.items() if not (k in ("source", "output") and v is None)}
-    if isinstance(tables, Mapping):
-        kept["tables"] = {n: _pruned(dict(t)) if isinstance(t, Mapping) else t for n, t in tables.items()}
+    if isinstance(kept.get("tables"), Mapping):
+        kept["tables"] = {n: _pruned(dict(t)) if isinstance(t, Mapping) else t for n, t in kept["tables"].items()}
+    for key in COLUMNED:
+        if isinstance(kept.get(key), Mapping):
+            kept[key] = {name: _without_file(column) for name, column in kept[key].items()}
     return kept
+
+
+def _without_file(column: Any) -> Any:
+    hierarchy = column.get("hierarchy") if isinstance(column, Mapping) else None
+    if not isinstance(hierarchy, Mapping) or hierarchy.get("file", hierarchy) is not None:
+        return column
+    return {**column, "hierarchy": {k: v for k, v in hierarchy.items() if k != "file"}}

@@ -16,15 +16,14 @@ import pyarrow.compute as pc
 from velado.errors import suggest
 from velado.questions.exploration import PLAIN, SORTS, STATUSES, Levels
 from velado.sentences import Sentence
+from velado.service.blurring import FEWER, SMALL
 from velado.service.errors import Invalid, NotFound
+from velado.service.masking import OF_PEOPLE
 
 FILE = "nodes.arrow"
-FEWER, SMALL = "fewer than 3", 3
 SMALL_COUNTS = ("suppressed", "smallest", "largest", "average", "k")
 TOLD_BY: Mapping[str, str] = {"share": "suppressed", "highest_risk": "smallest", "average_risk": "average"}
 """Figures that give a count away."""
-OF_PEOPLE = ("k-anonymity", "k-map", "alpha-k", "q-anonymity", "average-risk")
-"""Models whose figures count people."""
 
 
 def table_of(folder: Path, *, masked: bool) -> pa.Table:
@@ -134,36 +133,3 @@ def fixed(document: Mapping[str, Any], head: Mapping[str, Any], levels: Levels) 
     """The document that releases a node: its levels, and no more suppressed records than the exploration allowed."""
     chosen = dict(zip(head["columns"], levels, strict=True))
     return {**document, "method": {"fixed": {"levels": chosen, "suppression": f"{int(head['limit'])} records"}}}
-
-
-def masked_node(node: Mapping[str, Any]) -> dict[str, Any]:
-    """A node with its classes for who may not read records: no example rows, no small counts, nothing that tells of them."""
-    found: dict[str, Any] = masked({key: value for key, value in node.items() if key != "examples"})
-    sizes = found.get("sizes", [])
-    small = sum(often for size, often in sizes if size < SMALL)
-    rest = [pair for pair in sizes if pair[0] >= SMALL]
-    return {**found, "sizes": [[FEWER, small], *rest] if small else rest}
-
-
-CLASS_COUNTS = ("records", "people", "size", *SMALL_COUNTS)
-CLASS_TOLD = {**TOLD_BY, "risk": "records"}
-
-
-def masked(value: Any) -> Any:
-    """Figures as JSON without counts of one or two people, and what tells of them."""
-    if isinstance(value, list):
-        return [masked(one) for one in value]
-    if not isinstance(value, Mapping):
-        return value
-    small = {name for name in CLASS_COUNTS if _is_small(value.get(name))}
-    hidden = small | {name for name, count in CLASS_TOLD.items() if count in small}
-    found = {key: FEWER if key in hidden else masked(part) for key, part in value.items()}
-    for key, count in (("achieved", "smallest"), ("reached", "k")):
-        figures = found.get(key)
-        if count in small and isinstance(figures, Mapping):
-            found[key] = {n: FEWER if n.partition(" ")[0] in OF_PEOPLE else v for n, v in figures.items()}
-    return found
-
-
-def _is_small(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < SMALL

@@ -21,7 +21,7 @@ from velado.service.errors import Conflict, Invalid, NotFound
 from velado.service.files import Files
 from velado.service.permissions import OWNER
 from velado.service.store.tables import Connection, GroupMember, Job, Member, Project, Source, Upload, Version, now
-from velado.service.usable import Usable
+from velado.service.usable import check_use
 
 Document = Mapping[str, Any]
 
@@ -128,7 +128,7 @@ def _checked(db: Db, caller: Caller, document: Document, before: Document | None
     """A document that can be kept, and names nothing that the caller may not use."""
     kept: dict[str, Any] = plain(document)
     check_document(kept)
-    Usable(db, caller, before).check(kept)
+    check_use(db, caller, kept, before)
     return kept
 
 

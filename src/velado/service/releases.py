@@ -123,7 +123,7 @@ def part(said: Mapping[str, Any], table: str | None) -> Mapping[str, Any]:
 
 def _unknown_table(table: str | None, known: Any) -> Invalid:
     return Invalid(
-        "unknown-table", "which table of the release?", hint=suggest(table or "", known), fields={"path": "table"}
+        "unknown-table", "the release has no such table", hint=suggest(table or "", known), fields={"path": "table"}
     )
 
 

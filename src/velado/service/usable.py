@@ -25,6 +25,11 @@ from velado.service.store.tables import Connection, GroupMember, Member, Project
 Document = Mapping[str, Any]
 
 
+def check_use(db: Db, caller: Caller, document: Document, before: Document | None = None) -> None:
+    """Raise, with every path, unless the caller may use all that a checked document names; ``before`` is what it replaces."""
+    Usable(db, caller, before).check(document)
+
+
 class Usable:
     """What a caller may name in a document that takes the place of ``before``."""
 
@@ -40,13 +45,13 @@ class Usable:
     def wrong(self, what: What, value: Any) -> Invalid | None:
         """Why a thing may not be named at its place."""
         if what == "source" and not self._source(str(value["source"])):
-            return self._unknown(Sentence("source"), str(value["source"]), "GET /api/v1/sources lists yours.")
+            return self._unknown(Sentence("source"), str(value["source"]), Sentence("GET /api/v1/sources lists yours."))
         if what == "file" and not self._upload(value.partition(":")[2]):
-            return self._unknown(Sentence("upload"), str(value), "Send the file as an upload of your own.")
+            return self._unknown(Sentence("upload"), str(value), Sentence("Send the file as an upload of your own."))
         if what == "output" and "connection" in value and value not in self._written:
             id = str(value["connection"])
             if not self._connection(id):
-                return self._unknown(Sentence("connection"), id, "GET /api/v1/connections lists yours.")
+                return self._unknown(Sentence("connection"), id, Sentence("GET /api/v1/connections lists yours."))
         return None
 
     def _check(self, what: What, value: Any) -> Any:
@@ -55,9 +60,9 @@ class Usable:
             raise error
         return value
 
-    def _unknown(self, kind: Sentence, name: str, hint: str) -> Invalid:
+    def _unknown(self, kind: Sentence, name: str, hint: Sentence) -> Invalid:
         message = Sentence("there is no {kind} '{name}', or it is not yours", kind=kind, name=name)
-        samples = "You may work on the samples only."
+        samples = Sentence("You may work on the samples only.")
         return Invalid("unknown-reference", message, hint=hint if STEWARD in self._caller.roles else samples)
 
     def _source(self, id: str) -> bool:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Db
 
+from velado.service import masking
 from velado.service.documents import references
 from velado.service.jobs import failures
 from velado.service.store.tables import Job, Project, Secret, Source
@@ -63,12 +64,13 @@ def _known(db: Db, project: Project) -> dict[str, Any] | None:
 
 
 def _answer(call: Call, version: int, result: Mapping[str, Any], values: bool) -> ChecksAnswer:
-    found = [_part(one, call.language, values) for one in result.get("problems", [])]
+    told = result if values else masking.masked(result, KIND)
+    found = [_part(one, call.language) for one in told.get("problems", [])]
     return ChecksAnswer(version=version, ready=not found, problems=found)
 
 
-def _part(kept: Mapping[str, Any], language: str, values: bool) -> ProblemPart:
-    said = failures.said(kept if values else failures.without_values(kept), language)
+def _part(kept: Mapping[str, Any], language: str) -> ProblemPart:
+    said = failures.said(kept, language)
     if "values" in said:
         said["fields"] = {**said.get("fields", {}), "values": said.pop("values")}
     return ProblemPart(**{key: said[key] for key in ("code", "message", "hint", "column", "fields") if key in said})

@@ -11,11 +11,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Db
 
 from velado.questions.exploration import path_between
-from velado.service import explorations
+from velado.service import explorations, masking
 from velado.service.errors import Forbidden
 from velado.service.jobs.queue import ENDED
 from velado.service.store.tables import Job
-from velado.service.usable import Usable
+from velado.service.usable import check_use
 from velado.service.web import downloads, paged
 from velado.service.web.asking import JobBegun, begun, job_of, of_project
 from velado.service.web.call import Call, Called
@@ -192,7 +192,7 @@ def read_node(
         if records:
             call.audit(db, "records.read", job.id, rows=records)
     result = wait_for(call, asked.id, SECONDS)
-    return explorations.masked_node(result) if masked else result
+    return masking.masked(result, "node") if masked else result
 
 
 @router.post("/explorations/{id}/nodes/{levels}/release", status_code=202)
@@ -204,7 +204,7 @@ def release_node(call: Called, id: str, levels: str, response: Response) -> JobB
         project = call.caller.project(db, str(job.project_id), "jobs.release")
         document = explorations.fixed(job.document or {}, head, at)
         # What the project names no more must not come back through an old exploration.
-        Usable(db, call.caller, project.document).check(document)
+        check_use(db, call.caller, document, project.document)
         made = of_project(db, call, "run", project, document=document, version=job.version)
         call.audit(db, "job.submit", made.id, kind="run", project=project.id)
     response.headers["Location"] = f"/api/v1/jobs/{made.id}"

@@ -53,11 +53,12 @@ class ProjectEntry(BaseModel):
 
 
 class ProjectNote(BaseModel):
-    """What its maker should know of a project that comes from elsewhere; ``path`` is a place in what was sent."""
+    """What its maker should know of a project that comes from elsewhere; ``path`` is a place in what was sent, ``value`` what stands there."""
 
     path: str
     kind: str
     message: str
+    value: str = ""
 
 
 class ProjectAnswer(BaseModel):

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from sqlalchemy.orm import Session as Db
 
 from velado.service import releases
-from velado.service.explorations import FEWER, SMALL
+from velado.service.blurring import FEWER, SMALL
 from velado.service.releases import release_of
 from velado.service.slices import read_slice
 from velado.service.store.tables import Release
@@ -70,13 +70,12 @@ def _page(path: Path, offset: int, limit: int) -> Page:
 
 
 def _masked(page: Page) -> Page:
-    """Without counts of one or two people, and the risks that tell of them."""
+    """Of classes of one or two people nothing is told but that they are there."""
     # A quasi-identifier may have the name of a figure; it stands before it.
     last = {name.partition(" #")[0]: j for j, name in enumerate(page.columns)}
     counts = [last[name] for name in ("records", "people") if name in last]
-    for row in page.rows:
-        small = [j for j in counts if isinstance(row[j], (int, float)) and 0 < row[j] < SMALL]
-        for j in (*small, *([last["risk"]] if small and "risk" in last else ())):
-            row[j] = FEWER
-    page.masked = True
-    return page
+    rows = [
+        [FEWER if j in counts else None for j in range(len(row))] if any(row[j] < SMALL for j in counts) else row
+        for row in page.rows
+    ]
+    return page.model_copy(update={"rows": rows, "masked": True})

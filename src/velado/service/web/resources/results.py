@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session as Db
 
 from velado.service.belongings import source_for
 from velado.service.errors import NotFound
-from velado.service.explorations import masked
+from velado.service.masking import masked
 from velado.service.store.tables import Job
 from velado.service.web import downloads, paged
 from velado.service.web.asking import done, job_of
@@ -61,7 +61,7 @@ def read_comparison(call: Called, id: str) -> ResultAnswer:
         job = job_of(db, call, id, COMPARISONS, "results.read")
         seen = "records.read" in call.caller.actions_in(db, str(job.project_id))
     answer = _answer(job)
-    return answer if seen else answer.model_copy(update={"result": masked(answer.result)})
+    return answer if seen else answer.model_copy(update={"result": masked(answer.result, job.kind)})
 
 
 @router.get("/plans")

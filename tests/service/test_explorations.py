@@ -1,0 +1,308 @@
+"""Explorations: their nodes as arrays and as JSON, paths, one node, and the release of a node."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import select
+
+import projects_at_hand as at_hand
+from velado.service.jobs import queue
+from velado.service.service import Service
+from velado.service.store.tables import AuditLine, Job, Project
+
+Person = Callable[..., TestClient]
+API = "/api/v1"
+ARROW = "application/vnd.apache.arrow.file"
+
+
+class People:
+    """An owner and an analyst of a project with an exploration."""
+
+    def __init__(self, service: Service, person: Person) -> None:
+        self.service = service
+        self.owner, self.analyst, self.stranger = person("steward"), person("steward"), person("steward")
+        members = {at_hand.rows_of(self.owner): "owner", at_hand.rows_of(self.analyst): "analyst"}
+        self.project = at_hand.project(service, members)
+        self.id = at_hand.exploration(service, self.project, at_hand.rows_of(self.owner))
+        self.address = f"{API}/explorations/{self.id}"
+
+
+@pytest.fixture
+def people(service: Service, person: Person) -> People:
+    return People(service, person)
+
+
+def levels(answer: Any) -> list[list[int]]:
+    assert answer.status_code == 200, answer.text
+    return [node["levels"] for node in answer.json()["items"]]
+
+
+def test_the_head_tells_what_was_explored(people: People) -> None:
+    listed = people.owner.get(f"{API}/projects/{people.project}/explorations").json()["items"]
+    assert [(e["id"], e["nodes"], e["state"], e["counts"]["satisfying"]) for e in listed] == [(people.id, 6, "done", 2)]
+    head = people.owner.get(people.address).json()
+    assert (head["columns"], head["levels"], head["optimal"], head["masked"]) == (["age", "sex"], [3, 2], [1, 1], False)
+    assert people.analyst.get(people.address).json()["masked"] is True
+    assert people.stranger.get(people.address).status_code == 404
+
+
+def test_an_exploration_that_is_not_done_has_no_nodes(people: People) -> None:
+    id = at_hand.job(people.service, "explore", people.project, at_hand.rows_of(people.owner), state="running")
+    answer = people.owner.get(f"{API}/explorations/{id}/nodes")
+    assert (answer.status_code, answer.json()["code"], answer.json()["fields"]["state"]) == (409, "not-done", "running")
+    other = at_hand.job(people.service, "run", people.project, at_hand.rows_of(people.owner), {})
+    assert people.owner.get(f"{API}/explorations/{other}").status_code == 404
+
+
+def test_nodes_are_listed_filtered_and_sorted(people: People) -> None:
+    def ask(**params: Any) -> Any:
+        return people.owner.get(f"{people.address}/nodes", params=params)
+
+    assert levels(ask()) == [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]]
+    assert levels(ask(status="optimal")) == [[1, 1]]
+    assert levels(ask(status="satisfying", sort="objective")) == [[1, 1], [2, 0]]
+    assert levels(ask(status=["minimal", "over-limit"])) == [[1, 1], [2, 1]]
+    # Ties by objective, height and vector; nodes without the figure come last.
+    assert levels(ask(sort="k")) == [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]]
+    assert levels(ask(sort="smallest")) == [[2, 0], [0, 1], [1, 0], [1, 1], [2, 1], [0, 0]]
+    assert levels(ask(sort="suppressed", top=2)) == [[2, 1], [2, 0]]
+    first = ask(limit=4).json()
+    assert (len(first["items"]), first["next"]) == (4, "4")
+    assert levels(ask(limit=4, after="4")) == [[2, 0], [2, 1]]
+    node = ask(status="optimal").json()["items"][0]
+    assert (node["suppressed"], node["share"], node["reached"]) == (2, 0.02, {"k-anonymity": 2})
+    for wrong, path in (({"status": "best"}, "status"), ({"sort": "beauty"}, "sort")):
+        answer = ask(**wrong)
+        assert (answer.status_code, answer.json()["code"], answer.json()["fields"]["path"]) == (422, "bad-option", path)
+
+
+def test_an_analyst_sees_no_small_counts(people: People) -> None:
+    few = "fewer than 3"
+    nodes = people.analyst.get(f"{people.address}/nodes").json()["items"]
+    assert [n["suppressed"] for n in nodes] == [100, 60, 40, few, few, 0]
+    assert [n["share"] for n in nodes][3:] == [few, few, 0.0]
+    assert [n["k"] for n in nodes] == [few, few, few, few, few, 100]
+    assert [n["smallest"] for n in nodes] == [None, 3, 3, 4, few, 100]
+    assert [n["highest_risk"] for n in nodes][4] == few
+    assert [n["achieved"]["k-anonymity"] for n in nodes][4] == few
+    assert [n["reached"]["k-anonymity"] for n in nodes] == [few, few, few, few, few, 100]
+
+
+def test_arrays_are_the_file_itself_and_are_known_by_their_tag(people: People) -> None:
+    answer = people.owner.get(f"{people.address}/nodes", headers={"Accept": ARROW})
+    assert answer.headers["content-type"] == ARROW
+    assert answer.headers["cache-control"].startswith("private")
+    assert answer.content == (people.service.files.attempt(people.id, 1) / "nodes.arrow").read_bytes()
+    assert people.owner.get(f"{people.address}/nodes", params={"format": "arrow"}).content == answer.content
+    again = people.owner.get(
+        f"{people.address}/nodes", headers={"Accept": ARROW, "If-None-Match": answer.headers["etag"]}
+    )
+    assert (again.status_code, again.content) == (304, b"")
+    masked = people.analyst.get(
+        f"{people.address}/nodes", headers={"Accept": ARROW, "If-None-Match": answer.headers["etag"]}
+    )
+    assert masked.status_code == 200
+    table = pa.ipc.open_file(masked.content).read_all()
+    assert table["suppressed"].to_pylist() == [100, 60, 40, None, None, 0]
+    assert table["share"].null_count == 2
+    assert table["k"].null_count == 5
+
+
+def test_a_path_has_a_distance_vector(people: People) -> None:
+    found = people.owner.get(f"{people.address}/path", params={"end": "2,1"}).json()
+    assert (found["vector"], found["length"], found["paths"], found["comparable"]) == ([2, 1], 3, 3, True)
+    assert found["nodes"] == [[0, 0], [1, 0], [2, 0], [2, 1]]
+    back = people.owner.get(f"{people.address}/path", params={"start": "2,0", "end": "0,1"}).json()
+    assert (back["vector"], back["comparable"]) == ([-2, 1], False)
+
+
+@pytest.mark.parametrize("vector", ["", "1", "1,2,0", "3,0", "-1,0", "1,x", "1,0,", "²,0", "1" * 30 + ",0"])
+def test_a_node_that_is_none_is_refused(people: People, vector: str) -> None:
+    answer = people.owner.get(f"{people.address}/path", params={"end": vector})
+    assert (answer.status_code, answer.json()["code"], answer.json()["fields"]["path"]) == (422, "bad-node", "end")
+    if vector:
+        assert people.owner.post(f"{people.address}/nodes/{vector}/release").status_code == 422
+
+
+NODE = {
+    "node": {"levels": [1, 1], "suppressed": 2, "share": 0.02, "k": 2, "smallest": 4, "reached": {"k-anonymity": 2}, "achieved": {}},
+    "columns": ["age", "sex"], "sizes": [[1, 2], [2, 3], [9, 1]],
+    "classes": [{"labels": {"age": "30-39", "sex": "f"}, "records": 1, "risk": 1.0, "sensitive": {}},
+                {"labels": {"age": "40-49", "sex": "f"}, "records": 9, "risk": 0.1, "sensitive": {}}],
+    "examples": {"columns": ["age"], "rows": [["34"]]},
+}  # fmt: skip
+
+
+def answered(service: Service, ask: Callable[[], Any], result: dict[str, Any]) -> tuple[Any, Job]:
+    """Ask, and let a worker of our own answer the question."""
+    found: list[Job] = []
+
+    def work() -> None:
+        until = time.monotonic() + 30
+        while not found and time.monotonic() < until:
+            with service.store.writing() as db:
+                job = queue.claim(db, service.settings, "test", quick=True)
+                if job is not None:
+                    found.append(job)
+                    queue.finish(db, "test", job.id, job.attempt, "done", result=result)
+            time.sleep(0.01)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    answer = ask()
+    thread.join()
+    return answer, found[0]
+
+
+def test_a_node_is_asked_of_a_warm_process(people: People) -> None:
+    address = f"{people.address}/nodes/1,1"
+    answer, job = answered(people.service, lambda: people.owner.get(address, params={"records": 3}), NODE)
+    assert answer.json() == NODE
+    assert (job.kind, job.quick, job.project_id, job.version) == ("node", True, people.project, 1)
+    assert (job.parameters["levels"], job.parameters["exploration"], job.parameters["records"]) == (
+        [1, 1],
+        people.id,
+        3,
+    )
+    with people.service.store.reading() as db:
+        lines = [(line.action, line.detail["rows"]) for line in db.scalars(select(AuditLine))]
+    assert lines == [("records.read", 3)]
+
+
+def test_a_node_for_an_analyst_is_masked(people: People) -> None:
+    address = f"{people.address}/nodes/1,1"
+    assert people.analyst.get(address, params={"records": 3}).status_code == 403
+    answer, _ = answered(people.service, lambda: people.analyst.get(address), NODE)
+    found, few = answer.json(), "fewer than 3"
+    assert "examples" not in found
+    assert found["sizes"] == [[few, 5], [9, 1]]
+    assert [(c["records"], c.get("risk"), c.get("labels")) for c in found["classes"]] == [
+        (few, None, None),
+        (9, 0.1, NODE["classes"][1]["labels"]),
+    ]
+    assert (found["node"]["suppressed"], found["node"]["k"], found["node"]["smallest"]) == (few, few, 4)
+    assert found["node"]["reached"] == {"k-anonymity": few}
+    assert found["node"].get("share") in (None, few)
+
+
+def test_checks_are_asked_once_for_a_version(people: People) -> None:
+    told = {
+        "code": "missing-key",
+        "message": {"en": "no source", "es": "sin fuente", "pt": "sem fonte"},
+        "fields": {"path": "source"},
+    }
+    valued = {
+        **told,
+        "code": "value-not-in-hierarchy",
+        "values": ["García"],
+        "fields": {"path": "columns.age", "value": "García"},
+    }
+    address = f"{API}/projects/{people.project}/checks"
+    answer, job = answered(
+        people.service, lambda: people.owner.get(address, params={"language": "es"}), {"problems": [told, valued]}
+    )
+    found = answer.json()
+    assert (found["ready"], found["version"], job.kind) == (False, 1, "checks")
+    assert [(p["message"], p["fields"]["path"]) for p in found["problems"]] == [
+        ("sin fuente", "source"),
+        ("sin fuente", "columns.age"),
+    ]
+    assert found["problems"][1]["fields"]["values"] == ["García"]
+    again = people.analyst.get(address)
+    assert [p["message"] for p in again.json()["problems"]] == ["no source", "no source"]
+    assert "García" not in again.text
+    with people.service.store.reading() as db:
+        assert len(db.scalars(select(Job).where(Job.kind == "checks")).all()) == 1
+    people.owner.put(f"{API}/projects/{people.project}/secrets/key", json={})
+    answer, _ = answered(people.service, lambda: people.owner.get(address), {"problems": []})
+    assert answer.json()["ready"] is True
+
+
+def test_a_node_is_released_as_it_was_explored(people: People) -> None:
+    answer = people.owner.post(f"{people.address}/nodes/1,0/release")
+    assert answer.status_code == 202
+    assert answer.headers["location"] == f"{API}/jobs/{answer.json()['job']}"
+    with people.service.store.reading() as db:
+        job = db.get_one(Job, answer.json()["job"])
+        assert (job.kind, job.state, job.version, job.quick) == ("run", "queued", 1, False)
+        assert job.document == {
+            "velado": 1, "method": {"fixed": {"levels": {"age": 1, "sex": 0}, "suppression": "5 records"}},
+        }  # fmt: skip
+    assert people.analyst.post(f"{people.address}/nodes/1,0/release").status_code == 403
+    assert people.stranger.post(f"{people.address}/nodes/1,0/release").status_code == 404
+
+
+def test_an_old_exploration_brings_no_table_back(service: Service, person: Person) -> None:
+    owner, editor = person("steward"), person("steward")
+    mine = at_hand.rows_of(owner)
+    document = {"source": {"source": at_hand.source(service, mine)}}
+    project = at_hand.project(service, {mine: "owner", at_hand.rows_of(editor): "editor"}, document)
+    id = at_hand.exploration(service, project, mine, document=document)
+    assert editor.post(f"{API}/explorations/{id}/nodes/1,0/release").status_code == 202
+    with service.store.writing() as db:
+        db.get_one(Project, project).document = {"velado": 1}
+    answer = editor.post(f"{API}/explorations/{id}/nodes/1,0/release")
+    assert (answer.status_code, answer.json()["code"]) == (422, "unknown-reference")
+    assert owner.post(f"{API}/explorations/{id}/nodes/1,0/release").status_code == 202
+
+
+def test_comparisons_are_listed_and_masked(people: People) -> None:
+    evaluation = {"rows": 100, "suppressed": 2, "utility": {"loss": 0.4}}
+    result = {"parameters": ["k"], "settings": [{"parameters": {"k": 5}, "evaluation": evaluation}]}
+    id = at_hand.job(
+        people.service,
+        "compare",
+        people.project,
+        at_hand.rows_of(people.owner),
+        result,
+        parameters={"grid": {"k": [5]}},
+    )
+    listed = people.owner.get(f"{API}/projects/{people.project}/comparisons").json()["items"]
+    assert [(c["id"], c["kind"], c["parameters"]) for c in listed] == [(id, "compare", {"grid": {"k": [5]}})]
+    assert people.owner.get(f"{API}/comparisons/{id}").json()["result"] == result
+    found = people.analyst.get(f"{API}/comparisons/{id}").json()["result"]["settings"][0]
+    assert found["evaluation"] == {"rows": 100, "suppressed": "fewer than 3", "utility": {"loss": 0.4}}
+    assert people.stranger.get(f"{API}/comparisons/{id}").status_code == 404
+    assert people.owner.get(f"{API}/comparisons/{people.id}").status_code == 404
+
+
+def test_a_plan_is_downloaded_by_who_made_it(service: Service, person: Person) -> None:
+    me, other = person("steward"), person("steward")
+    source = at_hand.source(service, at_hand.rows_of(me))
+    id = at_hand.job(
+        service, "appointments", None, at_hand.rows_of(me), {"k": 3, "file": "appointments.csv"}, source_id=source
+    )
+    (service.files.attempt(id, 1) / "appointments.csv").write_text("name,slot\n")
+    assert [p["id"] for p in me.get(f"{API}/plans").json()["items"]] == [id]
+    assert other.get(f"{API}/plans").json()["items"] == []
+    assert me.get(f"{API}/plans/{id}").json()["result"]["k"] == 3
+    answer = me.get(f"{API}/plans/{id}/appointments")
+    assert (answer.text, answer.headers["cache-control"]) == ("name,slot\n", "no-store")
+    assert other.get(f"{API}/plans/{id}").status_code == other.get(f"{API}/plans/{id}/appointments").status_code == 404
+    with service.store.reading() as db:
+        assert [(x.action, x.detail) for x in db.scalars(select(AuditLine))] == [("plan.download", {"bytes": 10})]
+
+
+def test_the_catalog_is_told_in_a_language_and_known_by_its_tag(person: Person) -> None:
+    me = person("learner")
+    found = me.get(f"{API}/catalog", params={"language": "es"})
+    titles = {m["name"]: m["title"] for m in found.json()["models"]}
+    assert titles["entropy-diversity"] == "ℓ-diversidad por entropía"
+    assert me.get(f"{API}/catalog", headers={"If-None-Match": found.headers["etag"]}).status_code == 200
+    again = me.get(f"{API}/catalog", params={"language": "es"}, headers={"If-None-Match": found.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert next(m["name"] for m in me.get(f"{API}/catalog/methods").json()) == "lattice"
+    assert me.get(f"{API}/catalog/nothing").status_code == 404
+    assert me.get(f"{API}/schema").json()["$id"] == "velado-project-1"
+    assert "k" in str(me.get(f"{API}/schema", params={"part": "models.k-anonymity"}).json())
+    assert me.get(f"{API}/schema", params={"part": "models.x"}).status_code == 422
+    samples = me.get(f"{API}/samples", params={"language": "pt"}).json()["items"]
+    assert ("hospital", 5000) in [(s["name"], s["rows"]) for s in samples]
+    assert "hospital, com" in samples[0]["title"]
