@@ -45,7 +45,7 @@ def command(
         more = [] if columns or len(named) <= MANY else ["…"]
         listed = ", ".join(named if not more else named[:MANY] + more)
         shown.add_row(
-            plain(t.full_name), told(KINDS.get(t.kind, t.kind)), figure(t.rows), _size(t.bytes), plain(listed)
+            plain(t.full_name), told(KINDS.get(t.kind, t.kind)), figure(t.rows), size(t.bytes), plain(listed)
         )
     out.print(shown)
     say()
@@ -53,7 +53,7 @@ def command(
     say("Next: velado inspect {address}", address=shlex.quote(f"{address}#{found.tables[0].full_name}"))
 
 
-def _size(size: int | None) -> str:
+def size(size: int | None) -> str:
     """Bytes for people."""
     if size is None:
         return figure(None)

@@ -6,6 +6,7 @@ everybody else none of them exists.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from sqlalchemy import select
@@ -15,7 +16,7 @@ from velado.service.accounts.caller import Caller
 from velado.service.errors import Forbidden, NotFound
 from velado.service.files import ID
 from velado.service.permissions import scoped
-from velado.service.store.tables import Connection, Source, Upload
+from velado.service.store.tables import Connection, Project, Source, Upload
 from velado.service.usable import naming
 
 Own = TypeVar("Own", Upload, Connection, Source)
@@ -58,3 +59,15 @@ def sources_with(db: Db, thing: Upload | Connection) -> list[Source]:
     """The sources that are made from an upload or a connection."""
     column = Source.upload_id if isinstance(thing, Upload) else Source.connection_id
     return list(db.scalars(select(Source).where(column == thing.id).order_by(Source.created, Source.id)))
+
+
+def roles_in(projects: Iterable[Project]) -> dict[str, set[str]]:
+    """The roles that projects give to columns, by name; in a project of several tables, all that a name has."""
+    found: dict[str, set[str]] = {}
+    for project in projects:
+        tables = project.document.get("tables")
+        for place in (project.document, *(tables.values() if isinstance(tables, Mapping) else ())):
+            columns = place.get("columns") if isinstance(place, Mapping) else None
+            for name, said in columns.items() if isinstance(columns, Mapping) else ():
+                found.setdefault(str(name), set()).add(str(said.get("role") if isinstance(said, Mapping) else said))
+    return found

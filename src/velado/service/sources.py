@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from sqlalchemy import select
@@ -17,6 +17,8 @@ from velado.service.store.tables import Job, Project, Source, Upload
 
 SAMPLES = ("hospital", "caoba", "covid_ceara")
 """Built-in tables of invented people."""
+TELLING = ("explore", "attack", "node", "hierarchy", "checks", "rows")
+"""Kinds of jobs about projects whose results show values, or classes, of the table."""
 
 
 def inspect(db: Db, settings: Settings, source: Source, user_id: str) -> Job:
@@ -46,7 +48,7 @@ def remove_source(db: Db, files: Files, source: Source) -> list[Path]:
 
 def empty_source(db: Db, files: Files, source: Source) -> list[Path]:
     """Delete all that is known of a table, and mark its source as deleted; the files to remove after commit."""
-    gone = remove_jobs(db, files, db.scalars(select(Job).where(Job.source_id == source.id)))
+    gone = remove_jobs(db, files, [*db.scalars(select(Job).where(Job.source_id == source.id)), *_telling(db, source)])
     gone += [files.copy(source.id), *files.parts_of(source.id)]
     upload = db.get(Upload, source.upload_id) if source.upload_id else None
     source.upload_id, source.state = None, "deleted"
@@ -74,6 +76,13 @@ def remove_files(files: Files, gone: Iterable[Path]) -> None:
     for path in gone:
         forget(path)
         files.remove(path)
+
+
+def _telling(db: Db, source: Source) -> Iterator[Job]:
+    """Jobs of projects on the source whose results show values or classes of it; releases are no part of the source."""
+    for job in db.scalars(select(Job).where(Job.project_id.is_not(None), Job.kind.in_(TELLING))):
+        if source.id in references(job.document or {})["sources"]:
+            yield job
 
 
 def _used(db: Db, upload: Upload) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Db
@@ -47,7 +47,7 @@ def promised(db: Db, files: Files) -> int:
 def by_user(db: Db, files: Files) -> list[Usage]:
     """What everybody takes, as it is on the disk."""
     found: dict[str | None, dict[str, int]] = {}
-    owners = {
+    owners: dict[str, dict[str, Any]] = {
         "uploads": dict(db.execute(select(Upload.id, Upload.user_id)).tuples().all()),
         "copies": dict(db.execute(select(Source.id, Source.user_id)).tuples().all()),
         "jobs": dict(db.execute(select(Job.id, Job.user_id)).tuples().all()),

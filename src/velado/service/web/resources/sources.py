@@ -12,11 +12,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Db
 
 from velado.errors import InputError
+from velado.sentences import Sentence
 from velado.service import sources
-from velado.service.belongings import CHANGE, actions_on, own, source_for
+from velado.service.belongings import CHANGE, actions_on, own, roles_in, source_for
 from velado.service.errors import Conflict, Invalid
 from velado.service.jobs import failures, queue
-from velado.service.masking import masked_profile, masked_suggestion
+from velado.service.masking import lacks_header, masked_profile, masked_suggestion
 from velado.service.paging import MOST, Wanted, check_column, parse_where, read_page
 from velado.service.store.tables import Connection, Job, Source, Upload, now
 from velado.service.usable import naming
@@ -24,6 +25,7 @@ from velado.service.web.call import Call, Called
 from velado.service.web.paged import newest
 from velado.service.web.problems import ProblemPart
 from velado.service.web.shapes import After, Body, Id, Limit, Listed, Name
+from velado.service.web.spoken import spoken
 from velado.service.web.waiting import wait_for
 from velado.tables.address import TableName
 from velado.tables.source import FORMATS, HOLDS_TABLES
@@ -208,8 +210,8 @@ def get_profile(id: str, call: Called) -> dict[str, Any]:
         source, allowed = source_for(db, call.caller, id, "profile.read")
         profile = _inspected(source, source.profile)
         if "records.read" not in allowed:
-            profile = masked_profile(profile, source.suggestion, _roles(db, call, source))
-        return dict(_spoken(profile, call.language))
+            profile = masked_profile(profile, source.suggestion, roles_in(naming(db, call.caller, source.id)))
+        return dict(spoken(profile, call.language))
 
 
 @router.get("/sources/{id}/suggestion")
@@ -219,8 +221,8 @@ def get_suggestion(id: str, call: Called) -> dict[str, Any]:
         source, allowed = source_for(db, call.caller, id, "profile.read")
         suggestion = _inspected(source, source.suggestion)
         if "records.read" not in allowed:
-            suggestion = masked_suggestion(suggestion, _roles(db, call, source))
-        return dict(_spoken(suggestion, call.language))
+            suggestion = masked_suggestion(suggestion, roles_in(naming(db, call.caller, source.id)))
+        return dict(spoken(suggestion, call.language))
 
 
 @router.get("/sources/{id}/rows")
@@ -247,7 +249,7 @@ def get_rows(
         call.audit(db, "records.read", source.id, offset=offset, limit=limit)
         job = None if source.copied else _ask_rows(db, call, source, offset, limit, sort, descending, filters)
     if job is not None:
-        return _rows_of(call, job, offset)
+        return _rows_of(call, job, offset, None if filters else source.rows)
     columns = (source.profile or {}).get("columns", [])
     wanted = Wanted(
         offset, limit, sort, descending, filters, {c["name"]: c["type"] for c in columns},
@@ -275,7 +277,7 @@ def _ask_rows(
     return queue.submit(db, call.settings(db), "rows", call.caller.id, given, source_id=source.id, quick=True)
 
 
-def _rows_of(call: Call, job: Job, offset: int) -> RowsAnswer:
+def _rows_of(call: Call, job: Job, offset: int, total: int | None) -> RowsAnswer:
     """The rows that a job has read; the store does not keep them."""
     try:
         found = wait_for(call, job.id, SECONDS)
@@ -285,7 +287,7 @@ def _rows_of(call: Call, job: Job, offset: int) -> RowsAnswer:
             if kept is not None:
                 db.delete(kept)
     rows = [[None if cell is None else str(cell) for cell in row] for row in found["rows"]]
-    return RowsAnswer(columns=list(found["columns"]), rows=rows, offset=offset, total=found.get("total"))
+    return RowsAnswer(columns=list(found["columns"]), rows=rows, offset=offset, total=total)
 
 
 @router.put("/sources/{id}")
@@ -334,30 +336,6 @@ def _gone() -> Conflict:
     return Conflict("source-gone", "the table of this source was deleted", hint="Upload it again, as a new source.")
 
 
-def _roles(db: Db, call: Call, source: Source) -> dict[str, set[str]]:
-    """The roles that the caller's projects give to the columns of a source."""
-    found: dict[str, set[str]] = {}
-    for project in naming(db, call.caller, source.id):
-        tables = project.document.get("tables")
-        places = [project.document, *(tables.values() if isinstance(tables, Mapping) else ())]
-        for place in places:
-            columns = place.get("columns") if isinstance(place, Mapping) else None
-            for name, said in columns.items() if isinstance(columns, Mapping) else ():
-                role = said.get("role") if isinstance(said, Mapping) else said
-                found.setdefault(str(name), set()).add(str(role))
-    return found
-
-
-def _spoken(found: Any, language: str) -> Any:
-    """A result in one language: sentences of jobs stand in it in all of them."""
-    if isinstance(found, Mapping):
-        if set(found) == {"en", "es", "pt"}:
-            return found[language]
-        said = {key: _spoken(value, language) for key, value in found.items() if key != "reasons"}
-        return said | ({"reason": _spoken(found["reasons"], language)} if "reasons" in found else {})
-    return [_spoken(one, language) for one in found] if isinstance(found, list) else found
-
-
 def _answer(db: Db, call: Call, source: Source) -> SourceAnswer:
     """A source as its readers see it. Addresses, queries and errors with values are for who may read records."""
     allowed = actions_on(db, call.caller, source)
@@ -366,12 +344,16 @@ def _answer(db: Db, call: Call, source: Source) -> SourceAnswer:
     if state == "new" and job is not None and job.state in ("failed", "cancelled"):
         state = "failed"
     if state == "failed" and job is not None and job.error:
-        kept = job.error if "records.read" in allowed else failures.without_values(job.error)
-        problem = ProblemPart(**_part(failures.said(kept, call.language)))
+        problem = _problem(job.error, "records.read" in allowed, call.language)
+    # Without a header the names of the columns are the data of a person.
+    hidden = "records.read" not in allowed and lacks_header(source.profile)
     mine = source.user_id == call.caller.id
     return SourceAnswer(
         id=source.id, name=source.name, kind=source.kind, state=state, options=source.options, rows=source.rows,
-        columns=[ColumnAnswer(name=str(c["name"]), type=str(c["type"])) for c in source.columns],
+        columns=[
+            ColumnAnswer(name=f"column_{i + 1}" if hidden else str(c["name"]), type=str(c["type"]))
+            for i, c in enumerate(source.columns)
+        ],
         upload=source.upload_id if mine else None, connection=source.connection_id if mine else None,
         table=source.place.get("table"), query=source.place.get("query") if mine else None,
         sample=source.place.get("sample"), job=None if job is None else job.id, problem=problem, owned=mine,
@@ -379,7 +361,12 @@ def _answer(db: Db, call: Call, source: Source) -> SourceAnswer:
     )  # fmt: skip
 
 
-def _part(said: Mapping[str, Any]) -> dict[str, Any]:
+def _problem(error: Mapping[str, Any], whole: bool, language: str) -> ProblemPart:
+    """Why a table could not be read; to who may not read records, only what kind of problem it is."""
+    if not whole:
+        unread = Sentence("the table could not be read")
+        return ProblemPart(code=str(error["code"]), message=unread.into(language))
+    said = failures.said(error, language)
     kept = {key: said[key] for key in ("code", "message", "hint", "column") if key in said}
     fields = {**said.get("fields", {}), **({"values": said["values"]} if "values" in said else {})}
-    return {**kept, "fields": fields}
+    return ProblemPart(**kept, fields=fields)

@@ -1,0 +1,79 @@
+"""A worker within the process of the tests: jobs are done in a thread, one after the other, without processes of their own."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from velado.errors import VeladoError
+from velado.progress import Progress
+from velado.service.jobs import failures, queue, tasks
+from velado.service.jobs.kinds import KINDS
+from velado.service.jobs.process import outcome
+from velado.service.jobs.task import _secrets
+from velado.service.service import Service
+from velado.service.store.tables import Job
+
+WORKER = "inline"
+
+
+class Inline:
+    """Does the jobs of a service: all that wait at once, or in a thread while requests wait for them."""
+
+    def __init__(self, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.service = service
+        self._stop = threading.Event()
+        self._memory: dict[str, Any] = {}
+        monkeypatch.setenv("VELADO_STUDIO_FOLDER", str(service.settings.folder))
+        _secrets.cache_clear()
+
+    def work(self) -> int:
+        """Do all jobs that wait; how many."""
+        count = 0
+        while self._one(False) or self._one(True):
+            count += 1
+        return count
+
+    def __enter__(self) -> Inline:
+        self._thread = threading.Thread(target=self._loop)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _loop(self) -> None:
+        while not self._stop.is_set():
+            if not self.work():
+                self._stop.wait(0.02)
+
+    def _one(self, quick: bool) -> bool:
+        service = self.service
+        with service.store.writing() as db:
+            job = queue.claim(db, service.settings, WORKER, quick=quick)
+        if job is None:
+            return False
+        try:
+            with service.store.writing() as db:
+                task = tasks.build(db, service.files, service.settings, job, KINDS[job.kind])
+        except VeladoError as error:
+            self._end(job, {"error": failures.told(error)}, None)
+            return True
+        task.folder.mkdir(mode=0o700)
+        self._end(job, outcome(task, Progress(), {}), task)
+        return True
+
+    def _end(self, job: Job, said: dict[str, Any], task: Any) -> None:
+        with self.service.store.writing() as db:
+            if "result" not in said:
+                queue.finish(db, WORKER, job.id, job.attempt, "failed", error=said["error"])
+                return
+            ended = queue.finish(db, WORKER, job.id, job.attempt, "done", result=said["result"])
+            finish = KINDS[job.kind].finish
+            if ended is not None and finish is not None:
+                finish(db, ended, said["result"])
+            if ended is not None:
+                tasks.take_copy(db, self.service.files, task)
