@@ -184,10 +184,10 @@ def _password(piped: bool) -> str:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():
         hint = Sentence("Pipe it in and say {option}, or use --link.", option=PIPED)
-        raise InputError("no-password", Sentence("there is nobody to ask for the password"), hint=hint)
+        raise InputError("password-not-given", Sentence("there is nobody to ask for the password"), hint=hint)
     first = getpass(spoken("New password: "))
     if getpass(spoken("Once more: ")) != first:
-        raise InputError("no-password", Sentence("the two are not the same"))
+        raise InputError("password-not-given", Sentence("the two are not the same"))
     return first
 
 

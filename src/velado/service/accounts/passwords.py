@@ -28,6 +28,8 @@ COMMON = frozenset((
 ))  # fmt: skip
 """The first that anybody tries, of those that are long enough; compared in lower case."""
 
+ADVICE = Sentence("Several words that do not belong together are easy to keep in mind.")
+
 HASHER = PasswordHasher()
 _turns = threading.BoundedSemaphore(2)
 """Each hash takes 64 MB: a crowd that signs in at once waits, it does not fill the memory."""
@@ -35,13 +37,16 @@ _turns = threading.BoundedSemaphore(2)
 
 def check(password: str, name: str) -> None:
     """Raise unless it is fit to be the password of a user."""
-    plain = password.casefold()
+    plain, place = password.casefold(), {"path": "password"}
     if len(password) < LEAST:
-        _refuse("password-too-short", Sentence("a password has at least {least} characters", least=LEAST))
+        message = Sentence("a password has at least {least} characters", least=LEAST)
+        raise Invalid("password-too-short", message, hint=ADVICE, fields=place)
     if len(password) > MOST:
-        _refuse("password-too-long", Sentence("a password has at most {most} characters", most=MOST))
+        message = Sentence("a password has at most {most} characters", most=MOST)
+        raise Invalid("password-too-long", message, fields=place)
     if plain in COMMON or len(set(plain)) < 4 or name.casefold() in (plain, plain[::-1]) or _only(plain, name):
-        _refuse("password-too-easy", Sentence("this password is one of the first that anybody tries"))
+        message = Sentence("this password is one of the first that anybody tries")
+        raise Invalid("password-too-easy", message, hint=ADVICE, fields=place)
 
 
 def hashed(password: str) -> str:
@@ -83,9 +88,3 @@ def _only(plain: str, name: str) -> bool:
     """Whether it is the name and digits around it, such as maria2024maria."""
     rest = plain.replace(name.casefold(), "")
     return bool(name) and rest != plain and (not rest or rest.isdigit())
-
-
-def _refuse(code: str, message: Sentence) -> None:
-    raise Invalid(
-        code, message, hint="Several words that do not belong together are easy to keep in mind.", fields={"path": "password"}
-    )  # fmt: skip
