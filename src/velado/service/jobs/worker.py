@@ -19,7 +19,6 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.orm import Session as Db
 
 from velado.errors import Cancelled, InternalError, VeladoError
-from velado.service import retention
 from velado.service.jobs import failures, limits, queue, sweeping, tasks
 from velado.service.jobs.child import COMMAND, Child
 from velado.service.jobs.kinds import KINDS, Kind
@@ -83,6 +82,9 @@ class Worker:
         except (OperationalError, InterfaceError) as error:
             # The text of the driver may name users and hosts.
             log.error("the store does not answer: %s", type(error.orig).__name__)
+            self._mute = time.monotonic() + AGAIN
+        except Exception as error:
+            log.error("%s", InternalError.of(error))
             self._mute = time.monotonic() + AGAIN
 
     def leave(self) -> None:
@@ -167,7 +169,8 @@ class Worker:
         sweeping.sweep(self.service)
 
     def _clean(self) -> None:
-        retention.clean(self.service)
+        # Large files may take long to delete, and leases do not wait.
+        threading.Thread(target=_cleaned, args=(self.service,), name="clean", daemon=True).start()
 
     def _report(self) -> None:
         due = [run for run in self.running.values() if run.due()]
@@ -301,6 +304,15 @@ class Worker:
     def _discard(self, run: Running) -> None:
         if run.task is not None:
             self.service.files.remove(run.task.folder)
+
+
+def _cleaned(service: Service) -> None:
+    from velado.service import retention
+
+    try:
+        retention.clean(service)
+    except Exception as error:
+        log.error("%s", InternalError.of(error))
 
 
 def run(service: Service) -> None:
