@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from velado.errors import suggest
+from velado.errors import InputError, suggest
 from velado.sentences import Sentence
 from velado.service.errors import Invalid
 from velado.tables.address import SERVERS, Address, scheme_of, with_table
@@ -30,20 +30,18 @@ LONGEST = 2000
 def check_address(text: Any) -> Address:
     """The address of a connection; `Invalid` unless it is one of a server, without password and with harmless options."""
     if not isinstance(text, str) or len(text) > LONGEST or any(ord(c) < 32 for c in text):
-        raise _bad("this is no address of a database")
+        raise _bad(Sentence("this is no address of a database"))
     scheme = scheme_of(text)
     if scheme not in SERVERS:
-        raise _bad("connections are to PostgreSQL and MariaDB servers")
+        raise _bad(Sentence("connections are to PostgreSQL and MariaDB servers"))
     if with_table(text)[1] is not None or "#" in text:
-        raise _bad("the address of a connection names no table")
-    from velado.errors import InputError
-
+        raise _bad(Sentence("the address of a connection names no table"))
     try:
         address = Address.parse(text)
     except InputError as error:
         raise Invalid(error.code, error.message, hint=error.hint, fields={"path": "address"}) from None
     if address.password is not None or "${" in text:
-        raise _bad("a connection takes no variable of the service's environment")
+        raise _bad(Sentence("a connection takes no variable of the service's environment"))
     for name, _ in address.options:
         if name not in OPTIONS[address.engine]:
             raise Invalid(
@@ -69,5 +67,5 @@ def _nobody(engine: str) -> dict[str, str]:
     return found
 
 
-def _bad(message: str) -> Invalid:
+def _bad(message: Sentence) -> Invalid:
     return Invalid("bad-address", message, hint="postgresql://user@host:5432/database", fields={"path": "address"})

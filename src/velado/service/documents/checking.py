@@ -121,8 +121,8 @@ def _check_key(value: Any) -> None:
 
 
 CHECKS = {"source": _check_source, "output": _check_output, "file": _check_file, "key": _check_key}
-KEY_HINT = "Write the word secret, a colon and the name; the secret itself is kept apart from the project."
-OUTPUT_HINT = '{"format": "csv"}, or {"connection": "ID", "table": "schema.name"}'
+KEY_HINT = Sentence("Write the word secret, a colon and the name; the secret itself is kept apart from the project.")
+OUTPUT_HINT = Sentence('{"format": "csv"}, or {"connection": "ID", "table": "schema.name"}')
 
 
 def _check_keys(value: Mapping[str, Any], known: tuple[str, ...]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from velado.errors import InputError
 from velado.project.places import What, walk
+from velado.sentences import Sentence
 from velado.service.documents.checking import FORMATS, WRITING, check_document, secret_of, upload_of
 from velado.service.errors import Invalid
 from velado.tables.address import VARIABLE, Address
@@ -81,11 +82,11 @@ def plain_name(name: str, longest: int = 100) -> str:
     ('passwd', 'Año 2024.csv')
     """
     last = re.split(r"[/\\]", name)[-1]
-    kept = "".join(c if c.isalnum() or c in " ._-()" else "_" for c in last).strip(" .")
+    kept = "".join(c if c.isalnum() or c in " ._-()" else "_" for c in last).strip()
     stem, dot, suffix = kept.rpartition(".")
-    if dot and len(suffix) <= 10:
-        return f"{stem[: longest - len(suffix) - 1].strip() or 'file'}.{suffix}"
-    return kept[:longest] or "file"
+    if dot and 0 < len(suffix) <= 10:
+        return f"{stem[: longest - len(suffix) - 1].strip(' .') or 'file'}.{suffix}"
+    return kept.strip(" .")[:longest] or "file"
 
 
 def _source(value: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,7 +128,7 @@ def _source_from(value: Any, mapping: Mapping[str, Any]) -> dict[str, Any]:
         missing = {"missing": value["missing"]} if value.get("missing") is not None else {}
     id = _of(mapping, "sources", said) or mapping.get("source")
     if not isinstance(id, str):
-        raise _unknown("say which source takes the place of the table of this file")
+        raise _unknown(Sentence("say which source takes the place of the table of this file"))
     return {"source": id, **missing}
 
 
@@ -136,14 +137,14 @@ def _output_from(value: Any, mapping: Mapping[str, Any]) -> dict[str, Any]:
         return dict(value)
     options = {"path": value} if isinstance(value, str) else value
     if not isinstance(options, Mapping):
-        raise _unknown("the output says a format, or a connection and a table")
+        raise _unknown(Sentence("the output says a format, or a connection and a table"))
     address, table = options.get("database"), options.get("table")
     rest = {k: options[k] for k in WRITING if k in options}
     if address is not None:
         text, sign, behind = str(address).partition("#")
         id = _of(mapping, "connections", text)
         if id is None:
-            raise _unknown("say which connection takes the place of the database of this file")
+            raise _unknown(Sentence("say which connection takes the place of the database of this file"))
         rest = {k: v for k, v in rest.items() if k != "delimiter"}
         exists = {"if_exists": options["if_exists"]} if "if_exists" in options else {}
         return {"connection": id, "table": table or (behind if sign else ""), **exists, **rest}
@@ -155,7 +156,7 @@ def _output_from(value: Any, mapping: Mapping[str, Any]) -> dict[str, Any]:
 def _mapped(mapping: Mapping[str, Any], what: str, value: Any, shape: str) -> str:
     id = _of(mapping, what, value)
     if id is None:
-        raise _unknown("say which upload takes the place of this file")
+        raise _unknown(Sentence("say which upload takes the place of this file"))
     return shape.format(id=id)
 
 
@@ -164,7 +165,7 @@ def _secret(place: Any) -> str:
     scheme, _, where = place.partition(":") if isinstance(place, str) else ("", "", "")
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", plain_name(where).partition(".")[0]).strip("-_0123456789")[:64]
     if scheme not in ("env", "file") or VARIABLE.search(where) or not name or re.fullmatch(r"[0-9a-fA-F]{32,}", where):
-        raise _unknown("a project names keys by the names of its secrets")
+        raise _unknown(Sentence("a project names keys by the names of its secrets"))
     return name
 
 
@@ -172,5 +173,5 @@ def _of(names: Mapping[str, Any], what: str, key: Any) -> Any:
     return names.get(what, {}).get(key) if isinstance(key, str) else None
 
 
-def _unknown(message: str) -> Invalid:
+def _unknown(message: Sentence) -> Invalid:
     return Invalid("bad-reference", message)

@@ -81,7 +81,7 @@ class _Gridded(Parameters):
         for values in (getattr(self, "grid", None) or {}).values():
             count *= len(values)
         if count > MOST_SETTINGS:
-            raise ValueError(f"at most {MOST_SETTINGS} settings are compared at once")
+            raise ValueError("too many settings for one comparison")
         return self
 
 

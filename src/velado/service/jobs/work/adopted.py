@@ -56,15 +56,15 @@ def _manifest(project: Project, job: str) -> dict[str, Any] | None:
 
 
 def _part(project: Project, manifest: dict[str, Any], work: Work) -> dict[str, Any]:
-    from velado.service.jobs.work.run import PRIVATE, ROWS, copied
+    from velado.service.jobs.work.run import FIGURES, ROWS, copied, named, prefix
 
-    before = "" if work.task.document is None or "tables" not in work.task.document else f"{project.output.name}."
+    before = "" if work.task.document is None or "tables" not in work.task.document else prefix(project)
     folder, files = work.task.folder, {}
     kept: dict[str, Any] = {"manifest": None}
     if not project.light:
         kept["evaluation"] = as_json(velado.evaluate(None, None, project=project, progress=work.progress))
-    files["figures"] = save(folder, f"{before}{PRIVATE}", kept)
-    files["rows"] = copied(project, folder / f"{before}{ROWS}")
+    files["figures"] = save(folder, named(FIGURES, before), kept)
+    files["rows"] = copied(project, folder / named(ROWS, before))
     return {"summary": _summary(project, manifest), "manifest": manifest, "private": files, "notes": []}
 
 
@@ -79,7 +79,9 @@ def _summary(project: Project, manifest: dict[str, Any]) -> dict[str, Any]:
             "operations": treated, "unchanged": [n for n in manifest["columns"] if n not in treated], "models": [], **place,
         }  # fmt: skip
     measured = {key: value for key, value in manifest["evaluation"].items() if key != "schema"}
+    # How long the search took, and how many nodes there were, nobody knows any more.
+    search = {"nodes": 0, "evaluated": None, "seconds": 0.0, **manifest["search"]}
     return {
         "schema": Release.SCHEMA, "project": project.name, "levels": manifest["recoding"]["levels"], **measured,
-        "search": manifest["search"], **place,
+        "search": search, **place,
     }  # fmt: skip

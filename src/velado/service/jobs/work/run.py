@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import velado
+from velado.errors import InputError
 from velado.project import Project
 from velado.release.result import LightRelease, Release, Releases
 from velado.service.documents.opening import RECODING, Room, entered
@@ -16,8 +17,8 @@ from velado.service.jobs.work import adopted, figures
 from velado.service.jobs.work.shared import as_json, at_levels, copy_texts, given, name_of, save, told
 from velado.tables import Session, open_table
 
-PRIVATE = "private.json"
-ROWS = "rows.parquet"
+FIGURES, ROWS, CLASSES = "private.json", "rows.parquet", "classes.parquet"
+"""Files that a run leaves beside its release."""
 
 
 def perform(work: Work) -> dict[str, Any]:
@@ -30,14 +31,25 @@ def perform(work: Work) -> dict[str, Any]:
         project = room.loaded(data)
         found = adopted.take_over(project, work) if work.task.attempt > 1 else None
         if found is None:
-            release = velado.run(project, work.progress)
-            found = _several(project, release, room) if isinstance(release, Releases) else _one(project, release, room)
+            found = _made(project, work, room)
         return {**found, "place": _place(project, work), "parameters": wanted.model_dump(exclude_none=True)}
+
+
+def _made(project: Project, work: Work, room: Room) -> dict[str, Any]:
+    try:
+        release = velado.run(project, work.progress)
+    except InputError as error:
+        # The earlier attempt may have been slower to die than this one to begin.
+        found = adopted.take_over(project, work) if error.code == "output-exists" and work.task.attempt > 1 else None
+        if found is None:
+            raise
+        return found
+    return _several(project, release, room) if isinstance(release, Releases) else _one(project, release, room)
 
 
 def _several(project: Project, releases: Releases, room: Room) -> dict[str, Any]:
     parts = {
-        name: _one(project.tables[name], release, room, f"{project.tables[name].output.name}.")
+        name: _one(project.tables[name], release, room, prefix(project.tables[name]))
         for name, release in releases.tables.items()
     }
     return {
@@ -63,22 +75,36 @@ def _one(project: Project, release: Release | LightRelease, room: Room, before: 
             "search": as_json(release.search),
             "manifest": release.private_manifest,
         }
-        files["figures"] = save(folder, f"{before}{PRIVATE}", kept)
+        files["figures"] = save(folder, named(FIGURES, before), kept)
         if release.recoding is not None:
-            release.recoding.save(folder / f"{before}{RECODING}")
-            (folder / f"{before}{RECODING}").chmod(0o600)
-            files["recoding"] = f"{before}{RECODING}"
+            release.recoding.save(folder / named(RECODING, before))
+            (folder / named(RECODING, before)).chmod(0o600)
+            files["recoding"] = named(RECODING, before)
         if (classes := figures.classes_of(release)) is not None:
-            files["classes"] = figures.save_classes(classes, folder / f"{before}classes.parquet")
+            files["classes"] = figures.save_classes(classes, folder / named(CLASSES, before))
     else:
-        files["figures"] = save(folder, f"{before}{PRIVATE}", {"manifest": release.private_manifest})
-    files["rows"] = copied(project, folder / f"{before}{ROWS}")
+        files["figures"] = save(folder, named(FIGURES, before), {"manifest": release.private_manifest})
+    files["rows"] = copied(project, folder / named(ROWS, before))
     return {
         "summary": as_json(release),
         "manifest": release.manifest,
         "private": files,
         "notes": told(release.notes),
     }
+
+
+def prefix(project: Project) -> str:
+    """What names of files about one table of several begin with."""
+    output = project.output
+    if output.path is not None:
+        return output.path.name
+    assert output.manifest is not None
+    return output.manifest.name.removesuffix(".private.json")
+
+
+def named(name: str, before: str) -> str:
+    """The name of a file about a release, or about one table of it; manifests have names of their own."""
+    return f"{before}.{name.replace('private', 'figures')}" if before else name
 
 
 def copied(project: Project, path: Path) -> str:

@@ -15,7 +15,7 @@ from velado.samples import hospital
 from velado.service.files import Files
 from velado.service.jobs.kinds import KINDS
 from velado.service.jobs.process import perform
-from velado.service.jobs.task import Task
+from velado.service.jobs.task import Task, _secrets
 from velado.service.secrets import Secrets
 from velado.service.settings import load
 from velado.service.store.tables import new_id
@@ -38,6 +38,7 @@ class AtHand:
 
     def __init__(self, folder: Path, monkeypatch: Any) -> None:
         monkeypatch.setenv("VELADO_STUDIO_FOLDER", str(folder))
+        _secrets.cache_clear()
         self.settings = load(environment={}, folder=folder)
         self.secrets = Secrets.of(self.settings, make=True)
         self.files = Files(folder)
