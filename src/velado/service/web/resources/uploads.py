@@ -16,6 +16,7 @@ from starlette.requests import ClientDisconnect
 
 from velado.sentences import Sentence
 from velado.service import usage
+from velado.service.accounts.sessions import TOUCH
 from velado.service.belongings import CHANGE, own, sources_with
 from velado.service.errors import Conflict, Invalid, Refused, TooLarge, TooMany, Unavailable
 from velado.service.receiving import BLOCK, Receiver, forget
@@ -100,7 +101,7 @@ def get_upload(id: str, call: Called, response: Response) -> UploadAnswer:
     return answer
 
 
-@router.head("/uploads/{id}")
+@router.head("/uploads/{id}", response_class=Response)
 def head_upload(id: str, call: Called) -> Response:
     """How far an upload got: the headers Upload-Offset and Upload-Length."""
     with call.reading() as db:
@@ -128,8 +129,9 @@ async def send(
         receiver.close()
     if problem is not None:
         raise problem
-    response.headers["Upload-Offset"] = str(upload.received)
-    return _answer(call, upload)
+    answer = _answer(call, upload)
+    response.headers["Upload-Offset"] = str(answer.offset)
+    return answer
 
 
 @router.delete("/uploads/{id}", status_code=204)
@@ -202,10 +204,13 @@ async def _receive(request: Request, receiver: Receiver, announced: int) -> Refu
 
 
 def _end(call: Call, id: str, receiver: Receiver) -> Upload:
-    """Write down how far it got; with the last byte the upload is complete, if its digest is the announced one."""
+    """With the last byte the upload is complete, if its digest is the announced one; until then its file says all."""
     with call.reading() as db:
         upload = own(db, call.caller, Upload, id, CHANGE)
-    digest = receiver.digest() if receiver.offset == upload.bytes else None
+    whole = receiver.offset == upload.bytes
+    if not whole and now() - upload.used < TOUCH:
+        return upload
+    digest = receiver.digest() if whole else None
     with call.writing() as db:
         upload = own(db, call.caller, Upload, id, CHANGE)
         upload.received, upload.used = receiver.offset, now()
