@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -22,7 +23,7 @@ from velado.service.service import Service
 from velado.service.settings import Settings
 from velado.service.store.tables import Session, SignIn, User, now
 from velado.service.web.app import create_app
-from velado.service.web.call import address_of
+from velado.service.web.call import address_of, own_origins
 from velado.service.web.security import CSP, Security, attachment
 
 PASSWORD = "three blue herons"
@@ -269,6 +270,8 @@ def test_links_are_not_guessed(browser: Browser) -> None:
         ("10.0.0.1", "6.6.6.6, 1.1.1.1", "1.1.1.1"),
         ("10.0.0.1", "1.1.1.1, 10.0.0.2", "1.1.1.1"),
         ("10.0.0.1", "", "10.0.0.1"),
+        ("192.168.7.8", "1.1.1.1, 192.168.1.1", "1.1.1.1"),
+        ("2001:db8:1:2:3:4:5:6", None, "2001:db8:1:2::/64"),
         ("10.0.0.1", "x" * 1000, "x" * 64),
     ],
     ids=lambda x: str(x)[:20],
@@ -276,7 +279,7 @@ def test_links_are_not_guessed(browser: Browser) -> None:
 def test_only_our_proxies_say_where_a_request_comes_from(peer: str, forwarded: str | None, address: str) -> None:
     """Else who guesses had a new address each time."""
     app = SimpleNamespace(
-        state=SimpleNamespace(service=SimpleNamespace(settings=Settings(proxies="10.0.0.1, 10.0.0.2")))
+        state=SimpleNamespace(service=SimpleNamespace(settings=Settings(proxies="10.0.0.1, 10.0.0.2, 192.168.0.0/16")))
     )
     headers = [] if forwarded is None else [(b"x-forwarded-for", forwarded.encode())]
     assert address_of(Request({"type": "http", "app": app, "client": (peer, 1), "headers": headers})) == address
@@ -548,3 +551,26 @@ def test_several_hosts_are_none(service: Service) -> None:
         asyncio.run(app(scope, receive, send))
         assert sent.pop(0)["status"] == 400
         sent.clear()
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "origin", "ours"),
+    [
+        ("", "127.0.0.1:8788", "http://127.0.0.1:8788", True),
+        ("", "127.0.0.1:8788", "http://127.0.0.1", False),
+        ("", "127.0.0.1:8788", "http://localhost:8788", False),
+        ("https://Velado.example/", "velado.example", "https://velado.example", True),
+        ("https://velado.example:443", "velado.example:443", "https://velado.example", True),
+        ("https://velado.example", "velado.example", "http://velado.example", False),
+        ("https://velado.example", "evil.example", "https://evil.example", False),
+    ],
+)
+def test_which_pages_are_ours(url: str, host: str, origin: str, ours: bool) -> None:
+    assert (origin in own_origins(Settings(url=url), host)) is ours
+
+
+def test_a_crowd_that_signs_in_does_not_take_all_threads(cheap: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passwords, "_room", threading.BoundedSemaphore(1))
+    with passwords._turn(), pytest.raises(throttle.HeldUp):
+        passwords.verify(None, PASSWORD)
+    assert not passwords.verify(None, PASSWORD)

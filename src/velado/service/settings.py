@@ -19,6 +19,8 @@ from velado.sentences import Sentence
 
 PREFIX = "VELADO_STUDIO_"
 MB, GB = 1_000_000, 1_000_000_000
+MOST, MOST_BYTES = 1_000_000, 10**15
+"""No setting is larger: days and hours must make a date, sizes a number of the database."""
 
 
 def usual_folder() -> Path:
@@ -169,12 +171,16 @@ def parse(name: str, value: Any) -> Any:
     kind = {"Path": Path, "str": str, "int": int, "bool": bool}[str(wanted.type)]
     try:
         parsed = _as(kind, value)
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, OverflowError):
         message = Sentence("the setting {name} must be {kind}", name=name, kind=WORDS[kind])
         raise InputError("bad-setting", message, fields={"path": name}) from None
     low = wanted.metadata["low"]
     if low is not None and parsed < low:
         message = Sentence("the setting {name} must be at least {low}, got {value}", name=name, low=low, value=parsed)
+        raise InputError("bad-setting", message, fields={"path": name})
+    high = MOST_BYTES if name.endswith(("bytes", "memory")) else MOST
+    if low is not None and parsed > high:
+        message = Sentence("the setting {name} must be at most {high}", name=name, high=high)
         raise InputError("bad-setting", message, fields={"path": name})
     return parsed
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -30,7 +33,7 @@ from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.service import audit
 from velado.service.accounts import sessions, sign_in, users
-from velado.service.accounts.throttle import HeldUp
+from velado.service.accounts.throttle import HeldUp, one_by_one
 from velado.service.errors import Conflict, Refused, Unavailable
 from velado.service.secrets import digest, new_token
 from velado.service.service import Service
@@ -223,14 +226,16 @@ def _verified(settings: Settings, provider: Mapping[str, Any], token: str, nonce
     fits = claims["iss"] == settings.oidc_issuer and hmac.compare_digest(
         str(claims.get("nonce")).encode(), nonce.encode()
     )
-    if not ours or not fits or not isinstance(claims["sub"], str) or not claims["sub"]:
+    # OpenID Connect Core 1.0, section 2: a subject has at most 255 ASCII characters.
+    if not ours or not fits or not isinstance(claims["sub"], str) or not re.fullmatch("[!-~ ]{1,255}", claims["sub"]):
         raise ProviderRefused(Sentence("the provider's ID token is not valid"))
     return claims
 
 
 def _user(db: Db, service: Service, claims: Mapping[str, Any]) -> User:
     """Whom the provider means; made at the first time. It is never an account that was made here."""
-    subject = f"{claims['iss']}#{claims['sub']}"[:1000]
+    subject = f"{claims['iss']}#{claims['sub']}"
+    one_by_one(db)
     user = db.scalars(select(User).where(User.subject == subject)).first()
     if user is not None:
         return user
@@ -262,10 +267,16 @@ def _form(text: str) -> str:
     return quote_plus(text)
 
 
+@cache
+def _tls() -> ssl.SSLContext:
+    """The certificates of authorities, which take a while to read."""
+    return httpx.create_ssl_context()
+
+
 def _json(request: httpx.Request, *, refused: bool = False) -> dict[str, Any]:
     """A JSON object of the provider's; what it says in an error is not repeated."""
     try:
-        with httpx.Client(timeout=SECONDS, follow_redirects=False) as client:
+        with httpx.Client(timeout=SECONDS, follow_redirects=False, verify=_tls()) as client:
             answer = client.send(request, stream=True)
             body = b""
             for piece in answer.iter_bytes():

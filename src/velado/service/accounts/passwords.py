@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import secrets as random
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from velado.sentences import Sentence
+from velado.service.accounts.throttle import HeldUp
 from velado.service.errors import Invalid
 
 LEAST = 12
@@ -33,6 +36,8 @@ ADVICE = Sentence("Several words that do not belong together are easy to keep in
 HASHER = PasswordHasher()
 _turns = threading.BoundedSemaphore(2)
 """Each hash takes 64 MB: a crowd that signs in at once waits, it does not fill the memory."""
+_room = threading.BoundedSemaphore(30)
+"""And who waits takes up a thread that others need: there is room for so many."""
 
 
 def check(password: str, name: str) -> None:
@@ -51,13 +56,13 @@ def check(password: str, name: str) -> None:
 
 def hashed(password: str) -> str:
     """What the store keeps of a password."""
-    with _turns:
+    with _turn():
         return HASHER.hash(_bytes(password))
 
 
 def verify(stored: str | None, password: str) -> bool:
     """Whether a password is the one that was stored; None: nobody's, which takes as long."""
-    with _turns:
+    with _turn():
         try:
             return HASHER.verify(stored or _nobody(HASHER), _bytes(password)) and stored is not None
         except (VerificationError, InvalidHashError):
@@ -67,6 +72,17 @@ def verify(stored: str | None, password: str) -> bool:
 def outdated(stored: str) -> bool:
     """Whether it was hashed with other parameters than today's."""
     return HASHER.check_needs_rehash(stored)
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    if not _room.acquire(blocking=False):
+        raise HeldUp(2)
+    try:
+        with _turns:
+            yield
+    finally:
+        _room.release()
 
 
 @cache

@@ -137,7 +137,9 @@ def remove(db: Db, user: User) -> tuple[list[str], list[str]]:
 
 def remove_files(files: Files, uploads: Iterable[str], sources: Iterable[str]) -> None:
     """Remove what was sent and its copies, once the store does not know them any more."""
-    for path in (*map(files.upload, uploads), *map(files.copy, sources)):
+    copies = list(sources)
+    parts = (part for id in copies for part in files.parts_of(id))
+    for path in (*map(files.upload, uploads), *map(files.copy, copies), *parts):
         files.remove(path)
 
 

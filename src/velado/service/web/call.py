@@ -6,7 +6,9 @@ import hmac
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
 from sqlalchemy.orm import Session as Db
@@ -49,6 +51,13 @@ class Call(Discreet):
     def settings(self, db: Db) -> Settings:
         """The settings as they are now."""
         return self.service.store.live(db)
+
+    def user(self, db: Db) -> User:
+        """The caller's own row; who was deleted meanwhile is nobody."""
+        user = db.get(User, self.caller.id)
+        if user is None:
+            raise Unauthenticated()
+        return user
 
     @property
     def cookie(self) -> str | None:
@@ -142,24 +151,47 @@ def check_origin(request: Request) -> None:
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise ForgedRequest()
     origin = request.headers.get("origin")
-    if origin is None:
-        return
-    scheme, _, host = origin.partition("://")
-    if host != request.headers.get("host") or scheme not in (("https",) if settings.secure else ("http", "https")):
+    if origin is not None and origin not in own_origins(settings, request.headers.get("host", "")):
         raise ForgedRequest()
+
+
+def own_origins(settings: Settings, host: str) -> tuple[str, ...]:
+    """What a browser says of our own pages: the address of the settings, else the host that it came to."""
+    if not settings.url:
+        return f"http://{host.lower()}", f"https://{host.lower()}"
+    url = urlsplit(settings.url.lower())
+    usual = {"http": ":80", "https": ":443"}.get(url.scheme, "")
+    return (f"{url.scheme}://{url.netloc.removesuffix(usual)}",)
 
 
 def address_of(request: Request) -> str:
     """Where a request comes from; what proxies say is believed of our own proxies only."""
     settings: Settings = request.app.state.service.settings
-    ours = {part.strip() for part in settings.proxies.split(",")}
+    ours = [part.strip() for part in settings.proxies.split(",")]
     peer = request.client.host if request.client else ""
     forwarded = ",".join(request.headers.getlist("x-forwarded-for")).split(",")
     # Each proxy adds who called it at the end: the last that is none of ours is the client, all before may be invented.
     for address in (peer, *(part.strip() for part in reversed(forwarded) if part.strip())):
-        if address not in ours:
-            return address[:64]
+        if not any(_within(address, place) for place in ours):
+            return _home(address)
     return peer
+
+
+def _within(address: str, place: str) -> bool:
+    """Whether an address is a place, or in a network such as 10.0.0.0/8."""
+    try:
+        return ip_address(address) in ip_network(place, strict=False)
+    except ValueError:
+        return address == place
+
+
+def _home(address: str) -> str:
+    """Whom an address belongs to: a home has 2⁶⁴ addresses of IPv6, and could try each once."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address[:64]
+    return str(found) if found.version == 4 else str(ip_network((found, 64), strict=False))
 
 
 def _touch(service: Service, key: Session | Token) -> None:

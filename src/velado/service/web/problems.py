@@ -42,7 +42,7 @@ class Problem(ProblemPart):
     others: list[ProblemPart] = Field(default_factory=list)
 
 
-STATUSES = (400, 401, 403, 404, 405, 409, 412, 413, 415, 422, 428, 429, 500, 503)
+STATUSES = (400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 422, 428, 429, 500, 503)
 DOCUMENTED: dict[int | str, dict[str, Any]] = {
     status: {
         "description": HTTPStatus(status).phrase,

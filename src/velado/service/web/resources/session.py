@@ -84,7 +84,7 @@ class WrongPassword(Refused):
 def who_am_i(call: Called) -> Who:
     """Who am I?"""
     with call.reading() as db:
-        user = db.get_one(User, call.caller.id)
+        user = call.user(db)
     return _who(user, call.caller, None if call.cookie is None else sessions.csrf_of(call.cookie))
 
 
@@ -111,7 +111,7 @@ def change(body: Profile, call: Called) -> Who:
     """Change the own language or full name."""
     call.require_session()
     with call.writing() as db:
-        user = db.get_one(User, call.caller.id)
+        user = call.user(db)
         for name, value in body.model_dump(exclude_none=True).items():
             setattr(user, name, value)
         call.audit(db, "user.profile", user.id)
@@ -126,13 +126,13 @@ def change_password(body: NewPassword, call: Called, response: Response) -> Who:
     with call.writing() as db:
         counted = throttle.count(db, call.settings(db), caller.name, address_of(call.request))
     with call.reading() as db:
-        stored = db.get_one(User, caller.id).password
+        stored = call.user(db).password
     if not passwords.verify(stored, body.old):
         with call.writing() as db:
             call.audit(db, "user.password.failed", caller.id)
         raise WrongPassword()
     with call.writing() as db:
-        user = db.get_one(User, caller.id)
+        user = call.user(db)
         users.set_password(db, user, body.new)
         throttle.succeeded(db, counted, caller.name)
         call.audit(db, "user.password", user.id)

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from velado.service.accounts import tokens
 from velado.service.errors import NotFound
 from velado.service.permissions import SCOPES
-from velado.service.store.tables import Token, User
+from velado.service.store.tables import Token
 from velado.service.web.call import Called
 from velado.service.web.shapes import After, Body, Limit, Listed, Name
 
@@ -64,7 +64,7 @@ def create(body: NewToken, call: Called, response: Response) -> TokenMade:
     call.caller.require("account.use")
     with call.writing() as db:
         days = tokens.checked_days(call.settings(db), body.days)
-        token, text = tokens.make(db, db.get_one(User, call.caller.id), body.name, body.scopes, days)
+        token, text = tokens.make(db, call.user(db), body.name, body.scopes, days)
         call.audit(db, "token.made", token.id, scopes=token.scopes, days=days)
     response.headers["Location"] = f"/api/v1/tokens/{token.id}"
     return TokenMade(**TokenShown.model_validate(token, from_attributes=True).model_dump(), token=text)

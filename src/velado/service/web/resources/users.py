@@ -11,6 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Db
 
 from velado.service.accounts import links, passwords, users
+from velado.service.accounts.throttle import one_by_one
 from velado.service.errors import NotFound
 from velado.service.permissions import INSTANCE_ROLES
 from velado.service.store.tables import User
@@ -126,6 +127,8 @@ def change(id: str, body: UserChange, call: Called) -> UserShown:
     """Change a user; other roles end the user's sessions, and who is not active any more can do nothing."""
     call.caller.require("users.manage")
     with call.writing() as db:
+        # Before the audit log's own lock, as everybody takes them.
+        one_by_one(db)
         user = _user(db, id)
         if body.roles is not None:
             users.set_roles(db, user, body.roles)
