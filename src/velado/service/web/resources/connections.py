@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Db
 
 from velado.errors import InputError
@@ -20,7 +22,7 @@ from velado.service.web.call import Call, Called
 from velado.service.web.paged import newest
 from velado.service.web.shapes import After, Body, Limit, Listed, Name
 from velado.service.web.waiting import wait_for
-from velado.tables.address import Address
+from velado.tables.address import Address, password_in_clear
 
 router = APIRouter(tags=["connections"])
 SECONDS = 60
@@ -111,7 +113,7 @@ def create_connection(body: NewConnection, call: Called, response: Response) -> 
         connection = Connection(id=id, user_id=call.caller.id, name=body.name, address=str(address))
         connection.secret = _sealed(call, id, body.password)
         db.add(connection)
-        db.flush()
+        _flush(db)
         call.audit(db, "connection.create", id, engine=address.engine)
     response.headers["Location"] = f"/api/v1/connections/{id}"
     return _answer(connection)
@@ -141,6 +143,7 @@ def change_connection(id: str, body: ChangedConnection, call: Called) -> Connect
             connection.address = str(address)
         if "password" in said:
             connection.secret = _sealed(call, id, body.password)
+        _flush(db)
         call.audit(db, "connection.change", id, password="password" in said)
         return _answer(connection)
 
@@ -191,8 +194,13 @@ def _asked(call: Call, id: str, kind: str) -> dict[str, Any]:
     return wait_for(call, job.id, SECONDS)
 
 
+PASSWORD = re.compile(r"(passw(or)?d|pwd|pass)\s*[=:]", re.IGNORECASE)
+
+
 def _checked(text: str) -> Address:
     try:
+        if PASSWORD.search(text):
+            raise password_in_clear()
         return check_address(text)
     except InputError as error:
         if error.code != "password-in-clear":
@@ -212,7 +220,19 @@ def _check_name(db: Db, call: Call, name: str, id: str) -> None:
         Connection.user_id == call.caller.id, Connection.name == name, Connection.id != id
     )
     if db.scalars(same).first() is not None:
-        raise Conflict("name-taken", "you have a connection of this name already", fields={"path": "name"})
+        raise _taken()
+
+
+def _taken() -> Conflict:
+    return Conflict("name-taken", "you have a connection of this name already", fields={"path": "name"})
+
+
+def _flush(db: Db) -> None:
+    """Write; another request may have taken the name meanwhile."""
+    try:
+        db.flush()
+    except IntegrityError:
+        raise _taken() from None
 
 
 def _answer(connection: Connection) -> ConnectionAnswer:
