@@ -59,6 +59,14 @@ def submit(
     return job
 
 
+def empty(db: Db) -> bool:
+    """Whether no job waits; this costs next to nothing, so that workers can look often."""
+    return db.execute(QUEUED).first() is None
+
+
+QUEUED = select(Job.id).where(Job.state == "queued").limit(1)
+
+
 def waiting(db: Db, settings: Settings, *, quick: bool) -> bool:
     """Whether there is a job to claim; this reads only."""
     return db.scalar(_first(settings, quick)) is not None

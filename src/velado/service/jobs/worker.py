@@ -31,11 +31,11 @@ from velado.service.store.tables import Worker as Row
 
 log = logging.getLogger("velado.service.worker")
 
-LOOK = 0.08
+LOOK = 0.05
 """Seconds between two looks at the queue."""
-LOOK_IDLE = 0.4
+LOOK_IDLE = 0.1
 """The same after `IDLE` seconds without a job."""
-IDLE = 300.0
+IDLE = 60.0
 ASK = 0.5
 """Seconds between two looks at who wants a job to end, and at limits."""
 AGAIN = 2.0
@@ -184,7 +184,9 @@ class Worker:
     # Jobs
 
     def _take(self) -> None:
-        for quick in (True, False):
+        with self.service.store.reading() as db:
+            empty = queue.empty(db)
+        for quick in () if empty else (True, False):
             while self._room(quick) and (job := self._claim(quick)) is not None:
                 self._busy = time.monotonic()
                 self._start(*job)
