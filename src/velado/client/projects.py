@@ -85,7 +85,6 @@ class _Sending(Discreet):
         made = self.client.post(
             "/sources", {"name": Path(path).name, "upload": self._sent(path), "options": options, **place}
         )
-        self.client.follow(str(made["job"]), self.progress)
         return {"source": made["id"], **({} if missing is None else {"missing": missing})}
 
     def _output(self, value: Any) -> dict[str, Any]:
