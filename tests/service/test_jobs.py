@@ -16,7 +16,7 @@ from service.bench import Bench, until
 from velado.service.jobs import failures, queue
 from velado.service.jobs.process import outcome
 from velado.service.service import Service
-from velado.service.store.tables import AuditLine, Job, Member, Project, Release
+from velado.service.store.tables import AuditLine, Job, Member, Project, Release, Source
 from velado.service.web.app import create_app
 
 Person = Callable[..., TestClient]
@@ -201,6 +201,35 @@ def test_a_job_of_who_left_the_project_gets_nothing(bench: Bench, person: Person
     assert (bench.ended(id).error or {})["code"] == "not-found"
     # The state is still the submitter's to see, the rest is not.
     assert owner.get(f"{JOBS}/{id}").json()["parameters"] is None
+
+
+@SQLITE
+def test_a_job_about_a_table(bench: Bench, person: Person) -> None:
+    """Its owner sees all; an analyst of a project that names it sees no values; to others there is no such table."""
+    owner, analyst, reader, stranger = (person("steward") for _ in range(4))
+    with bench.service.store.writing() as db:
+        source = Source(user_id=owner.user_id, name="t", kind="upload", state="ready")  # type: ignore[attr-defined]
+        db.add(source)
+        db.flush()
+        id = source.id
+    roles = {analyst.user_id: "analyst", reader.user_id: "reader"}  # type: ignore[attr-defined]
+    project = project_of(bench.service, **roles)
+    with bench.service.store.writing() as db:
+        db.get_one(Project, project).document = {"source": {"source": id}}
+    body = {"kind": "labour-table", "source": id}
+    assert stranger.post(JOBS, json=body).status_code == 404
+    assert reader.post(JOBS, json=body).status_code == 403
+    bench.start()
+    mine, theirs = submitted(owner, **body)["id"], submitted(analyst, **body)["id"]
+    for job in (mine, theirs):
+        assert bench.ended(job).state == "done"
+    assert analyst.get(f"{JOBS}/{mine}").status_code == 404
+    assert owner.get(f"{JOBS}/{mine}/result").json()["asked"] == 1
+    # There are no rules for what may be told of this kind: nothing is.
+    assert analyst.get(f"{JOBS}/{theirs}/result").json() == {}
+    with bench.service.store.writing() as db:
+        db.query(Member).delete()
+    assert analyst.get(f"{JOBS}/{theirs}/result").status_code == 404
 
 
 @SQLITE

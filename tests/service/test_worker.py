@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +17,7 @@ from sqlalchemy import delete, select, update
 
 from service.bench import Bench, alive, until
 from velado.progress import Progress
-from velado.service.jobs import process, queue, running, sweeping
+from velado.service.jobs import here, process, queue, running, sweeping
 from velado.service.jobs.kinds import KINDS
 from velado.service.jobs.task import Task
 from velado.service.service import Service
@@ -387,6 +388,29 @@ def test_what_nobody_counts_is_removed(bench: Bench) -> None:
         assert list(db.scalars(select(Worker.id))) == [alive_worker]
         assert db.get(Job, question) is None
     files.remove(folder / "warm" / f"{alive_worker}-1")
+
+
+@SQLITE
+def test_jobs_of_a_worker_that_died_here_are_found_at_once(bench: Bench) -> None:
+    process = subprocess.Popen(["sleep", "600"])
+    detail = {**here.described(), "pid": process.pid, "begun": here._begun(process.pid)}
+    elsewhere = {**detail, "place": "another machine"}
+    jobs = {}
+    with bench.service.store.writing() as db:
+        for worker, said in (("here", detail), ("elsewhere", elsewhere), ("unknown", {})):
+            db.add(Worker(id=worker, detail=said))
+    for worker in ("here", "elsewhere", "unknown"):
+        jobs[worker] = bench.submit()
+        with bench.service.store.writing() as db:
+            queue.claim(db, replace(bench.service.settings, jobs_per_user=9, lease_seconds=600), worker, quick=False)
+    sweeping.sweep(bench.service)
+    assert {bench.job(id).state for id in jobs.values()} == {"running"}
+    process.kill()
+    process.wait()
+    sweeping.sweep(bench.service)
+    assert {worker: bench.job(id).state for worker, id in jobs.items()} == {
+        "here": "queued", "elsewhere": "running", "unknown": "running",
+    }  # fmt: skip
 
 
 # The process

@@ -168,6 +168,12 @@ def give_back(db: Db, worker: str, job_id: str, attempt: int, *, spent: bool = T
         _again(db, job)
 
 
+def expire(db: Db, worker: str) -> None:
+    """A worker is certainly gone: nobody need wait for its leases to expire."""
+    past = now() - timedelta(seconds=1)
+    db.execute(update(Job).where(Job.worker == worker, Job.state == "running").values(lease=past))
+
+
 def sweep(db: Db) -> int:
     """Put jobs back whose worker gives no sign of life any more; how many."""
     lost = select(Job).where(Job.state == "running", Job.lease < now()).with_for_update(skip_locked=True)

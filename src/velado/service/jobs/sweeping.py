@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlalchemy import delete, select
 
 from velado.service.files import Files
-from velado.service.jobs import queue
+from velado.service.jobs import here, queue
 from velado.service.jobs.warm import FOLDER
 from velado.service.service import Service
 from velado.service.store.tables import Job, Source, Worker, now
@@ -23,6 +23,10 @@ def sweep(service: Service) -> None:
     """Give back jobs with expired leases; forget old questions and dead workers; remove what no job counts."""
     gone = now() - timedelta(seconds=DEAD * service.settings.lease_seconds)
     with service.store.writing() as db:
+        for worker in list(db.scalars(select(Worker))):
+            if here.died(worker.detail):
+                queue.expire(db, worker.id)
+                db.delete(worker)
         queue.sweep(db)
         db.execute(delete(Job).where(Job.quick, Job.state.in_(queue.ENDED), Job.created < now() - QUESTIONS))
         db.execute(delete(Worker).where(Worker.seen < gone))

@@ -19,7 +19,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.orm import Session as Db
 
 from velado.errors import Cancelled, InternalError, VeladoError
-from velado.service.jobs import failures, limits, queue, sweeping, tasks
+from velado.service.jobs import failures, here, limits, queue, sweeping, tasks
 from velado.service.jobs.child import COMMAND, Child
 from velado.service.jobs.kinds import KINDS, Kind
 from velado.service.jobs.running import Running
@@ -148,7 +148,7 @@ class Worker:
         with self.service.store.writing() as db:
             queue.renew(db, self.service.settings, self.id, self.running)
             row = db.get(Row, self.id) or Row(id=self.id)
-            row.seen, row.detail = now(), {"pid": os.getpid(), "jobs": len(self.running)}
+            row.seen, row.detail = now(), {**here.described(), "jobs": len(self.running)}
             db.add(row)
 
     def _hear_askers(self) -> None:

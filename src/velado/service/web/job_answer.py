@@ -12,10 +12,11 @@ from sqlalchemy.orm import Session as Db
 from velado.i18n.language import language
 from velado.sentences import Sentence
 from velado.service.accounts.caller import Caller
+from velado.service.belongings import actions_on
 from velado.service.errors import Forbidden, NotFound
 from velado.service.jobs import failures
 from velado.service.permissions import scoped
-from velado.service.store.tables import Job, JobLine
+from velado.service.store.tables import Job, JobLine, Source
 from velado.service.usable import mine
 from velado.service.web.call import Call
 from velado.service.web.problems import ProblemPart
@@ -73,21 +74,35 @@ class LineAnswer(BaseModel):
     detail: dict[str, Any] = Field(default_factory=dict)
 
 
+class Sight:
+    """What a caller sees of jobs; what is allowed in a project is looked up once."""
+
+    def __init__(self, db: Db, caller: Caller) -> None:
+        self._db, self._caller = db, caller
+        self._granted: dict[str, frozenset[str]] = {}
+
+    def sees(self, job: Job) -> bool | None:
+        """Whether all of a job, or only that it is there; None: nothing."""
+        mine = job.user_id == self._caller.id
+        whole = mine if job.project_id is None else READ in self._in(job.project_id)
+        return whole if whole or mine or self._caller.may("jobs.manage") else None
+
+    def _in(self, project_id: str) -> frozenset[str]:
+        if project_id not in self._granted:
+            self._granted[project_id] = self._caller.granted(self._db, project_id)
+        return self._granted[project_id]
+
+
 def find(db: Db, caller: Caller, id: str) -> tuple[Job, bool]:
     """A job that the caller may see, and whether all of it."""
     job = db.get(Job, id)
-    if job is None:
+    whole = None if job is None else Sight(db, caller).sees(job)
+    if job is None or whole is None:
         raise NotFound()
-    granted = frozenset[str]() if job.project_id is None else caller.granted(db, job.project_id)
-    if job.project_id is None:
-        whole = job.user_id == caller.id
-    else:
-        whole = READ in granted
-    if not (whole or job.user_id == caller.id or caller.may("jobs.manage")):
-        raise NotFound()
-    if READ not in scoped(caller.scopes) and not caller.may("jobs.manage"):
+    scope = READ in scoped(caller.scopes)
+    if not scope and not caller.may("jobs.manage"):
         raise Forbidden(READ)
-    return job, whole and READ in scoped(caller.scopes)
+    return job, whole and scope
 
 
 def visible(db: Db, caller: Caller) -> Any:
@@ -105,7 +120,10 @@ def values_too(db: Db, caller: Caller, job: Job) -> bool:
     """Whether the caller may see values of the table that a job is about."""
     if job.project_id is not None:
         return "records.read" in caller.actions_in(db, job.project_id)
-    return job.user_id == caller.id and "records.read" in scoped(caller.scopes)
+    source = db.get(Source, job.source_id) if job.source_id else None
+    if source is not None:
+        return "records.read" in actions_on(db, caller, source)
+    return job.user_id == caller.id
 
 
 def answer(db: Db, call: Call, job: Job, whole: bool) -> JobAnswer:

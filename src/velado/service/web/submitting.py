@@ -12,12 +12,12 @@ from sqlalchemy.orm import Session as Db
 from velado.errors import suggest
 from velado.results import Discreet
 from velado.sentences import Sentence
-from velado.service.belongings import own, source_for
+from velado.service.belongings import OF_MEMBERS, own, source_for
 from velado.service.documents import check_document
 from velado.service.errors import Conflict, Forbidden, Invalid, NotFound
 from velado.service.jobs import queue
 from velado.service.jobs.kinds import KINDS, Kind
-from velado.service.permissions import PROJECT, scoped
+from velado.service.permissions import scoped
 from velado.service.store.tables import Connection, Job, Release
 from velado.service.web.call import Call
 from velado.service.web.validation import invalid
@@ -101,10 +101,12 @@ def _of_release(db: Db, call: Call, kind: Kind, id: str) -> Subject:
 
 
 def _of_source(db: Db, call: Call, kind: Kind, id: str) -> Subject:
-    action = kind.action if kind.action in PROJECT else "profile.read"
-    source, _ = source_for(db, call.caller, id, action)
+    # What is worked out of a table may be asked by who may see what is in its columns; values are masked later.
+    source, _ = source_for(db, call.caller, id, kind.action if kind.action in OF_MEMBERS else "profile.read")
     if source.state == "deleted":
         raise NotFound()
+    if kind.action not in scoped(call.caller.scopes):
+        raise Forbidden(kind.action)
     return Subject(source_id=source.id)
 
 

@@ -11,8 +11,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Db
 
 from velado.service.accounts.caller import Caller
+from velado.service.belongings import roles_in, source_for
 from velado.service.errors import Conflict, Forbidden
 from velado.service.jobs import queue
+from velado.service.masking import masked
 from velado.service.permissions import scoped
 from velado.service.store.tables import Job, JobLine, Release
 from velado.service.web import job_answer
@@ -25,6 +27,7 @@ from velado.service.web.waiting import wait_for_end
 
 router = APIRouter(tags=["jobs"])
 
+RESULTS = "results.read"
 MOST_WAIT = 30
 Wait = Annotated[
     float,
@@ -79,7 +82,8 @@ def list_jobs(
             if wanted is not None:
                 query = query.where(column == wanted)
         found, following = newest(db, query, Job.created, Job.id, limit, after)
-        items = [job_answer.answer(db, call, *job_answer.find(db, call.caller, job.id)) for job in found]
+        sight, scope = job_answer.Sight(db, call.caller), job_answer.READ in scoped(call.caller.scopes)
+        items = [job_answer.answer(db, call, job, bool(sight.sees(job)) and scope) for job in found]
     return Listed(items=items, next=following)
 
 
@@ -113,12 +117,7 @@ def read_result(call: Called, id: str) -> dict[str, Any]:
     """The result of a job, as its kind describes it; without values and small counts for who may not read records."""
     with call.writing() as db:
         job, whole = job_answer.find(db, call.caller, id)
-        if not whole:
-            raise Forbidden("results.read")
-        if job.project_id is not None:
-            call.caller.project(db, job.project_id, "results.read")
-        elif "results.read" not in scoped(call.caller.scopes):
-            raise Forbidden("results.read")
+        roles = _require_result(db, call.caller, job, whole)
         if job.state != "done":
             raise Conflict(
                 "job-not-done", "the job is not done", hint="GET /api/v1/jobs/ID tells its state, and why it failed.",
@@ -127,11 +126,19 @@ def read_result(call: Called, id: str) -> dict[str, Any]:
         values = job_answer.values_too(db, call.caller, job)
         call.audit(db, "result.read", job.id, kind=job.kind, masked=not values)
         result = dict(job.result or {})
-    if values:
-        return result
-    from velado.service.masking import masked
+    return result if values else masked(result, job.kind, roles)
 
-    return dict(masked(result, job.kind))
+
+def _require_result(db: Db, caller: Caller, job: Job, whole: bool) -> dict[str, set[str]]:
+    """Raise unless the caller may read the result of a job; the roles of columns, where there is a project."""
+    if not whole or RESULTS not in scoped(caller.scopes):
+        raise Forbidden(RESULTS)
+    if job.project_id is not None:
+        return roles_in([caller.project(db, job.project_id, RESULTS)])
+    if job.source_id is not None:
+        # Who submitted it may have lost sight of the table since.
+        source_for(db, caller, job.source_id, "profile.read")
+    return {}
 
 
 @router.post("/jobs/{id}/cancel", status_code=202)
