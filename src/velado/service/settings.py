@@ -178,11 +178,16 @@ def parse(name: str, value: Any) -> Any:
     if low is not None and parsed < low:
         message = Sentence("the setting {name} must be at least {low}, got {value}", name=name, low=low, value=parsed)
         raise InputError("bad-setting", message, fields={"path": name})
-    high = MOST_BYTES if name.endswith(("bytes", "memory")) else MOST
+    high = highest(name)
     if low is not None and parsed > high:
         message = Sentence("the setting {name} must be at most {high}", name=name, high=high)
         raise InputError("bad-setting", message, fields={"path": name})
     return parsed
+
+
+def highest(name: str) -> int:
+    """The largest value of a setting that is a number."""
+    return MOST_BYTES if name.endswith(("bytes", "memory")) else MOST
 
 
 WORDS: Mapping[type, Sentence] = {

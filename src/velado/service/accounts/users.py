@@ -21,6 +21,8 @@ from velado.service.store.tables import Member, Source, Upload, User
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
 """Names are plain, so that no two look alike."""
+PATTERN = "^[A-Za-z0-9][A-Za-z0-9._@+-]*$"
+"""The same as the description of the REST interface says it; capitals become small."""
 
 
 def plain(name: str) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field, RootModel
+from pydantic import BaseModel, ConfigDict, Field, RootModel
+from pydantic.config import JsonDict
 from sqlalchemy.orm import Session as Db
 
 from velado.errors import Problems, suggest
 from velado.sentences import Sentence, into
 from velado.service.accounts import oidc
 from velado.service.errors import Invalid
-from velado.service.settings import KNOWN, LIVE, Settings, parse
+from velado.service.settings import KNOWN, LIVE, Settings, highest, parse
 from velado.service.store.tables import Changed
 from velado.service.web.call import Call, Called
 
@@ -40,8 +41,23 @@ class SettingsShown(BaseModel):
     settings: list[SettingShown]
 
 
+def _described(name: str) -> JsonDict:
+    """What a setting may be, for the description of the REST interface."""
+    low = KNOWN[name].metadata["low"]
+    plain: JsonDict = (
+        {"type": "boolean"} if low is None else {"type": "integer", "minimum": low, "maximum": highest(name)}
+    )
+    return {"anyOf": [plain, {"type": "null"}], "description": KNOWN[name].metadata["help"]}
+
+
 class SettingsChange(RootModel[dict[Annotated[str, Field(max_length=60)], Value]]):
     """New values by name, sizes also such as `2 GB`; null: as in the file."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "properties": {name: _described(name) for name in LIVE}, "additionalProperties": False, "propertyNames": {},
+        }
+    )  # fmt: skip
 
 
 class OidcTested(BaseModel):

@@ -32,7 +32,7 @@ Password = Annotated[str, Field(max_length=passwords.MOST)]
 class NewUser(Body):
     """A user who is to be made; without a password one signs in by a link, or through a provider."""
 
-    name: Annotated[str, Field(max_length=64)]
+    name: Annotated[str, Field(max_length=64, json_schema_extra={"pattern": users.PATTERN})]
     roles: Roles = Field(default_factory=list)
     password: Password | None = None
     full_name: Line = ""
