@@ -36,8 +36,10 @@ def plain(value: Any, around: Around) -> Any:
 def any_plain(value: Any, around: Around) -> Any:
     """The same, nested: parts of a project's document, which members may read."""
     if isinstance(value, Mapping):
-        return {str(key): any_plain(one, around) for key, one in value.items()}
-    return [any_plain(one, around) for one in value] if isinstance(value, list) else plain(value, around)
+        return kept({str(key): any_plain(one, around) for key, one in value.items()})
+    if isinstance(value, list):
+        return [one for one in (any_plain(one, around) for one in value) if one is not LEFT_OUT]
+    return plain(value, around)
 
 
 def number(value: Any, around: Around) -> Any:
@@ -76,7 +78,7 @@ def obj(**rules: Rule) -> Rule:
             return None if value is None else LEFT_OUT
         rows = value.get("rows", around.rows)
         inside = Around(rows if isinstance(rows, int) else around.rows, around.shown, around.small)
-        return _kept({key: rules[key](one, inside) for key, one in value.items() if key in rules})
+        return kept({key: rules[key](one, inside) for key, one in value.items() if key in rules})
 
     return told
 
@@ -87,7 +89,7 @@ def by_name(rule: Rule) -> Rule:
     def told(value: Any, around: Around) -> Any:
         if not isinstance(value, Mapping):
             return None if value is None else LEFT_OUT
-        return _kept({str(key): rule(one, around) for key, one in value.items()})
+        return kept({str(key): rule(one, around) for key, one in value.items()})
 
     return told
 
@@ -103,5 +105,6 @@ def each(rule: Rule) -> Rule:
     return told
 
 
-def _kept(found: Mapping[str, Any]) -> dict[str, Any]:
+def kept(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what is left out."""
     return {key: one for key, one in found.items() if one is not LEFT_OUT}

@@ -19,6 +19,7 @@ from velado.service.blurring import (
     by_name,
     count,
     each,
+    kept,
     number,
     obj,
     plain,
@@ -124,8 +125,8 @@ def _spec(value: Any, around: Around) -> Any:
     found = {}
     for name, said in value.items():
         if isinstance(said, Mapping):
-            kept = (*SPECS, "hierarchy") if name in around.shown else SPECS
-            said = {key: any_plain(one, around) for key, one in said.items() if key in kept}
+            told = (*SPECS, "hierarchy") if name in around.shown else SPECS
+            said = {key: any_plain(one, around) for key, one in said.items() if key in told}
         found[str(name)] = said
     return found
 
@@ -156,7 +157,7 @@ _suggestion: Rule = obj(
 def _achieved(name: Any, value: Any, around: Around) -> Any:
     """What a model reaches: a count of people, a risk, or a figure of values."""
     if isinstance(value, Mapping):
-        return {str(key): _achieved(name, one, around) for key, one in value.items()}
+        return kept({str(key): _achieved(name, one, around) for key, one in value.items()})
     model = str(name).partition(" ")[0].partition("(")[0]
     if model in OF_PEOPLE:
         return FEWER if around.small or count(value, around) == FEWER else number(value, around)
@@ -174,8 +175,7 @@ def _verdict(value: Any, around: Around) -> Any:
 def _by_model(value: Any, around: Around) -> Any:
     if not isinstance(value, Mapping):
         return LEFT_OUT
-    found = {str(name): _achieved(name, one, around) for name, one in value.items()}
-    return {name: one for name, one in found.items() if one is not LEFT_OUT}
+    return kept({str(name): _achieved(name, one, around) for name, one in value.items()})
 
 
 _size: Rule = obj(min=count, max=count, mean=count)
@@ -308,7 +308,7 @@ def _flat(value: Any, around: Around) -> Any:
     if not isinstance(value, Mapping):
         return None if value is None else LEFT_OUT
     found = {str(name): FLAT.get(name, number)(one, around) for name, one in value.items() if name not in UNFLAT}
-    return {name: one for name, one in found.items() if one is not LEFT_OUT}
+    return kept(found)
 
 
 FLAT: Mapping[str, Rule] = {
@@ -334,7 +334,7 @@ def _figures(value: Any, around: Around) -> Any:
         else count(one, around)
         for name, one in value.items()
     }
-    return {name: one for name, one in found.items() if one is not LEFT_OUT}
+    return kept(found)
 
 
 def _vector(value: Any, around: Around) -> Any:
@@ -359,12 +359,12 @@ def _hierarchies(value: Any, around: Around) -> Any:
         labels: dict[str, Rule] = {"examples": each(plain)} if name in around.shown else {}
         found[str(name)] = obj(
             column=plain, values=number, unused=number, uncovered=number, uncovered_records=count, total=number,
-            problem=obj(code=plain, column=plain, message=any_plain, hint=any_plain),
+            problem=obj(code=plain, column=plain, message=by_name(plain), hint=by_name(plain)),
             levels=each(
                 obj(level=number, groups=number, smallest=number, largest=number, fewest=count, most=count, **labels)
             ),
         )(one, around)  # fmt: skip
-    return found
+    return kept(found)
 
 
 RULES: Mapping[str, Rule] = {
@@ -397,7 +397,7 @@ RULES: Mapping[str, Rule] = {
         attacks=each(
             obj(
                 name=plain, column=plain, against=plain, succeeded=plain, expected=plain, figures=_figures,
-                exposed=each(_class), prevented_by=any_plain, remedies=any_plain,
+                exposed=each(_class), prevented_by=each(obj(model=plain, parameters=by_name(plain), measure=plain)), remedies=each(by_name(plain)),
             )
         ),
     ),
@@ -410,7 +410,7 @@ RULES: Mapping[str, Rule] = {
     "hierarchy": obj(columns=_hierarchies),
     "checks": obj(
         problems=each(
-            obj(code=plain, column=plain, message=any_plain, hint=any_plain, fields=obj(path=plain))
+            obj(code=plain, column=plain, message=by_name(plain), hint=by_name(plain), fields=obj(path=plain))
         )
     ),
     # Figures of publications and of invented tables.
