@@ -10,12 +10,12 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DataError, IntegrityError, OperationalError
 from starlette.exceptions import HTTPException
 
 from velado.errors import InternalError, VeladoError
 from velado.sentences import Sentence
-from velado.service.errors import NotFound, Refused, Unavailable
+from velado.service.errors import Conflict, Invalid, NotFound, Refused, Unavailable
 from velado.service.web import validation
 from velado.service.web.languages import language_of
 
@@ -119,6 +119,15 @@ def install(app: FastAPI) -> None:
         return answer(
             request, Unavailable("no-store", "the database of the service does not answer", hint="Try again later.")
         )
+
+    @app.exception_handler(IntegrityError)
+    def twice(request: Request, error: IntegrityError) -> JSONResponse:
+        # Two requests at once: both found that it can be done, and the store let one of them.
+        return answer(request, Conflict("changed", "it was changed meanwhile", hint="Read it again."))
+
+    @app.exception_handler(DataError)
+    def unfit(request: Request, error: DataError) -> JSONResponse:
+        return answer(request, Invalid("bad-request", "the request has a value that cannot be kept"))
 
     @app.exception_handler(Exception)
     def fault(request: Request, error: Exception) -> JSONResponse:

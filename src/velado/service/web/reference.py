@@ -76,7 +76,8 @@ def _operation(document: Mapping[str, Any], method: str, path: str, said: Mappin
         for p in said.get("parameters", ())
     )
     content = said.get("requestBody", {}).get("content", {})
-    answers, fields = [], ()
+    answers: list[Answer] = []
+    fields: tuple[Field, ...] = ()
     for status, answer in said.get("responses", {}).items():
         if not status.startswith(("2", "3")):
             continue

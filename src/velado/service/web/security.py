@@ -10,7 +10,8 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from urllib.parse import quote, urlsplit
 
 from starlette.requests import Request
@@ -40,6 +41,10 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 UPLOADS = "/api/v1/uploads/"
 SLOWEST = 1000
 """Bytes per second below which, in the long run, a body is cut."""
+DRAINED, DRAIN_SECONDS = 16_000_000, 5
+"""What is taken of a body that nobody wants: bytes and seconds."""
+GIVEN_UP = (408, 413)
+"""Answers to bodies that do not end."""
 PORTS = {"http": "80", "https": "443"}
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 log = logging.getLogger("velado.service")
@@ -81,9 +86,10 @@ class Security:
             return
         began = time.perf_counter()
         answer = _Answer(scope, send, self._headers)
+        body = _Body(scope, receive, answer, self._settings)
+        answer.before = body.drain
         try:
             self._check(scope)
-            body = _Body(scope, receive, answer, self._settings)
             await self._app(scope, body.receive, answer.send)
             await answer.refuse_if_said()
         except Refused as refused:
@@ -146,6 +152,16 @@ class _Body:
                 raise self._answer.instead(too_large(self._settings))
         return message
 
+    async def drain(self) -> None:
+        """Take what is left of a body that nobody wants: a connection that is closed over it loses the answer, too."""
+        left = DRAINED
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN_SECONDS):
+                while not self._ended and left > 0:
+                    message = await self._receive()
+                    left -= len(message.get("body", b""))
+                    self._ended = message["type"] != "http.request" or not message.get("more_body", False)
+
 
 class _Answer:
     """What goes out, with our headers. Once a request is refused, only the refusal does."""
@@ -155,6 +171,7 @@ class _Answer:
         self._send = send
         self._headers = headers
         self._refused: VeladoError | None = None
+        self.before: Callable[[], Awaitable[None]] | None = None
         self.status = 0
 
     def instead(self, refused: Refused) -> Refused:
@@ -188,6 +205,8 @@ class _Answer:
     async def _pass_on(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
+            if self.before is not None and self.status not in GIVEN_UP:
+                await self.before()
             wanted = dict(self._headers)
             if self._scope["path"].startswith("/api/"):
                 wanted["cache-control"] = "no-store"

@@ -52,7 +52,7 @@ def get_storage(call: Called) -> StorageAnswer:
     call.caller.require("storage.manage")
     files = call.service.files
     with call.reading() as db:
-        names = dict(db.execute(select(User.id, User.name)).tuples().all())
+        names = {row.id: row.name for row in db.execute(select(User.id, User.name))}
         found = usage.by_user(db, files)
         promised, keep = usage.promised(db, files), call.settings(db).free_bytes
     users = [UsageAnswer(**one._asdict(), name=names.get(one.user or ""), bytes=one.bytes) for one in found]
