@@ -90,6 +90,7 @@ VERBS: dict[str, Callable[[Table], Any]] = {
     "unseen": lambda table: table.unseen(Plan((translation("a", {}),), Selection())),
     "fetch": lambda table: table.fetch(AS_IT_IS),
     "page": lambda table: table.page(0, 1),
+    "shown": lambda table: table.shown().read_all(),
 }
 
 

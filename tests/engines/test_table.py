@@ -257,6 +257,8 @@ def test_pages(engine: EngineUnderTest, kind: str, people: pa.Table, tmp_path: P
         assert table.page(0, 500, where={"word": "it's"}).num_rows == 3
         last = table.page(0, 500, sort="sex").column("sex").to_pylist()
         assert last == sorted(last, key=lambda s: (s is None, s or "")), "missing values are last"
+        down = table.page(0, 500, sort="sex", descending=True).column("sex").to_pylist()
+        assert down == [*(s for s in reversed(last) if s is not None), *(s for s in last if s is None)], "also then"
 
 
 @per_place("typed")
@@ -268,6 +270,16 @@ def test_pages_of_typed_columns_are_texts(engine: EngineUnderTest, kind: str, tm
         sorted_by = table.page(0, 9, sort="whole").column("whole").to_pylist()
         assert sorted_by == ["-7", "1", "1", str(2**40), None], "numbers are sorted as numbers"
         assert table.page(0, 9, where={"amount": "1.00"}).num_rows == 2
+
+
+@per_place("typed")
+def test_all_rows_are_shown_as_pages_show_them(engine: EngineUnderTest, kind: str, tmp_path: Path) -> None:
+    with engine.open(TYPED, kind, tmp_path) as table:
+        shown = table.shown().read_all()
+        assert {str(field.type) for field in shown.schema} == {"string"}
+        assert sorted(map(repr, shown.to_pylist())) == sorted(map(repr, table.page(0, 99).to_pylist()))
+        if Capability.ORDERED in engine.capabilities:
+            assert shown.to_pylist() == table.page(0, 99).to_pylist()
 
 
 # --- Identity, size, limits, the end

@@ -164,12 +164,18 @@ def _protects(model: Mapping[str, Any]) -> str | None:
     return None if column is None else str(column)
 
 
-def suggest(data: Any, progress: Progress | None = None, *, inspection: Inspection | None = None) -> Suggestion:
+def suggest(
+    data: Any,
+    progress: Progress | None = None,
+    *,
+    inspection: Inspection | None = None,
+    most_rows: int = MOST_ROWS,
+) -> Suggestion:
     """Describe a table so that a run of it succeeds, and loses little: what ``velado init`` writes.
 
     What cannot be published is left out, with the reason: columns that nobody can decide about but their owner, and those
-    that a run would refuse. ``inspection``: what `velado.inspect_table` found, if it was asked already. A suggestion is
-    no decision: read it, and correct the roles.
+    that a run would refuse. ``inspection``: what `velado.inspect_table` found, if it was asked already. Of tables of more
+    than ``most_rows`` no release is made on trial. A suggestion is no decision: read it, and correct the roles.
     """
     source = Source.of(data)
     follow = (progress or Progress()).through(open=2, inspect=1, search=7)
@@ -188,8 +194,8 @@ def suggest(data: Any, progress: Progress | None = None, *, inspection: Inspecti
             "no-suggestion", "no column could be what others know of a person: there is nothing to generalize",
             file=source.name, hint="Describe the table yourself in a project file.",
         )  # fmt: skip
-    if seen.rows > MOST_ROWS:
-        problem = Sentence("not tried: more than {most:,} rows", most=MOST_ROWS)
+    if seen.rows > most_rows:
+        problem = Sentence("not tried: more than {most:,} rows", most=most_rows)
         return replace(suggestion, trials=tuple(Trial(method, problem=problem) for method in METHODS))
     trying, trials = follow("search"), []
     for i, method in enumerate(METHODS):

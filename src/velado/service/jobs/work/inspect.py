@@ -16,6 +16,9 @@ from velado.service.jobs.task import Work
 from velado.service.jobs.work.shared import as_json, copy_texts, spoken, told
 from velado.tables import Session, Source, open_table
 
+TRIED = 200_000
+"""Of larger tables no release is made on trial: somebody waits for the source."""
+
 
 def perform(work: Work) -> dict[str, Any]:
     """Rows, columns, profile and suggestion of a source."""
@@ -50,7 +53,7 @@ def _profile(inspection: Inspection) -> dict[str, Any]:
 def _suggestion(source: Source, inspection: Inspection, id: str | None, progress: Any) -> dict[str, Any]:
     """What `velado.suggest` says, and the document of a project that runs; or why there is none."""
     try:
-        found = velado.suggest(source, progress, inspection=inspection)
+        found = velado.suggest(source, progress, inspection=inspection, most_rows=TRIED)
     except InputError as error:
         return {"problem": failures.told(error)}
     data: dict[str, Any] = as_json(found)
