@@ -140,5 +140,5 @@ def _kind(document: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
         return str(schema["const"])
     kind = schema.get("type", "anything")
     if kind == "array":
-        return f"list of {_kind(document, schema.get('items', {}))}"
+        return "list of " + _kind(document, schema.get("items", {}))
     return {"object": "mapping" if "properties" not in schema else "object", "string": "text"}.get(kind, str(kind))
