@@ -25,7 +25,6 @@ from sqlalchemy import func, select
 from conftest import VELADO
 from service.bench import until
 from velado.service.accounts import tokens
-from velado.service.jobs import queue
 from velado.service.permissions import SCOPES
 from velado.service.service import Service
 from velado.service.settings import Settings
@@ -71,6 +70,7 @@ class Theatre:
         self.service = Service.open(settings, make=True)
         self.killed: Counter[str] = Counter()
         self.accepted: set[str] = set()
+        self.busy = BUSY
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -139,24 +139,43 @@ class Theatre:
             whom = self.chance.choices(("serve", "worker", "job"), (1, 2, 2))[0]
             if number < 3:
                 whom = ("serve", "worker", "job")[number]
-            time.sleep(self.chance.uniform(0.0, 1.3))
+            time.sleep(self.chance.uniform(0.0, 1.0))
             if whom == "job":
                 self._kill_job()
             else:
                 self._kill(whom)
             self.killed[whom] += 1
+            if number % 5 == 4:
+                self._wait_for_one()
+
+    def _wait_for_one(self) -> None:
+        """Let a job come through, so that all moments of a job's life are there to be killed in."""
+        before = self._done()
+
+        def more() -> bool:
+            self._submit()
+            return self._done() > before
+
+        until(more, 60)
+
+    def _done(self) -> int:
+        return sum(job.state == "done" for job in self._jobs())
 
     def _submit(self) -> None:
-        """Keep the queue filled. What the service has accepted must not be lost, whatever happens to the answer."""
+        """Keep the queue filled. What the service has accepted must not be lost, whatever happens to the answer.
+
+        Who was broken off twice says so, and is tried again, as its owner would.
+        """
         with suppress(httpx.HTTPError):
-            for _ in range(BUSY - self._open()):
+            jobs = self._jobs()
+            for job in jobs:
+                if job.state == "failed":
+                    assert (job.error or {})["code"] == "job-lost", job.error
+                    assert self.http.post(f"/jobs/{job.id}/retry").status_code == 202
+            for _ in range(self.busy - sum(job.state != "done" for job in jobs)):
                 answer = self.http.post("/jobs", json={"kind": "run", "project": self.project})
                 assert answer.status_code == 202, answer.text
                 self.accepted.add(answer.json()["id"])
-
-    def _open(self) -> int:
-        with self.service.store.reading() as db:
-            return db.scalar(select(func.count()).select_from(Job).where(Job.state.not_in(queue.ENDED))) or 0
 
     def _kill_job(self) -> None:
         def killed() -> bool:
@@ -167,7 +186,7 @@ class Theatre:
             os.kill(self.chance.choice(found), signal.SIGKILL)
             return True
 
-        until(killed)
+        until(killed, 60)
 
     def _kill(self, name: str) -> None:
         """Kill web or worker, and start it again; the processes of jobs end with their worker."""
@@ -185,17 +204,14 @@ class Theatre:
     # The end
 
     def go_on(self) -> None:
-        """Let all jobs end. Who was broken off twice says so, and is tried again as its owner would."""
+        """Let all jobs end."""
         until(self._answers)
 
         def done() -> bool:
-            jobs = self._jobs()
-            for job in jobs:
-                if job.state == "failed":
-                    assert (job.error or {})["code"] == "job-lost", job.error
-                    assert self.http.post(f"/jobs/{job.id}/retry").status_code == 202
-            return all(job.state == "done" for job in jobs)
+            self._submit()
+            return all(job.state == "done" for job in self._jobs())
 
+        self.busy = 0
         until(done, 120)
 
     def _jobs(self) -> list[Job]:
