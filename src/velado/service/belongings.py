@@ -23,7 +23,7 @@ Own = TypeVar("Own", Upload, Connection, Source)
 CHANGE = "project.edit"
 """Who may do this with a project of theirs may do it with a thing of theirs: tokens that only read may not."""
 OF_MEMBERS = frozenset({"profile.read", "records.read"})
-OWNERS = OF_MEMBERS | {CHANGE}
+OWNERS = OF_MEMBERS | {CHANGE, "jobs.analyse"}
 
 
 def own(db: Db, caller: Caller, kind: type[Own], id: str, action: str) -> Own:
