@@ -51,7 +51,8 @@ def table(service: Service, person: People, monkeypatch: pytest.MonkeyPatch) -> 
     file = upload(steward, people())
     id = make(steward, upload=file)["id"]
     Inline(service, monkeypatch).work()
-    assert ready(steward, id)["state"] == "ready"
+    found = ready(steward, id)
+    assert found["state"] == "ready", found["problem"]
     return steward, id, file
 
 

@@ -21,7 +21,7 @@ def show(config: CONFIG = None, folder: FOLDER = None, json: JSON = False) -> No
 
     service = opened(config, folder=folder)
     with service.store.reading() as db:
-        names = dict(db.execute(select(User.id, User.name)).tuples().all())
+        names = {row.id: row.name for row in db.execute(select(User.id, User.name))}
         found = usage.by_user(db, service.files)
         promised = usage.promised(db, service.files)
     free = service.files.free()

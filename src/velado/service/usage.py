@@ -48,9 +48,9 @@ def by_user(db: Db, files: Files) -> list[Usage]:
     """What everybody takes, as it is on the disk."""
     found: dict[str | None, dict[str, int]] = {}
     owners: dict[str, dict[str, Any]] = {
-        "uploads": dict(db.execute(select(Upload.id, Upload.user_id)).tuples().all()),
-        "copies": dict(db.execute(select(Source.id, Source.user_id)).tuples().all()),
-        "jobs": dict(db.execute(select(Job.id, Job.user_id)).tuples().all()),
+        "uploads": {row.id: row.user_id for row in db.execute(select(Upload.id, Upload.user_id))},
+        "copies": {row.id: row.user_id for row in db.execute(select(Source.id, Source.user_id))},
+        "jobs": {row.id: row.user_id for row in db.execute(select(Job.id, Job.user_id))},
     }
     for kind, id, path in everything(files):
         kinds = found.setdefault(owners[kind].get(id), {})
