@@ -56,7 +56,7 @@ def test_the_head_tells_what_was_explored(people: People) -> None:
 def test_an_exploration_that_is_not_done_has_no_nodes(people: People) -> None:
     id = at_hand.job(people.service, "explore", people.project, at_hand.rows_of(people.owner), state="running")
     answer = people.owner.get(f"{API}/explorations/{id}/nodes")
-    assert (answer.status_code, answer.json()["code"], answer.json()["fields"]["state"]) == (409, "not-done", "running")
+    assert (answer.status_code, answer.json()["code"], answer.json()["fields"]["state"]) == (409, "job-not-done", "running")
     other = at_hand.job(people.service, "run", people.project, at_hand.rows_of(people.owner), {})
     assert people.owner.get(f"{API}/explorations/{other}").status_code == 404
 

@@ -169,7 +169,7 @@ def _without(begun: Begun, document: Mapping[str, Any], visit: Any, language: st
 
     def refuse(what: What, value: Any) -> Any:
         if visit(what, value) is None:
-            raise Invalid("left-out", LEFT_OUT[what])
+            raise Invalid("unknown-reference", LEFT_OUT[what])
         return value
 
     try:

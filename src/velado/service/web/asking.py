@@ -54,7 +54,7 @@ def done(job: Job) -> Job:
     """Raise unless a job has a result."""
     if job.state != "done":
         raise Conflict(
-            "not-done", "the job has no result, or none yet", hint="Wait for it, or look at why it failed.",
+            "job-not-done", "the job is not done", hint="GET /api/v1/jobs/ID tells its state, and why it failed.",
             fields={"state": job.state},
         )  # fmt: skip
     return job
