@@ -36,6 +36,8 @@ INPUTS = "inputs"
 RELEASE = "release"
 RECODING = "recoding.json"
 PRIVATE = "release.private.json"
+GONE = {"upload": "path", "connection": "connection"}
+"""What a source lacks whose file or connection was deleted."""
 READING = (*TEXTS, "missing", *LINES, "names", "table")
 """Options of a source that say how it is read, not where it is."""
 
@@ -111,6 +113,8 @@ class Room:
         strange = [key for key in options if key not in READING]
         if strange:
             raise _refused()
+        if kind in ("upload", "connection") and found.get(GONE[kind]) is None:
+            raise _gone()
         if kind == "upload":
             path = self._linked(f"source:{id}", Path(found["path"]), str(found["name"]), options.get("format"))
             table = {"table": place["table"]} if place.get("table") else {}
@@ -241,7 +245,7 @@ class Room:
         if what in self._links:
             return self._links[what]
         if not path.is_file():
-            raise InputError("source-gone", "the file was deleted", hint="Upload it again.")
+            raise _gone()
         link = self._new_input(name)
         check_expansion(path, format or format_of(link), int(self.task.limits.get("expanded_bytes", MOST)))
         link.symlink_to(path)
@@ -318,6 +322,12 @@ class Room:
 def _made_by(project: Project, job: str) -> Project:
     assert isinstance(project, JobProject)
     return replace(project, job=job)
+
+
+def _gone() -> InputError:
+    return InputError(
+        "source-gone", "the file or the connection was deleted", hint="Upload it again, or make a new source."
+    )
 
 
 def _refused() -> InputError:

@@ -17,7 +17,7 @@ from velado.service.documents.opening import Room, entered
 from velado.service.jobs import failures
 from velado.service.jobs import parameters as of
 from velado.service.jobs.task import Work
-from velado.service.jobs.work.shared import given
+from velado.service.jobs.work.shared import given, remembered_as
 from velado.tables import Session, open_table
 from velado.values import Text
 
@@ -94,7 +94,7 @@ def _alone(document: Mapping[str, Any], name: str, spec: Mapping[str, Any]) -> d
 def _one(work: Work, room: Room, document: Mapping[str, Any], wanted: of.Hierarchy) -> dict[str, Any]:
     project = room.project(document)
     (column,) = project.columns
-    values = _values(work, project, column)
+    values = _values(work, project, column, document["source"])
     built = build_unchecked(
         column.name, column.hierarchy, values, format=column.format, missing=column.missing, folder=project.folder
     )
@@ -107,10 +107,10 @@ def _one(work: Work, room: Room, document: Mapping[str, Any], wanted: of.Hierarc
     }
 
 
-def _values(work: Work, project: Project, column: Column) -> Mapping[Text, int]:
+def _values(work: Work, project: Project, column: Column, source: Any) -> Mapping[Text, int]:
     """The values of a column with their records; a warm process remembers them."""
     kept = work.memory.setdefault("values", {})
-    key = (repr((work.task.document or {}).get("source")), str(project.source.name), column.name)
+    key = remembered_as(work, source, column.name)
     if key not in kept:
         with open_table(project.source, project.folder, Session(work.progress)) as table:
             if column.name not in table.header:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,7 @@ from velado.service.documents.opening import entered
 from velado.service.jobs import parameters as of
 from velado.service.jobs.task import Work
 from velado.service.jobs.work.explore import NODES
-from velado.service.jobs.work.shared import given
+from velado.service.jobs.work.shared import given, remembered_as
 from velado.tables import Session, open_table
 
 MOST_SIZES = 500
@@ -44,8 +42,7 @@ def perform(work: Work) -> dict[str, Any]:
 def _exploration(work: Work, project: Project, wanted: of.Node) -> Exploration:
     """All nodes, with the counted table: from memory, from the job that looked at them, or anew."""
     job = (work.task.things.get("jobs") or {}).get(wanted.exploration) if wanted.exploration else None
-    told = json.dumps([work.task.document, wanted.exploration if job else None], sort_keys=True)
-    key = hashlib.sha256(told.encode()).hexdigest()
+    key = remembered_as(work, work.task.document, wanted.exploration if job else None)
     kept = work.memory.get("exploration")
     if kept is not None and kept[0] == key:
         return kept[1]  # type: ignore[no-any-return]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -26,6 +27,15 @@ GROUP = 100_000
 def given(work: Work, kind: type[Given]) -> Given:
     """The parameters of a task."""
     return kind.model_validate(dict(work.task.parameters))
+
+
+def remembered_as(work: Work, *told: Any) -> str:
+    """Under which name a warm process keeps something: another one as soon as a source is read in another way."""
+    sources = {
+        id: {key: value for key, value in thing.items() if key in ("path", "options", "place", "address")}
+        for id, thing in (work.task.things.get("sources") or {}).items()
+    }
+    return hashlib.sha256(json.dumps([told, sources], sort_keys=True, default=str).encode()).hexdigest()
 
 
 def spoken(text: object) -> dict[str, str]:
