@@ -13,7 +13,8 @@ from fastapi.testclient import TestClient
 from sqlalchemy import update
 
 from service.bench import Bench, until
-from velado.service.jobs import failures, queue
+from velado.service.jobs import failures, queue, tasks
+from velado.service.jobs.kinds import KINDS
 from velado.service.jobs.process import outcome
 from velado.service.service import Service
 from velado.service.store.tables import AuditLine, Job, Member, Project, Release, Source
@@ -227,9 +228,16 @@ def test_a_job_about_a_table(bench: Bench, person: Person) -> None:
     assert owner.get(f"{JOBS}/{mine}/result").json()["asked"] == 1
     # There are no rules for what may be told of this kind: nothing is.
     assert analyst.get(f"{JOBS}/{theirs}/result").json() == {}
+    bench.stop()
+    late = submitted(analyst, **body)["id"]
     with bench.service.store.writing() as db:
         db.query(Member).delete()
     assert analyst.get(f"{JOBS}/{theirs}/result").status_code == 404
+    with bench.service.store.writing() as db:
+        named = tasks.build(
+            db, bench.service.files, bench.service.settings, bench.job(late), KINDS["labour-table"]
+        ).things
+    assert named["sources"] == {}
 
 
 @SQLITE

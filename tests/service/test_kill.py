@@ -60,6 +60,26 @@ def test_killed_at_random_moments(settings: Settings, kills: int, tmp_path: Path
     assert min(theatre.killed.values()) >= kills // 8
 
 
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_a_worker_that_is_asked_to_stop(settings: Settings, tmp_path: Path) -> None:
+    """Its jobs wait again as if nothing had been, and nothing of them is left."""
+    theatre = Theatre(settings, tmp_path, random.Random(1))
+    try:
+        theatre.open()
+        theatre._submit()
+        until(lambda: any(job.step.get("stage") == "search" for job in theatre._jobs()))
+        theatre.running["worker"].send_signal(signal.SIGTERM)
+        assert theatre.running["worker"].wait(20) == 0
+        jobs = [job for job in theatre._jobs() if job.state != "done"]
+        assert {(job.state, job.most - job.attempt) for job in jobs} == {("queued", 2)}
+        assert theatre.processes("velado.service.jobs") == []
+        assert theatre._left() == []
+        assert len(list((settings.folder / "jobs").iterdir())) == theatre._done()
+        assert theatre._workers() == 0
+    finally:
+        theatre.close()
+
+
 class Theatre:
     """A service of real processes, its users, and who kills them."""
 

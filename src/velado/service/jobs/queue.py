@@ -202,6 +202,7 @@ def retry(db: Db, job: Job) -> None:
         raise Conflict("job-not-failed", "only a job that failed or was cancelled can be tried again")
     job.state, job.most, job.asked = "queued", job.attempt + ATTEMPTS, False
     job.error, job.finished, job.step = None, None, {}
+    _unread(db, job, "new")
     _log(db, job, "retried")
 
 
@@ -226,11 +227,11 @@ def _cancelled(db: Db, job: Job) -> None:
     _unread(db, job)
 
 
-def _unread(db: Db, job: Job) -> None:
+def _unread(db: Db, job: Job, state: str = "failed") -> None:
     """A source that could not be looked at says so."""
     source = db.get(Source, job.source_id) if job.kind == INSPECT and job.source_id else None
     if source is not None and source.state != "deleted":
-        source.state = "failed"
+        source.state = state
 
 
 def _log(db: Db, job: Job, event: str, **detail: Any) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Db
 
 from velado.service.accounts.caller import Caller
+from velado.service.belongings import actions_on
 from velado.service.documents import references
 from velado.service.errors import NotFound
 from velado.service.files import Files
@@ -31,8 +32,8 @@ NAMED = re.compile(r"(?:upload:)?([0-9a-f]{24})")
 
 def build(db: Db, files: Files, settings: Settings, job: Job, kind: Kind) -> Task:
     """The task of a job that was claimed; what it uses is marked as used."""
-    saved = _saved(db, job)
-    things = _Things(db, files, job, saved)
+    caller = _caller(db, job)
+    things = _Things(db, files, job, caller, _saved(db, job, caller))
     return Task(
         job.id, job.attempt, job.kind, files.attempt(job.id, job.attempt), job.parameters, job.document, things.found(),
         limits(settings, kind), kind.work, job.project_id, job.source_id, key(job),
@@ -66,14 +67,18 @@ def key(job: Job) -> str:
     return f"connection:{job.parameters.get('connection', job.id)}"
 
 
-def _saved(db: Db, job: Job) -> Mapping[str, Any]:
-    """The project of a job as it was saved; raises if the user of the job has nothing to do there any more."""
+def _caller(db: Db, job: Job) -> Caller:
+    """Who submitted a job; raises if they may not sign in any more."""
     user = db.get(User, job.user_id) if job.user_id else None
     if user is None or not user.active:
         raise NotFound()
+    return Caller(user.id, user.name, tuple(user.roles))
+
+
+def _saved(db: Db, job: Job, caller: Caller) -> Mapping[str, Any]:
+    """The project of a job as it was saved; raises if the caller has nothing to do there any more."""
     if job.project_id is None:
         return {}
-    caller = Caller(user.id, user.name, tuple(user.roles))
     project = db.get(Project, job.project_id)
     if project is None or not caller.granted(db, project.id):
         raise NotFound()
@@ -84,8 +89,8 @@ def _saved(db: Db, job: Job) -> Mapping[str, Any]:
 class _Things:
     """What a job may use, looked up."""
 
-    def __init__(self, db: Db, files: Files, job: Job, saved: Mapping[str, Any]) -> None:
-        self.db, self.files, self.job = db, files, job
+    def __init__(self, db: Db, files: Files, job: Job, caller: Caller, saved: Mapping[str, Any]) -> None:
+        self.db, self.files, self.job, self.caller = db, files, job, caller
         self.trusted = references(saved)
         self.written = outputs(saved)
         self.named = references(job.document or {})
@@ -117,7 +122,8 @@ class _Things:
         source = self.db.get(Source, id)
         if source is None or source.state == "deleted":
             return None
-        if not (source.user_id == self.job.user_id or id in self.trusted["sources"] or id == self.job.source_id):
+        about = id == self.job.source_id and bool(actions_on(self.db, self.caller, source))
+        if not (source.user_id == self.caller.id or id in self.trusted["sources"] or about):
             return None
         source.used = now()
         thing: dict[str, Any] = {
