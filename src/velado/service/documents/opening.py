@@ -18,12 +18,13 @@ from typing import Any
 
 from velado.errors import InputError, VeladoError
 from velado.models import PrivacyModel
-from velado.operations.keys import DIGITS, Keyed
+from velado.operations.keys import DIGITS
 from velado.project import Project
 from velado.project.arguments import models_of
 from velado.project.places import What, walk
 from velado.sentences import Sentence
 from velado.service.documents.addresses import check_address, reached
+from velado.service.documents.allowed import Allowed, refused
 from velado.service.documents.checking import FORMATS, WRITING, check_document, secret_of, upload_of
 from velado.service.documents.discretion import discreet
 from velado.service.documents.exchange import plain_name
@@ -85,12 +86,11 @@ class Room:
         files.allowed_memory = work.task.limits.get("memory")
         self._links: dict[str, Path] = {}
         self._extra: list[Path] = []
-        self._addresses: set[Address] = set()
-        self._variables: set[str] = set()
+        self._allowed = Allowed(self.folder)
 
     def close(self) -> None:
         """Take links and variables away."""
-        for name in self._variables:
+        for name in self._allowed.variables:
             os.environ.pop(name, None)
         shutil.rmtree(self.folder / INPUTS, ignore_errors=True)
         files.allowed_memory = None
@@ -112,7 +112,7 @@ class Room:
         place = found.get("place") or {}
         strange = [key for key in options if key not in READING]
         if strange:
-            raise _refused()
+            raise refused()
         if kind in ("upload", "connection") and found.get(GONE[kind]) is None:
             raise _gone()
         if kind == "upload":
@@ -127,12 +127,12 @@ class Room:
             return {"database": address, **{k: v for k, v in options.items() if k == "missing"}, **where}
         if kind == "sample":
             return {"path": str(self._sample(f"source:{id}", place).relative_to(self.folder)), **options}
-        raise _refused()
+        raise refused()
 
     def opened(self, id: Any, **said: Any) -> Source:
         """A source, ready to be opened."""
         source = Source.of(self.source(id, **said), self.folder)
-        self._check_source(source)
+        self._allowed.check_source(source)
         return source
 
     def database(self, id: Any, given: Mapping[str, Any] | None = None) -> Address:
@@ -143,7 +143,7 @@ class Room:
             owner = f"connection:{id}"
             variable = self._variable(owner, self.work.unsealed(found["sealed"], owner))
         address = reached(check_address(found["address"]), variable)
-        self._addresses.add(address)
+        self._allowed.addresses.add(address)
         return address
 
     def key(self, name: str | None) -> str:
@@ -181,7 +181,7 @@ class Room:
         """A project from a translated document; refused if it reaches anything that is not the task's."""
         project = JobProject.from_dict(data, self.folder)
         for table in project.tables.values() or (project,):
-            self._check(table)
+            self._allowed.check(table)
         job = self.task.job
         tables = {name: _made_by(table, job) for name, table in project.tables.items()}
         return replace(_made_by(project, job), tables=tables)
@@ -199,7 +199,7 @@ class Room:
         """Models that stand in parameters, as a document writes them."""
         check_document({"models": given})
         found = models_of(walk({"models": list(given)}, self._visit)["models"])
-        self._check_models(found)
+        self._allowed.check_models(found)
         return found
 
     def other_release(self, job: str) -> Source | None:
@@ -249,8 +249,12 @@ class Room:
         link = self._new_input(name)
         check_expansion(path, format or format_of(link), int(self.task.limits.get("expanded_bytes", MOST)))
         link.symlink_to(path)
-        self._links[what] = link
-        return link
+        return self._known(what, link)
+
+    def _known(self, what: str, path: Path) -> Path:
+        self._links[what] = path
+        self._allowed.files.add(path)
+        return path
 
     def _new_input(self, name: str) -> Path:
         folder = self.folder / INPUTS
@@ -266,57 +270,17 @@ class Room:
             name, given = str(place.get("sample")), {k: int(place[k]) for k in ("rows", "seed") if place.get(k)}
             make = {"hospital": samples.hospital, "caoba": samples.caoba, "covid_ceara": samples.covid_ceara}.get(name)
             if make is None:
-                raise _refused()
+                raise refused()
             path = self._new_input(f"{name}.parquet")
             pyarrow.parquet.write_table(make(**given), path)
-            self._links[what] = path
+            self._known(what, path)
         return self._links[what]
 
     def _variable(self, owner: str, text: str) -> str:
         name = f"VELADO_JOB_{hashlib.sha256(owner.encode()).hexdigest()[:16].upper()}"
         os.environ[name] = text
-        self._variables.add(name)
+        self._allowed.variables.add(name)
         return name
-
-    # Fail closed
-
-    def _check(self, project: Project) -> None:
-        source = project.source
-        if not isinstance(source, Source):
-            raise _refused()
-        self._check_source(source)
-        allowed = set(self._links.values())
-        for column in project.columns:
-            read: list[Path] = []
-            if isinstance(column.hierarchy, Mapping) and "file" in column.hierarchy:
-                read.append(project.folder / str(column.hierarchy["file"]))
-            if column.operation is not None:
-                read += column.operation.files(project.folder).values()
-            if isinstance(column.operation, Keyed) and column.operation.key.removeprefix("env:") not in self._variables:
-                raise _refused()
-            if not allowed.issuperset(read):
-                raise _refused()
-        self._check_models(project.models)
-        self._check_output(project)
-
-    def _check_models(self, models: Sequence[PrivacyModel]) -> None:
-        populations = {self.folder / path for model in models for path in model.populations}
-        if not populations.issubset(self._links.values()):
-            raise _refused()
-
-    def _check_source(self, source: Source) -> None:
-        here = source.path in self._links.values() and source.database is None
-        there = source.path is None and source.database in self._addresses
-        if source.url is not None or source.data is not None or here == there or (here and source.query is not None):
-            raise _refused()
-
-    def _check_output(self, project: Project) -> None:
-        output = project.output
-        written = [path for path in (output.path, output.recoding, output.manifest) if path is not None]
-        outside = any(path.parent != self.folder for path in written)
-        elsewhere = output.url is not None or (output.database is not None and output.database not in self._addresses)
-        if outside or elsewhere or output.in_memory:
-            raise _refused()
 
 
 def _made_by(project: Project, job: str) -> Project:
@@ -328,13 +292,6 @@ def _gone() -> InputError:
     return InputError(
         "source-gone", "the file or the connection was deleted", hint="Upload it again, or make a new source."
     )
-
-
-def _refused() -> InputError:
-    return InputError(
-        "bad-reference", "the project names a file, an address or a key that is none of its own",
-        hint="Name tables by sources, files by uploads, databases by connections, keys by secrets.",
-    )  # fmt: skip
 
 
 def _unique(name: str, taken: set[str]) -> str:
