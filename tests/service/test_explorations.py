@@ -56,7 +56,11 @@ def test_the_head_tells_what_was_explored(people: People) -> None:
 def test_an_exploration_that_is_not_done_has_no_nodes(people: People) -> None:
     id = at_hand.job(people.service, "explore", people.project, at_hand.rows_of(people.owner), state="running")
     answer = people.owner.get(f"{API}/explorations/{id}/nodes")
-    assert (answer.status_code, answer.json()["code"], answer.json()["fields"]["state"]) == (409, "job-not-done", "running")
+    assert (answer.status_code, answer.json()["code"], answer.json()["fields"]["state"]) == (
+        409,
+        "job-not-done",
+        "running",
+    )
     other = at_hand.job(people.service, "run", people.project, at_hand.rows_of(people.owner), {})
     assert people.owner.get(f"{API}/explorations/{other}").status_code == 404
 
@@ -131,7 +135,7 @@ def test_a_node_that_is_none_is_refused(people: People, vector: str) -> None:
         assert people.owner.post(f"{people.address}/nodes/{vector}/release").status_code == 422
 
 
-NODE = {
+NODE: dict[str, Any] = {
     "node": {"levels": [1, 1], "suppressed": 2, "share": 0.02, "k": 2, "smallest": 4, "reached": {"k-anonymity": 2}, "achieved": {}},
     "columns": ["age", "sex"], "sizes": [[1, 2], [2, 3], [9, 1]],
     "classes": [{"labels": {"age": "30-39", "sex": "f"}, "records": 1, "risk": 1.0, "sensitive": {}},

@@ -316,6 +316,17 @@ def test_a_learner_works_on_samples_only(service: Service, person: Person) -> No
     refused(put(learner, project, {"source": {"source": table.id}}), 422, "unknown-reference", "source")
 
 
+def test_a_project_whose_table_is_gone_can_still_be_changed(service: Service, person: Person) -> None:
+    me = person("steward")
+    source = source_of(service, me)
+    document = {"source": {"source": source.id}}
+    project = made(me, document=document)
+    with service.store.writing() as db:
+        db.get_one(Source, source.id).state = "deleted"
+    assert put(me, project, {**document, "columns": COLUMNS}).status_code == 200
+    refused(me.post(f"{API}/projects", json={"document": document}), 422, "unknown-reference", "source")
+
+
 # Versions
 
 

@@ -50,6 +50,11 @@ def release_of(db: Db, caller: Caller, id: str, action: str) -> Release:
     return release
 
 
+def given_out(release: Release, settings: Settings) -> bool:
+    """Whether its data may be downloaded in its state."""
+    return release.state == APPROVED or (release.state == MADE and not settings.approval)
+
+
 def check_given_out(release: Release, settings: Settings) -> None:
     """Raise unless its data may be downloaded in its state."""
     if release.state == WITHDRAWN:

@@ -8,7 +8,7 @@ elsewhere with the password of somebody else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from sqlalchemy import or_, select
@@ -66,23 +66,26 @@ class Usable:
         return Invalid("unknown-reference", message, hint=hint if STEWARD in self._caller.roles else samples)
 
     def _source(self, id: str) -> bool:
+        if id in self._kept["sources"]:
+            # Also one that is gone: a draft can be saved, and its checks say what it lacks.
+            return True
         source = self._db.get(Source, id)
         if source is None or source.state == "deleted":
             return False
         sample = source.kind == SAMPLE
         if STEWARD not in self._caller.roles and not (sample and LEARNER in self._caller.roles):
             return False
-        return id in self._kept["sources"] or source.user_id == self._caller.id or self._shared(id)
+        return source.user_id == self._caller.id or self._shared(id)
 
     def _shared(self, id: str) -> bool:
         projects = naming(self._db, self._caller, id)
         return any("records.read" in self._caller.granted(self._db, project.id) for project in projects)
 
     def _upload(self, id: str) -> bool:
+        if id in self._kept["uploads"]:
+            return True
         upload = self._db.get(Upload, id)
-        if upload is None or STEWARD not in self._caller.roles:
-            return False
-        return id in self._kept["uploads"] or upload.user_id == self._caller.id
+        return upload is not None and upload.user_id == self._caller.id and STEWARD in self._caller.roles
 
     def _connection(self, id: str) -> bool:
         connection = self._db.get(Connection, id)
@@ -100,6 +103,18 @@ def mine(caller: Caller) -> Any:
     """The ids of the projects of which the caller, or a group of the caller's, is a member."""
     groups = select(GroupMember.group_id).where(GroupMember.user_id == caller.id)
     return select(Member.project_id).where(or_(Member.user_id == caller.id, Member.group_id.in_(groups)))
+
+
+def roles_in(db: Db, caller: Caller, projects: Iterable[str]) -> dict[str, frozenset[str]]:
+    """The roles of the caller in several projects, asked for at once."""
+    groups = select(GroupMember.group_id).where(GroupMember.user_id == caller.id)
+    own = or_(Member.user_id == caller.id, Member.group_id.in_(groups))
+    found: dict[str, frozenset[str]] = {}
+    for id, role in db.execute(
+        select(Member.project_id, Member.role).where(Member.project_id.in_(list(projects)), own)
+    ):
+        found[id] = found.get(id, frozenset()) | {role}
+    return found
 
 
 def outputs(document: Document) -> list[Any]:

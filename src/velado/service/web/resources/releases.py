@@ -17,6 +17,7 @@ from velado.service.errors import NotFound
 from velado.service.jobs.kinds import KINDS
 from velado.service.jobs.parameters import Report as ReportParameters
 from velado.service.releases import release_of
+from velado.service.settings import Settings
 from velado.service.store.tables import Job, Project, Release, User
 from velado.service.usable import mine
 from velado.service.web import downloads, paged
@@ -235,24 +236,30 @@ def _bytes(path: Path) -> int:
 
 def _page(db: Db, call: Call, query: Any, limit: int, after: str | None) -> Listed[ReleaseEntry]:
     found, following = paged.newest(db, query, Release.created, Release.id, limit, after)
-    seen = [r for r in found if "release.read" in call.caller.actions_in(db, r.project_id)]
-    return Listed(items=[ReleaseEntry(**_entry(db, call, release)) for release in seen], next=following)
+    settings = call.settings(db)
+    allowed = {id: call.caller.actions_in(db, id) for id in {release.project_id for release in found}}
+    items = [
+        ReleaseEntry(**_entry(db, call, release, settings, allowed[release.project_id]))
+        for release in found
+        if "release.read" in allowed[release.project_id]
+    ]
+    return Listed(items=items, next=following)
 
 
-def _entry(db: Db, call: Call, release: Release) -> dict[str, Any]:
+def _entry(
+    db: Db, call: Call, release: Release, settings: Settings | None = None, allowed: frozenset[str] | None = None
+) -> dict[str, Any]:
+    allowed = call.caller.actions_in(db, release.project_id) if allowed is None else allowed
     users = {id: db.get(User, id) for id in (release.user_id, release.judged_by) if id is not None}
     names = {id: None if user is None else user.name for id, user in users.items()}
+    given = releases.given_out(release, settings or call.settings(db))
     return {
         "id": release.id, "project": release.project_id, "project_name": db.get_one(Project, release.project_id).name,
         "job": release.job_id, "version": release.version, "state": release.state, "created": release.created,
         "user": names.get(release.user_id or ""), "judged_by": names.get(release.judged_by or ""), "judged": release.judged,
-        "place": release.place, "summary": _spoken(release.summary, call.language), "downloadable": _downloadable(db, call, release),
+        "place": release.place, "summary": _spoken(release.summary, call.language),
+        "downloadable": given and "release.download" in allowed,
     }  # fmt: skip
-
-
-def _downloadable(db: Db, call: Call, release: Release) -> bool:
-    given = release.state == releases.APPROVED or (release.state == releases.MADE and not call.settings(db).approval)
-    return given and "release.download" in call.caller.actions_in(db, release.project_id)
 
 
 def _spoken(summary: Any, language: str) -> dict[str, Any]:
