@@ -41,7 +41,7 @@ TEST_KINDS = (
     Kind("labour", "nothing", "studies.run", Anything, "any"),
     Kind("strict", "nothing", "studies.run", Strict, "any"),
     Kind("labour-here", "project", "jobs.analyse", Anything, "any"),
-    Kind("labour-table", "source", "jobs.analyse", Anything, "any"),
+    Kind("labour-table", "source", "profile.read", Anything, "any"),
     Kind("question", "nothing", "studies.run", Anything, "any", quick=True),
 )
 

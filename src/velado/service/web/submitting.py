@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session as Db
 from velado.errors import suggest
 from velado.results import Discreet
 from velado.sentences import Sentence
-from velado.service.belongings import OF_MEMBERS, own, source_for
+from velado.service.belongings import own, source_for
 from velado.service.documents import check_document
 from velado.service.errors import Conflict, Forbidden, Invalid, NotFound
 from velado.service.jobs import queue
@@ -77,6 +77,8 @@ def may_again(db: Db, call: Call, job: Job) -> None:
         call.caller.project(db, job.project_id, kind.action)
     elif job.user_id != call.caller.id:
         raise Forbidden(kind.action)
+    elif job.source_id is not None:
+        source_for(db, call.caller, job.source_id, kind.action)
     elif kind.about == "nothing":
         call.caller.require(kind.action)
     elif kind.action not in scoped(call.caller.scopes):
@@ -101,12 +103,9 @@ def _of_release(db: Db, call: Call, kind: Kind, id: str) -> Subject:
 
 
 def _of_source(db: Db, call: Call, kind: Kind, id: str) -> Subject:
-    # What is worked out of a table may be asked by who may see what is in its columns; values are masked later.
-    source, _ = source_for(db, call.caller, id, kind.action if kind.action in OF_MEMBERS else "profile.read")
+    source, _ = source_for(db, call.caller, id, kind.action)
     if source.state == "deleted":
         raise NotFound()
-    if kind.action not in scoped(call.caller.scopes):
-        raise Forbidden(kind.action)
     return Subject(source_id=source.id)
 
 
