@@ -87,7 +87,7 @@ def wrong_offset(offset: int) -> Conflict:
         "wrong-offset", "the piece does not begin where the last one ended",
         hint="Send from 'offset' on.", fields={"offset": offset},
     )  # fmt: skip
-    error.headers = {"Upload-Offset": str(offset)}  # type: ignore[attr-defined]
+    error.headers = {"Upload-Offset": str(offset)}
     return error
 
 
