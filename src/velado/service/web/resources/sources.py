@@ -221,7 +221,8 @@ def get_suggestion(id: str, call: Called) -> dict[str, Any]:
         source, allowed = source_for(db, call.caller, id, "profile.read")
         suggestion = _inspected(source, source.suggestion)
         if "records.read" not in allowed:
-            suggestion = masked_suggestion(suggestion, roles_in(naming(db, call.caller, source.id)))
+            named = not lacks_header(source.profile)
+            suggestion = masked_suggestion(suggestion, roles_in(naming(db, call.caller, source.id))) if named else {}
         return dict(spoken(suggestion, call.language))
 
 
