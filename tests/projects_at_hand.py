@@ -20,7 +20,7 @@ HEAD: dict[str, Any] = {
     "limit": 5, "objective": "loss", "person": None, "models": [{"name": "k-anonymity", "required": {"k": 3}, "tells": ["k-anonymity"]}],
     "counts": {"optimal": 1, "minimal": 1, "satisfying": 2, "over-limit": 1, "failing": 3}, "nodes": 6,
     "labels": {"age": [50, 10, 1], "sex": [2, 1]}, "optimal": {"levels": [1, 1], "suppressed": 2},
-    "figures": ["objective"], "whole": [], "file": "nodes.arrow",
+    "figures": ["objective"], "whole": ["largest"], "file": "nodes.arrow",
 }  # fmt: skip
 """What the job of an exploration says; two columns of three and two levels."""
 SUPPRESSED = [100, 60, 40, 2, 1, 0]
@@ -85,7 +85,7 @@ def nodes() -> pa.Table:
         "minimal": pa.array([False, False, False, True, False, False]), "objective": [None, None, None, 0.2, 0.4, 0.9],
         "loss": [None, None, None, 0.2, 0.4, 0.9], "suppressed": pa.array(SUPPRESSED, pa.int64()),
         "share": [s / 100 for s in SUPPRESSED], "classes": pa.array([0, 3, 4, 5, 6, 1], pa.int64()),
-        "smallest": pa.array(SMALLEST, pa.int64()), "largest": pa.array([None, 9, 9, 9, 9, 100], pa.int64()),
+        "smallest": pa.array(SMALLEST, pa.int64()), "largest": [None, 9.0, 9.0, 9.0, 9.0, 100.0],
         "average": [None, 5.0, 5.0, 6.0, 7.0, 100.0], "k": pa.array(K, pa.int64()),
         "highest_risk": [None, 1 / 3, 1 / 3, 0.25, 0.5, 0.01], "average_risk": [None, 0.2, 0.2, 0.1, 0.1, 0.01],
         "achieved(k-anonymity)": pa.array(SMALLEST, pa.int64()), "reached(k-anonymity)": pa.array(K, pa.int64()),

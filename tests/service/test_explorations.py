@@ -82,6 +82,7 @@ def test_nodes_are_listed_filtered_and_sorted(people: People) -> None:
     assert levels(ask(limit=4, after="4")) == [[2, 0], [2, 1]]
     node = ask(status="optimal").json()["items"][0]
     assert (node["suppressed"], node["share"], node["reached"]) == (2, 0.02, {"k-anonymity": 2})
+    assert '"largest":9,' in ask(status="optimal").text
     for wrong, path in (({"status": "best"}, "status"), ({"sort": "beauty"}, "sort")):
         answer = ask(**wrong)
         assert (answer.status_code, answer.json()["code"], answer.json()["fields"]["path"]) == (422, "bad-option", path)

@@ -96,11 +96,19 @@ def _having(table: pa.Table, status: str) -> Any:
     return pc.less_equal(table["status"], number) if status == "satisfying" else pc.equal(table["status"], number)
 
 
-def rows(table: pa.Table, columns: Sequence[str]) -> list[dict[str, Any]]:
+def rows(table: pa.Table, head: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Nodes as JSON; what is too small to be told is a text."""
+    columns, whole = head["columns"], frozenset(head.get("whole", ()))
     found = []
     for row in table.to_pylist():
-        told = {name: FEWER if row.get(f"small({name})") else value for name, value in row.items()}
+        told = {
+            name: FEWER
+            if row.get(f"small({name})")
+            else int(value)
+            if name in whole and isinstance(value, float)
+            else value
+            for name, value in row.items()
+        }
         found.append({
             "levels": [row[f"level({c})"] for c in columns], "height": row["height"], "minimal": bool(row["minimal"]),
             "status": STATUSES[row["status"]], **{name: told.get(name) for name in PLAIN},

@@ -147,7 +147,7 @@ def list_nodes(
         return Response(explorations.as_file(table), media_type=ARROW, headers=named)
     table = explorations.chosen(explorations.table_of(folder, masked=masked), status or (), sort, top)
     first = int(after) if after is not None and after.isdecimal() and len(after) < 12 else 0
-    items = explorations.rows(table.slice(first, limit), head["columns"])
+    items = explorations.rows(table.slice(first, limit), head)
     following = str(first + limit) if first + limit < table.num_rows else None
     return Listed[NodeEntry](items=[NodeEntry(**item) for item in items], next=following)
 
