@@ -214,7 +214,7 @@ def clinic() -> Iterator[None]:
 @pytest.fixture
 def service(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A service with a worker, and a token of a steward."""
-    with studio.running(tmp_path_factory.mktemp("studio") / "data") as running:
+    with studio.running(tmp_path_factory.mktemp("studio") / "data", local_sockets="true") as running:
         monkeypatch.setenv("VELADO_TOKEN", running.user("ana", "steward"))
         yield running.address
 

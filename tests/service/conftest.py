@@ -36,7 +36,7 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
         with postgresql.connect() as connection:
             connection.execute(f'CREATE DATABASE "{name}"')
         database = postgresql.address(database=name)
-    return load(environment={}, folder=tmp_path / "studio", database=database)
+    return load(environment={}, folder=tmp_path / "studio", database=database, local_sockets=True)
 
 
 @pytest.fixture

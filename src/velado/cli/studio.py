@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
@@ -12,11 +13,8 @@ from velado.cli.terminal import say
 from velado.errors import missing_package
 from velado.sentences import Sentence
 
-try:
-    import fastapi  # noqa: F401
-    import sqlalchemy  # noqa: F401
-except ImportError:
-    raise missing_package("no-studio", Sentence("the service needs further packages"), "studio") from None
+if any(find_spec(name) is None for name in ("fastapi", "sqlalchemy")):
+    raise missing_package("no-studio", Sentence("the service needs further packages"), "studio")
 
 from velado.cli import studio_audit, studio_storage, studio_token, studio_user
 from velado.cli.studio_service import CONFIG, FOLDER, opened, settings_of

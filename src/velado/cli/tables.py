@@ -44,9 +44,7 @@ def command(
         named = [f"{c.name} ({c.type})" for c in t.columns]
         more = [] if columns or len(named) <= MANY else ["…"]
         listed = ", ".join(named if not more else named[:MANY] + more)
-        shown.add_row(
-            plain(t.full_name), told(KINDS.get(t.kind, t.kind)), figure(t.rows), size(t.bytes), plain(listed)
-        )
+        shown.add_row(plain(t.full_name), told(KINDS.get(t.kind, t.kind)), figure(t.rows), size(t.bytes), plain(listed))
     out.print(shown)
     say()
     address = database.partition("#")[0]

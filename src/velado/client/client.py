@@ -157,13 +157,17 @@ class Client(Discreet):
     def follow(self, job: str, progress: Progress | None = None) -> dict[str, Any]:
         """Wait for the end of a job; its error is raised. Cancelling the progress cancels the job."""
         progress = progress or Progress()
+        stage, began = "", time.monotonic()
         while True:
             try:
                 progress.check()
-                state = self.get(f"/jobs/{job}", wait=WAIT if progress.step.share else 1)
+                # A long job is asked about less often, unless it comes to another stage.
+                wait = min(WAIT, 1 + (time.monotonic() - began) / 10)
+                state = self.get(f"/jobs/{job}", wait=int(wait), stage=stage)
                 step = state.get("step") or {}
-                if step.get("stage"):
-                    progress.part(0, 1, str(step["stage"])).at(float(step.get("share") or 0.0))
+                stage = str(step.get("stage") or "")
+                if stage:
+                    progress.part(0, 1, stage).at(float(step.get("share") or 0.0))
             except Cancelled:
                 self._cancelled(job)
                 raise

@@ -77,6 +77,9 @@ class Settings(Discreet):
     user_bytes: int = _setting(50 * GB, help="Bytes that the files of one user may take", low=1, live=True)
     free_bytes: int = _setting(1 * GB, help="Bytes of the disk that stay free", low=0, live=True)
     expanded_bytes: int = _setting(50 * GB, help="Bytes that a packed file may hold unpacked", low=1, live=True)
+    local_sockets: bool = _setting(
+        False, help="Connections may use sockets of this machine, where servers may trust the service's own account"
+    )
     body_bytes: int = _setting(8 * MB, help="Largest body of a request that is no upload", low=1000)
     upload_idle_seconds: int = _setting(30, help="Seconds without a byte after which an upload is cut", low=1)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from velado.errors import InputError, suggest
 from velado.sentences import Sentence
 from velado.service.errors import Invalid
+from velado.service.settings import Settings
 from velado.tables.address import SERVERS, Address, scheme_of, with_table
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
@@ -49,6 +51,34 @@ def check_address(text: Any) -> Address:
                 hint=suggest(name, OPTIONS[address.engine]), fields={"path": "address"},
             )  # fmt: skip
     return address
+
+
+def check_reach(address: Address, settings: Settings) -> None:
+    """Raise where the service's own account, and not the connection's password, could be what a server lets in.
+
+    Servers often trust a local socket's user: then anybody's connection would come with the rights of the service. And the
+    service's own database is nobody's source.
+    """
+    options = dict(address.options)
+    host = options.get("host") or options.get("unix_socket") or address.host or ""
+    if not settings.local_sockets and (not host or host.startswith(("/", "@"))):
+        raise Invalid(
+            "local-socket", "connections name a host: sockets of the service's machine are not open to everybody",
+            hint="postgresql://user@host:5432/database; the setting 'local_sockets' opens them.", fields={"path": "address"},
+        )  # fmt: skip
+    if settings.database:
+        own = Address.parse(without_password(settings.database))
+        theirs = (own.engine, dict(own.options).get("host") or own.host, own.name)
+        if theirs == (address.engine, host, address.name):
+            raise _bad(Sentence("this is the database of the service itself"))
+
+
+def without_password(text: str) -> str:
+    """An address of the settings, which may hold a password, without it."""
+    parts = urlsplit(text)
+    user, _, place = parts.netloc.rpartition("@")
+    name = user.partition(":")[0]
+    return urlunsplit(parts._replace(netloc=f"{name}@{place}" if name else place))
 
 
 def reached(address: Address, variable: str | None) -> Address:

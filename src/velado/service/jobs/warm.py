@@ -12,10 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from sqlalchemy.orm import Session as Db
+
 from velado.results import Discreet
+from velado.service.documents import references
 from velado.service.jobs.child import COMMAND, Child
 from velado.service.jobs.running import Running
 from velado.service.service import Service
+from velado.service.store.tables import Project, Source
 
 FOLDER = "warm"
 """Where warm processes keep temporary files: ``warm/WORKER-NUMBER``."""
@@ -85,6 +89,15 @@ class Explorers:
             if one.run is None and (one.used < before or one.child.ended):
                 self._end(one)
 
+    def forget(self) -> None:
+        """Let go of processes that know a table which was deleted meanwhile."""
+        if not self._all:
+            return
+        with self.service.store.reading() as db:
+            gone = [one for one in self._all if one.run is None and not _there(db, one.key)]
+        for one in gone:
+            self._end(one)
+
     def close(self) -> None:
         """End all of them."""
         for one in list(self._all):
@@ -125,3 +138,17 @@ class Explorers:
 
 def _subject(key: str) -> tuple[str, ...]:
     return tuple(key.split(":")[:2])
+
+
+def _there(db: Db, key: str) -> bool:
+    """Whether what a process knows is still there: the source, or the project with all of its sources."""
+    kind, id = _subject(key)
+    if kind == "source":
+        source = db.get(Source, id)
+        return source is not None and source.state != "deleted"
+    if kind == "project":
+        project = db.get(Project, id)
+        return project is not None and all(
+            _there(db, f"source:{one}") for one in references(project.document)["sources"]
+        )
+    return True

@@ -167,6 +167,7 @@ class Worker:
 
     def _sweep(self) -> None:
         sweeping.sweep(self.service)
+        self.explorers.forget()
 
     def _clean(self) -> None:
         # Large files may take long to delete, and leases do not wait.

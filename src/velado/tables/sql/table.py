@@ -282,7 +282,9 @@ class SqlTable(Table):
         chosen = f"WHERE {' AND '.join(conditions)}" if conditions else ""
         # The cell itself, not its text of the same name.
         down = " DESC" if descending else ""
-        order = "velado_row" if sort is None else f"n.{self.inner[sort]} IS NULL, n.{self.inner[sort]}{down}, velado_row"
+        order = (
+            "velado_row" if sort is None else f"n.{self.inner[sort]} IS NULL, n.{self.inner[sort]}{down}, velado_row"
+        )
         found = self.arrow(
             f"SELECT {shown} FROM {numbered} {chosen} ORDER BY {order} LIMIT {int(limit)} OFFSET {int(offset)}"
         )

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session as Db
 
 from velado.errors import InputError
 from velado.service.belongings import CHANGE, own, sources_with
-from velado.service.documents import check_address
+from velado.service.documents import check_address, check_reach
 from velado.service.errors import Conflict, Invalid
 from velado.service.jobs import queue
 from velado.service.store.tables import Connection, new_id
@@ -104,7 +104,7 @@ def list_connections(call: Called, limit: Limit = 100, after: After = None) -> L
 def create_connection(body: NewConnection, call: Called, response: Response) -> ConnectionAnswer:
     """Keep a connection. Whether it works says its test."""
     call.caller.require("connections.create")
-    address = _checked(body.address)
+    address = _checked(body.address, call)
     with call.writing() as db:
         if len(db.scalars(select(Connection.id).where(Connection.user_id == call.caller.id)).all()) >= MOST:
             raise Conflict("too-many-connections", "you have too many connections", fields={"limit": MOST})
@@ -137,7 +137,7 @@ def change_connection(id: str, body: ChangedConnection, call: Called) -> Connect
             _check_name(db, call, body.name, id)
             connection.name = body.name
         if body.address is not None:
-            address = _checked(body.address)
+            address = _checked(body.address, call)
             if str(address) != connection.address:
                 connection.secret = None
             connection.address = str(address)
@@ -197,11 +197,13 @@ def _asked(call: Call, id: str, kind: str) -> dict[str, Any]:
 PASSWORD = re.compile(r"(passw(or)?d|pwd|pass)\s*[=:]", re.IGNORECASE)
 
 
-def _checked(text: str) -> Address:
+def _checked(text: str, call: Call) -> Address:
     try:
         if PASSWORD.search(text):
             raise password_in_clear()
-        return check_address(text)
+        address = check_address(text)
+        check_reach(address, call.service.settings)
+        return address
     except InputError as error:
         if error.code != "password-in-clear":
             raise
