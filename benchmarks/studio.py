@@ -20,10 +20,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from servers.studio import Studio  # noqa: E402
-
-from velado.client import Client  # noqa: E402
-from velado.samples import hospital  # noqa: E402
+from servers.studio import Studio
+from velado.client import Client
+from velado.samples import hospital
 
 READS = ("/projects/{project}", "/sources/{source}/rows?offset={offset}&limit=50", "/sources/{source}/profile", "/jobs?limit=20",
          "/releases/{release}", "/releases/{release}/evaluation", "/projects", "/catalog/models", "/session")  # fmt: skip
@@ -57,8 +56,10 @@ def main() -> None:
 def measure(studio: Studio, folder: Path, given: argparse.Namespace) -> None:
     tokens = [studio.user(f"user{i}", "steward") for i in range(given.users)]
     clients = [Client(studio.address, token) for token in tokens]
-    upload(studio, clients[0], folder, given.upload)
-    pages(clients[0], folder, given.rows)
+    if given.upload:
+        upload(studio, clients[0], folder, given.upload)
+    if given.rows:
+        pages(clients[0], folder, given.rows)
     places = [prepared(client) for client in clients]
     print(f"{len(places)} users have a source, a project and a release", flush=True)
     for name, busy in (("idle", False), ("while two jobs run", True)):
@@ -70,8 +71,9 @@ def measure(studio: Studio, folder: Path, given: argparse.Namespace) -> None:
               f"p99 {at(flat, 0.99):.0f} ms, most {flat[-1]:.0f} ms; jobs {running}; web {memory(studio):.0f} MB", flush=True)  # fmt: skip
         for path, found in times.items():
             print(f"    {path}: p50 {statistics.median(found):.0f} ms, p95 {at(sorted(found), 0.95):.0f} ms")
-        for client, job in zip(clients, jobs, strict=False):
-            client.post(f"/jobs/{job}/cancel")
+        for client, job, state in zip(clients, jobs, running, strict=False):
+            if state == "running":
+                client.post(f"/jobs/{job}/cancel")
 
 
 def upload(studio: Studio, client: Client, folder: Path, megabytes: int) -> None:
@@ -131,7 +133,9 @@ def prepared(client: Client) -> dict[str, str]:
 def heavy(client: Client, place: dict[str, str]) -> str:
     """A job that keeps a core busy for longer than the measurement."""
     grid = {"k": list(range(2, 200)), "suppression": [0.01 * i for i in range(10)]}
-    job = client.submit("compare", {"grid": grid, "measures": ["ks"]}, project=place["project"])["id"]
+    job = client.submit("compare", {"grid": grid, "measures": ["ks", "queries", "privacy"]}, project=place["project"])[
+        "id"
+    ]
     while client.get(f"/jobs/{job}")["state"] == "queued":
         time.sleep(0.1)
     time.sleep(2)

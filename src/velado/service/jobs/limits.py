@@ -6,18 +6,25 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 GB = 1_000_000_000
 SLACK = 4 * GB
 """Address space beyond twice the memory: engines and compilers reserve more than they use."""
 PR_SET_PDEATHSIG = 1
+NICE = 10
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 def restrict(memory: int, file_bytes: int) -> None:
-    """Limits of this process and of those that it starts. The supervisor ends what uses too much; these are a backstop."""
+    """Limits of this process and of those that it starts. The supervisor ends what uses too much; these are a backstop.
+
+    Whoever waits for a page goes before work that takes minutes: jobs have a lower priority.
+    """
     os.umask(0o077)
+    with suppress(OSError):
+        os.nice(NICE)
     try:
         import resource
     except ImportError:
