@@ -452,6 +452,7 @@ def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     database = ""
     if request.param == "postgresql":
         with postgresql.connect() as connection:
+            connection.execute("DROP DATABASE IF EXISTS studio_permissions WITH (FORCE)")
             connection.execute("CREATE DATABASE studio_permissions")
         database = postgresql.address(database="studio_permissions")
     settings = load(environment={}, folder=tmp_path_factory.mktemp("permissions"), database=database)
