@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
 ]
-EXAMPLES = 12
+EXAMPLES = 60 if os.environ.get("VELADO_TORTURE") else 8
 WAITS = "wait"
 QUICK = ("/checks", "/hierarchies", "/tables", "/test", "/nodes/{levels}")
 """Addresses that wait for a process: tried less often."""
@@ -93,7 +94,10 @@ def test_every_answer_is_documented_and_none_is_a_fault(live: Live, mode: Genera
 
         @given(case=operation.as_strategy(generation_mode=mode), data=st.data())
         @settings(
-            max_examples=3 if few else EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), database=None
+            max_examples=EXAMPLES // 4 if few else EXAMPLES,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            database=None,
         )
         def try_it(case: Any, data: Any) -> None:
             nonlocal tried

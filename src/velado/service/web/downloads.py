@@ -42,7 +42,15 @@ def type_of(name: str) -> str:
 
 def answers(*media: str) -> dict[int | str, dict[str, Any]]:
     """What the reference says of a download."""
-    return {200: {"description": "The file", "content": {m: {"schema": {"type": "string"}} for m in media}}}
+    return {200: {"description": "The file", "content": {m: {"schema": _schema(m)} for m in media}}}
+
+
+def _schema(media: str) -> dict[str, Any]:
+    return {} if media in (TYPES["json"], TYPES["yaml"]) else {"type": "string"}
+
+
+TABLES = tuple(TYPES[suffix] for suffix in ("csv", "tsv", "parquet", "xlsx", "arrow"))
+"""What a release is."""
 
 
 def stream(path: Path, name: str, media: str | None = None, **more: str) -> StreamingResponse:

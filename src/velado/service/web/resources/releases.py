@@ -124,7 +124,7 @@ def read_manifest(call: Called, id: str, private: Private = False, table: OneTab
         return dict(releases.part(release.manifest, table) if table else release.manifest)
 
 
-@router.get("/releases/{id}/data", response_class=Response, responses=downloads.answers(downloads.BYTES))
+@router.get("/releases/{id}/data", response_class=Response, responses=downloads.answers(*downloads.TABLES))
 def download_data(call: Called, id: str, table: OneTable = None) -> Response:
     """The released rows as a file."""
     with call.writing() as db:
@@ -174,7 +174,7 @@ def write_reports(call: Called, id: str, body: ReportParameters, response: Respo
 @router.get(
     "/releases/{id}/reports/{name}",
     response_class=Response,
-    responses=downloads.answers("text/html", "application/pdf"),
+    responses=downloads.answers("text/html", "application/pdf", downloads.TYPES["xlsx"]),
 )
 def read_report(
     call: Called, id: str, name: str, download: Annotated[bool, Query(description="As a file, not as a page")] = False
