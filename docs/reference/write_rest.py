@@ -42,7 +42,8 @@ def _operation(o: Operation) -> str:
 
 
 def _prose(summary: str, meaning: str) -> str:
-    return "\n\n".join(" ".join(part.split()) for part in (meaning or f"{summary}.").split("\n\n"))
+    begin = summary if summary.endswith("?") else f"{summary}."
+    return "\n\n".join(" ".join(part.split()) for part in (begin, *filter(None, meaning.split("\n\n"))))
 
 
 def _table(first: str, fields: tuple[Field, ...]) -> str:

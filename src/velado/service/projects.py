@@ -26,6 +26,11 @@ from velado.service.usable import check_use
 Document = Mapping[str, Any]
 
 
+def runnable(project: Project) -> dict[str, Any]:
+    """The document of a project as its jobs get it: what says no name is called as the project is."""
+    return {"name": project.name, **project.document}
+
+
 def create(db: Db, caller: Caller, name: str, document: Document) -> Project:
     """A new project, whose owner is the caller."""
     kept = _checked(db, caller, document, None)

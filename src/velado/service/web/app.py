@@ -60,6 +60,10 @@ def _described(app: FastAPI) -> dict[str, Any]:
             "token": {"type": "http", "scheme": "bearer"},
             "session": {"type": "apiKey", "in": "cookie", "name": "__Host-velado"},
         }
+        for item in document["paths"].values():
+            for operation in item.values():
+                first, _, rest = operation.get("description", "").partition("\n")
+                operation["summary"], operation["description"] = first.rstrip("."), rest.strip()
         document["security"] = [{"token": []}, {"session": []}]
         app.openapi_schema = document
     return app.openapi_schema

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session as Db
 
 from velado.service.errors import Conflict, NotFound
 from velado.service.jobs import queue
+from velado.service.projects import runnable
 from velado.service.store.tables import Job, Project
 from velado.service.web.call import Call
 
@@ -37,7 +38,7 @@ def of_project(
     """Submit a job about a project as it is, or about another document of it."""
     return queue.submit(
         db, call.settings(db), kind, call.caller.id, parameters or {}, project_id=project.id,
-        version=version or project.version, document=document or project.document, release_id=release, quick=quick,
+        version=version or project.version, document=document or runnable(project), release_id=release, quick=quick,
     )  # fmt: skip
 
 

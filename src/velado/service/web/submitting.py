@@ -18,6 +18,7 @@ from velado.service.errors import Conflict, Forbidden, Invalid, NotFound
 from velado.service.jobs import queue
 from velado.service.jobs.kinds import KINDS, Kind
 from velado.service.permissions import scoped
+from velado.service.projects import runnable
 from velado.service.store.tables import Connection, Job, Release
 from velado.service.web.call import Call
 from velado.service.web.validation import invalid
@@ -88,7 +89,7 @@ def may_again(db: Db, call: Call, job: Job) -> None:
 def _of_project(db: Db, call: Call, kind: Kind, id: str) -> Subject:
     project = call.caller.project(db, id, kind.action)
     check_document(project.document)
-    return Subject(project.id, project.version, project.document)
+    return Subject(project.id, project.version, runnable(project))
 
 
 def _of_release(db: Db, call: Call, kind: Kind, id: str) -> Subject:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from fastapi.concurrency import run_in_threadpool
 from sqlalchemy import select
 
-from velado.service.errors import NotFound, Unavailable
+from velado.service.errors import NotFound, TooMany, Unavailable
 from velado.service.jobs import failures, queue
 from velado.service.service import Service
 from velado.service.store.tables import Job
@@ -18,6 +19,9 @@ from velado.service.web.call import Call
 
 STEP = 0.05
 """Seconds between two looks at first."""
+WAITING = 24
+"""Requests that wait in threads of a process at once; it has 40."""
+_places = threading.BoundedSemaphore(WAITING)
 LONGEST = 0.5
 """Seconds between two looks of who has waited long."""
 
@@ -25,14 +29,20 @@ LONGEST = 0.5
 def wait_for(call: Call, job_id: str, seconds: float) -> dict[str, Any]:
     """The result of a job that ends soon; raises why it failed, or that there is no answer yet.
 
-    For functions that run in a thread. Who may see the job has been checked by who submitted it.
+    For functions that run in a thread. Who may see the job has been checked by who submitted it. Only so many wait at
+    once: else a worker that does not answer would hold all threads, and with them every other request.
     """
-    until = time.monotonic() + seconds
-    while (found := _outcome(call.service, job_id)) is None:
-        if time.monotonic() > until:
-            raise no_answer(job_id)
-        time.sleep(STEP)
-    return found
+    if not _places.acquire(blocking=False):
+        raise TooMany("too-many-waiting", "too many requests wait for an answer", hint="Try again later.")
+    try:
+        until = time.monotonic() + seconds
+        while (found := _outcome(call.service, job_id)) is None:
+            if time.monotonic() > until:
+                raise no_answer(job_id)
+            time.sleep(STEP)
+        return found
+    finally:
+        _places.release()
 
 
 async def wait_for_end(service: Service, job_id: str, seconds: float, stage: str | None = None) -> None:
