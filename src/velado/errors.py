@@ -65,7 +65,7 @@ class VeladoError(Exception):
         self.file = None if file is None else str(file)
         self.column = column
         self.values = [redacted(_cut(str(v), MOST_SHOWN)) for v in islice(values, MOST_VALUES)]
-        given = {name: redacted(v) if isinstance(v, str) else v for name, v in (fields or {}).items()}
+        given = {n: redacted(_cut(v, MOST_MESSAGE)) if isinstance(v, str) else v for n, v in (fields or {}).items()}
         self.fields = {**_scalars(self.message), **given}
         self.others: tuple[VeladoError, ...] = ()
         super().__init__(str(self))
@@ -171,10 +171,11 @@ def way_to(*steps: str | int, below: str = "") -> str:
     for step in steps:
         if isinstance(step, int):
             way += f"[{step}]"
-        elif WORD.fullmatch(step):
+        elif len(step) <= MOST_SHOWN and WORD.fullmatch(step):
             way += f".{step}" if way else step
         else:
-            way += f"[{shown(redacted(step))}]"
+            # Cut first: looking for passwords in a long text takes long.
+            way += f"[{shown(redacted(_cut(step, MOST_SHOWN)))}]"
     return way + ("." if way and below and not below.startswith("[") else "") + below
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import update
@@ -248,8 +248,8 @@ def test_many_who_wait_hold_nobody_up(bench: Bench, person: Person) -> None:
     headers = dict(ana.headers)
 
     async def wait() -> tuple[list[str], float]:
-        transport = httpx.ASGITransport(create_app(bench.service))
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers) as client:
+        transport = httpx2.ASGITransport(create_app(bench.service))
+        async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers) as client:
             waiting = [asyncio.create_task(client.get(f"{JOBS}/{id}?wait=30", timeout=40)) for _ in range(60)]
             await asyncio.sleep(0.5)
             began = time.monotonic()

@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from sqlalchemy import func, select
 
@@ -127,7 +127,7 @@ class Theatre:
             db.add(Member(project_id=project.id, user_id=user.id, role="owner"))
         self.project, self.upload = project.id, upload.id
         address = f"http://127.0.0.1:{self.port}/api/v1"
-        self.http = httpx.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=20)
+        self.http = httpx2.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=20)
         self.running = {name: self._started(name) for name in ("serve", "worker")}
         until(self._answers)
 
@@ -146,7 +146,7 @@ class Theatre:
         )
 
     def _answers(self) -> bool:
-        with suppress(httpx.HTTPError):
+        with suppress(httpx2.HTTPError):
             return self.http.get("/health").status_code == 200
         return False
 
@@ -186,7 +186,7 @@ class Theatre:
 
         Who was broken off twice says so, and is tried again, as its owner would.
         """
-        with suppress(httpx.HTTPError):
+        with suppress(httpx2.HTTPError):
             jobs = self._jobs()
             for job in jobs:
                 if job.state == "failed":

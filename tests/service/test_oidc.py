@@ -20,6 +20,7 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 from sqlalchemy import select, update
 
+from velado.service.accounts import oidc as oidc_of_service
 from velado.service.accounts import users
 from velado.service.accounts.oidc import local
 from velado.service.service import Service
@@ -131,6 +132,7 @@ def server() -> Iterator[tuple[ThreadingHTTPServer, dict[str, Provider]]]:
 @pytest.fixture
 def provider(server: tuple[ThreadingHTTPServer, dict[str, Provider]]) -> Provider:
     served, current = server
+    oidc_of_service._discovered.clear()
     current["now"] = Provider(f"http://127.0.0.1:{served.server_port}")
     return current["now"]
 

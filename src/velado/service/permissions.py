@@ -57,8 +57,9 @@ PROJECT: Mapping[str, frozenset[str]] = {
 ``results.read``: explorations, comparisons, attacks. ``release.private``: figures that tell of suppressed records.
 """
 
-OF_RECORDS = frozenset(("records.read", "release.private"))
-"""What tells of single records: only stewards may, and learners where there are samples only, whatever their role in the project."""
+OF_RECORDS = frozenset(("records.read", "release.private", "project.edit", "jobs.release"))
+"""What tells of single records, or could: who changes a project and runs it gets what it releases. Only stewards may, and
+learners where there are samples only, whatever their role in the project."""
 
 SEEN = frozenset(("project.read", "release.read"))
 """To who may do none of these in a project, it does not exist."""

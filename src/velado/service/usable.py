@@ -1,6 +1,9 @@
 """What a document may name: sources, uploads and connections that who writes it may use; nothing becomes reachable by
 naming it.
 
+A source of somebody else is shared through the projects of which its owner is a member, and nowhere else: who is taken out
+of them, or takes the owner out, has it no more.
+
 A document that is changed may keep what it names already, since whoever put it there was allowed to: else nobody but the
 owner of a hierarchy's file could edit a shared project. A connection is kept only with its table, so that nobody writes
 elsewhere with the password of somebody else.
@@ -11,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from sqlalchemy import or_, select
+from sqlalchemy import Select, or_, select
 from sqlalchemy.orm import Session as Db
 
 from velado.project.places import What, walk
 from velado.sentences import Sentence
 from velado.service.accounts.caller import SAMPLE, Caller
-from velado.service.documents import references
+from velado.service.documents import outputs, references
 from velado.service.errors import Invalid
 from velado.service.permissions import LEARNER, STEWARD
 from velado.service.store.tables import Connection, GroupMember, Member, Project, Source, Upload
@@ -25,16 +28,21 @@ from velado.service.store.tables import Connection, GroupMember, Member, Project
 Document = Mapping[str, Any]
 
 
-def check_use(db: Db, caller: Caller, document: Document, before: Document | None = None) -> None:
-    """Raise, with every path, unless the caller may use all that a checked document names; ``before`` is what it replaces."""
-    Usable(db, caller, before).check(document)
+def check_use(
+    db: Db, caller: Caller, document: Document, before: Document | None = None, project: str | None = None
+) -> None:
+    """Raise, with every path, unless the caller may use all that a checked document names.
+
+    ``before`` is what it replaces in a ``project``, if there is one already.
+    """
+    Usable(db, caller, before, project).check(document)
 
 
 class Usable:
     """What a caller may name in a document that takes the place of ``before``."""
 
-    def __init__(self, db: Db, caller: Caller, before: Document | None = None) -> None:
-        self._db, self._caller = db, caller
+    def __init__(self, db: Db, caller: Caller, before: Document | None = None, project: str | None = None) -> None:
+        self._db, self._caller, self._project = db, caller, project
         self._kept = references(before or {})
         self._written = outputs(before or {})
 
@@ -75,10 +83,13 @@ class Usable:
         sample = source.kind == SAMPLE
         if STEWARD not in self._caller.roles and not (sample and LEARNER in self._caller.roles):
             return False
-        return source.user_id == self._caller.id or self._shared(id)
+        return source.user_id == self._caller.id or self._shared(source)
 
-    def _shared(self, id: str) -> bool:
-        projects = naming(self._db, self._caller, id)
+    def _shared(self, source: Source) -> bool:
+        """Whether the caller reads a source of somebody else, and names it where that one is, too."""
+        if source.kind != SAMPLE and (self._project is None or not brought(self._db, source, self._project)):
+            return False
+        projects = naming(self._db, self._caller, source)
         return any("records.read" in self._caller.granted(self._db, project.id) for project in projects)
 
     def _upload(self, id: str) -> bool:
@@ -92,17 +103,39 @@ class Usable:
         return connection is not None and connection.user_id == self._caller.id and STEWARD in self._caller.roles
 
 
-def naming(db: Db, caller: Caller, source_id: str) -> Iterator[Project]:
-    """The projects of the caller whose document names a source."""
-    for project in db.scalars(select(Project).where(Project.id.in_(mine(caller)))):
-        if source_id in references(project.document)["sources"]:
+def naming(db: Db, caller: Caller, source: Source) -> Iterator[Project]:
+    """The projects of the caller through which a source is shared: their document names it, and its owner is a member."""
+    query = select(Project).where(Project.id.in_(mine(caller)))
+    if source.kind != SAMPLE:
+        query = query.where(Project.id.in_(_of(source.user_id)))
+    for project in db.scalars(query):
+        if source.id in references(project.document)["sources"]:
             yield project
+
+
+def brought(db: Db, source: Source, project_id: str) -> bool:
+    """Whether the owner of a source is a member of a project, so that it may be used there; samples tell of nobody."""
+    found = _of(source.user_id).where(Member.project_id == project_id).limit(1)
+    return source.kind == SAMPLE or db.scalar(found) is not None
+
+
+def only_samples(db: Db, document: Document) -> bool:
+    """Whether a document names nothing but samples, so that nobody's records are in what is made of it."""
+    named = references(document)
+    if named["uploads"] or named["connections"]:
+        return False
+    samples = select(Source.id).where(Source.id.in_(named["sources"]), Source.kind == SAMPLE)
+    return set(db.scalars(samples)) == named["sources"]
 
 
 def mine(caller: Caller) -> Any:
     """The ids of the projects of which the caller, or a group of the caller's, is a member."""
-    groups = select(GroupMember.group_id).where(GroupMember.user_id == caller.id)
-    return select(Member.project_id).where(or_(Member.user_id == caller.id, Member.group_id.in_(groups)))
+    return _of(caller.id)
+
+
+def _of(user_id: str) -> Select[tuple[str]]:
+    groups = select(GroupMember.group_id).where(GroupMember.user_id == user_id)
+    return select(Member.project_id).where(or_(Member.user_id == user_id, Member.group_id.in_(groups)))
 
 
 def roles_in(db: Db, caller: Caller, projects: Iterable[str]) -> dict[str, frozenset[str]]:
@@ -114,17 +147,4 @@ def roles_in(db: Db, caller: Caller, projects: Iterable[str]) -> dict[str, froze
         select(Member.project_id, Member.role).where(Member.project_id.in_(list(projects)), own)
     ):
         found[id] = found.get(id, frozenset()) | {role}
-    return found
-
-
-def outputs(document: Document) -> list[Any]:
-    """All that a document says of where releases go."""
-    found: list[Any] = []
-
-    def visit(what: What, value: Any) -> Any:
-        if what == "output":
-            found.append(value)
-        return value
-
-    walk(document, visit)
     return found

@@ -11,6 +11,7 @@ import hmac
 import json
 import re
 import ssl
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,7 +19,7 @@ from functools import cache
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 from authlib.oauth2.rfc6749.parameters import prepare_grant_uri
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from authlib.oidc.core import CodeIDToken
@@ -144,7 +145,7 @@ def look(settings: Settings) -> tuple[dict[str, bool], Refused | None]:
     try:
         _check_set(settings)
         steps["set"] = True
-        provider = discover(settings)
+        provider = discover(settings, anew=True)
         steps["discovery"] = True
         _keys(provider)
         steps["keys"] = True
@@ -153,15 +154,25 @@ def look(settings: Settings) -> tuple[dict[str, bool], Refused | None]:
     return steps, None
 
 
-def discover(settings: Settings) -> dict[str, Any]:
-    """What the provider says of itself, checked."""
+DISCOVERED_SECONDS = 300
+"""How long what a provider says of itself is believed."""
+_discovered: dict[str, tuple[float, dict[str, Any]]] = {}
+
+
+def discover(settings: Settings, *, anew: bool = False) -> dict[str, Any]:
+    """What the provider says of itself, checked; asked for once in a while, or ``anew``."""
     _check_set(settings)
-    data = _json(httpx.Request("GET", get_well_known_url(settings.oidc_issuer, external=True)))
+    known = _discovered.get(settings.oidc_issuer)
+    if known is not None and not anew and time.monotonic() - known[0] < DISCOVERED_SECONDS:
+        return dict(known[1])
+    _discovered.pop(settings.oidc_issuer, None)
+    data = _json(httpx2.Request("GET", get_well_known_url(settings.oidc_issuer, external=True)))
     provider = OpenIDProviderMetadata(data)
     if any(not isinstance(provider.get(name), str) for name in NEEDED) or data["issuer"] != settings.oidc_issuer:
         raise ProviderFailed(Sentence("the provider does not describe itself as it should"))
     if not all(_safe(provider[name]) for name in NEEDED):
         raise ProviderFailed(Sentence("the provider has addresses without TLS"))
+    _discovered[settings.oidc_issuer] = (time.monotonic(), dict(provider))
     return dict(provider)
 
 
@@ -201,9 +212,9 @@ def _exchange(settings: Settings, provider: Mapping[str, Any], code: str, back: 
     by_header = bool(settings.oidc_secret) and "client_secret_basic" in known
     if settings.oidc_secret and not by_header:
         form["client_secret"] = settings.oidc_secret
-    request = httpx.Request("POST", provider["token_endpoint"], data=form, headers={"Accept": "application/json"})
+    request = httpx2.Request("POST", provider["token_endpoint"], data=form, headers={"Accept": "application/json"})
     if by_header:
-        request = next(httpx.BasicAuth(*map(_form, (settings.oidc_client, settings.oidc_secret))).auth_flow(request))
+        request = next(httpx2.BasicAuth(*map(_form, (settings.oidc_client, settings.oidc_secret))).auth_flow(request))
     token = _json(request, refused=True).get("id_token")
     if not isinstance(token, str):
         raise ProviderFailed(Sentence("the provider gave no ID token"))
@@ -255,7 +266,7 @@ def _line(text: str) -> str:
 
 def _keys(provider: Mapping[str, Any]) -> KeySet:
     try:
-        return KeySet.import_key_set(_json(httpx.Request("GET", provider["jwks_uri"])))  # type: ignore[arg-type]
+        return KeySet.import_key_set(_json(httpx2.Request("GET", provider["jwks_uri"])))  # type: ignore[arg-type]
     except (JoseError, ValueError, TypeError, KeyError, AttributeError):
         raise ProviderFailed(Sentence("the provider's keys cannot be read")) from None
 
@@ -270,13 +281,13 @@ def _form(text: str) -> str:
 @cache
 def _tls() -> ssl.SSLContext:
     """The certificates of authorities, which take a while to read."""
-    return httpx.create_ssl_context()
+    return httpx2.create_ssl_context()
 
 
-def _json(request: httpx.Request, *, refused: bool = False) -> dict[str, Any]:
+def _json(request: httpx2.Request, *, refused: bool = False) -> dict[str, Any]:
     """A JSON object of the provider's; what it says in an error is not repeated."""
     try:
-        with httpx.Client(timeout=SECONDS, follow_redirects=False, verify=_tls()) as client:
+        with httpx2.Client(timeout=SECONDS, follow_redirects=False, verify=_tls()) as client:
             answer = client.send(request, stream=True)
             body = b""
             for piece in answer.iter_bytes():
@@ -289,5 +300,5 @@ def _json(request: httpx.Request, *, refused: bool = False) -> dict[str, Any]:
         if not isinstance(data, dict):
             raise ValueError
         return data
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError):
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError):
         raise ProviderFailed(Sentence("the provider does not answer as it should")) from None

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Db
 
 from velado.errors import suggest
@@ -17,7 +17,7 @@ from velado.service.accounts.throttle import one_by_one
 from velado.service.errors import Conflict, Invalid
 from velado.service.files import Files
 from velado.service.permissions import ADMINISTRATOR, INSTANCE_ROLES, OWNER, STEWARD
-from velado.service.store.tables import Member, Source, Upload, User
+from velado.service.store.tables import Member, Source, Token, Upload, User
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
 """Names are plain, so that no two look alike."""
@@ -110,12 +110,14 @@ def set_active(db: Db, user: User, active: bool) -> None:
     user.active = active
 
 
-def set_password(db: Db, user: User, password: str) -> None:
-    """Another password; all sessions and links of before end."""
+def set_password(db: Db, user: User, password: str, *, own: bool = False) -> None:
+    """Another password; all sessions and links of before end, and unless the users change their ``own``, all tokens."""
     passwords.check(password, user.name)
     user.password = passwords.hashed(password)
     sessions.close_all(db, user.id)
     links.drop(db, user.id)
+    if not own:
+        db.execute(delete(Token).where(Token.user_id == user.id))
 
 
 def remove(db: Db, user: User) -> tuple[list[str], list[str]]:

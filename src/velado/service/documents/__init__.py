@@ -5,9 +5,9 @@ release goes. What the web process needs is here; `opening` makes a project that
 """
 
 from velado.service.documents.addresses import check_address, check_reach
-from velado.service.documents.checking import FORMATS, SECRET_NAME, check_document, references
+from velado.service.documents.checking import FORMATS, SECRET_NAME, check_document, outputs, references
 from velado.service.documents.exchange import from_file, plain_name, to_file
 
 __all__ = [
-    "FORMATS", "SECRET_NAME", "check_address", "check_document", "check_reach", "from_file", "plain_name", "references", "to_file",
+    "FORMATS", "SECRET_NAME", "check_address", "check_document", "check_reach", "from_file", "outputs", "plain_name", "references", "to_file",
 ]  # fmt: skip

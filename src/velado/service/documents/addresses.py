@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -60,17 +61,36 @@ def check_reach(address: Address, settings: Settings) -> None:
     service's own database is nobody's source.
     """
     options = dict(address.options)
-    host = options.get("host") or options.get("unix_socket") or address.host or ""
-    if not settings.local_sockets and (not host or host.startswith(("/", "@"))):
+    hosts = [host for host in (address.host, options.get("host")) if host]
+    if len(hosts) > 1 or any("," in host for host in hosts):
+        raise _bad(Sentence("a connection names one host"))
+    host = hosts[0] if hosts else ""
+    local = not host or host.startswith(("/", "@")) or "unix_socket" in options
+    if local and not settings.local_sockets:
         raise Invalid(
             "local-socket", "connections name a host: sockets of the service's machine are not open to everybody",
             hint="postgresql://user@host:5432/database; the setting 'local_sockets' opens them.", fields={"path": "address"},
         )  # fmt: skip
     if settings.database:
         own = Address.parse(without_password(settings.database))
-        theirs = (own.engine, dict(own.options).get("host") or own.host, own.name)
-        if theirs == (address.engine, host, address.name):
+        theirs = dict(own.options).get("host") or own.host or ""
+        if (own.engine, own.name) == (address.engine, address.name) and _same(host, theirs):
             raise _bad(Sentence("this is the database of the service itself"))
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two names are those of one machine."""
+    if one.startswith("/") or other.startswith("/"):
+        return one.rstrip("/") == other.rstrip("/")
+    return one.lower().rstrip(".") == other.lower().rstrip(".") or bool(_found(one) & _found(other))
+
+
+def _found(host: str) -> set[str]:
+    """The addresses of a name; none where nobody knows it."""
+    try:
+        return {str(found[4][0]) for found in socket.getaddrinfo(host or "localhost", None)}
+    except OSError:
+        return set()
 
 
 def without_password(text: str) -> str:

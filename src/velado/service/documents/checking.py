@@ -44,6 +44,19 @@ def references(document: Mapping[str, Any]) -> dict[str, set[str]]:
     return found
 
 
+def outputs(document: Mapping[str, Any]) -> list[Any]:
+    """All that a document says of where releases go."""
+    found: list[Any] = []
+
+    def visit(what: What, value: Any) -> Any:
+        if what == "output":
+            found.append(value)
+        return value
+
+    walk(document, visit)
+    return found
+
+
 def check_document(document: Any) -> None:
     """Raise `Invalid`, with all `others`, unless everything that a document names outside of itself is an id or a secret.
 

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session as Db
 from sqlalchemy.orm import aliased
 
 from velado.errors import Cancelled
+from velado.service.documents import outputs
 from velado.service.errors import Conflict, TooMany
 from velado.service.jobs import failures
 from velado.service.settings import Settings
@@ -43,6 +44,7 @@ def submit(
     quick: bool = False,
 ) -> Job:
     """A new job at the end of the queue; a user has only so many waiting."""
+    check_approval(settings, kind, document)
     waiting = select(func.count()).select_from(Job).where(Job.user_id == user_id, Job.state == "queued")
     if (db.scalar(waiting) or 0) >= settings.jobs_queued:
         raise TooMany(
@@ -57,6 +59,15 @@ def submit(
     db.flush()
     _log(db, job, "submitted")
     return job
+
+
+def check_approval(settings: Settings, kind: str, document: Mapping[str, Any] | None) -> None:
+    """Raise where a run would give out a release that somebody must approve first: a table of a database is out at once."""
+    if kind == "run" and settings.approval and any("connection" in (one or {}) for one in outputs(document or {})):
+        raise Conflict(
+            "approval-first", "releases must be approved here, and one that is written to a database is out before that",
+            hint="Leave the connection out of 'output': the release is kept for download until it is approved.",
+        )  # fmt: skip
 
 
 def empty(db: Db) -> bool:

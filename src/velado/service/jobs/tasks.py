@@ -15,15 +15,15 @@ from sqlalchemy.orm import Session as Db
 
 from velado.service.accounts.caller import Caller
 from velado.service.belongings import actions_on
-from velado.service.documents import references
-from velado.service.errors import NotFound
+from velado.service.documents import outputs, references
+from velado.service.errors import Forbidden, NotFound
 from velado.service.files import Files
 from velado.service.jobs.kinds import Kind
 from velado.service.jobs.running import QUESTION_SECONDS
 from velado.service.jobs.task import Task
 from velado.service.settings import Settings
 from velado.service.store.tables import Connection, Job, Project, Release, Secret, Source, Upload, User, Version, now
-from velado.service.usable import outputs
+from velado.service.usable import brought
 
 COPY = "copy.parquet"
 """The copy of a source to page through, in the folder of the job that makes it."""
@@ -33,7 +33,7 @@ NAMED = re.compile(r"(?:upload:)?([0-9a-f]{24})")
 def build(db: Db, files: Files, settings: Settings, job: Job, kind: Kind) -> Task:
     """The task of a job that was claimed; what it uses is marked as used."""
     caller = _caller(db, job)
-    things = _Things(db, files, job, caller, _saved(db, job, caller))
+    things = _Things(db, files, job, caller, _saved(db, job, kind, caller))
     return Task(
         job.id, job.attempt, job.kind, files.attempt(job.id, job.attempt), job.parameters, job.document, things.found(),
         limits(settings, kind), kind.work, job.project_id, job.source_id, key(job),
@@ -75,13 +75,16 @@ def _caller(db: Db, job: Job) -> Caller:
     return Caller(user.id, user.name, tuple(user.roles))
 
 
-def _saved(db: Db, job: Job, caller: Caller) -> Mapping[str, Any]:
-    """The project of a job as it was saved; raises if the caller has nothing to do there any more."""
+def _saved(db: Db, job: Job, kind: Kind, caller: Caller) -> Mapping[str, Any]:
+    """The project of a job as it was saved; raises if the caller may not submit such a job there any more."""
     if job.project_id is None:
         return {}
     project = db.get(Project, job.project_id)
-    if project is None or not caller.granted(db, project.id):
+    granted = frozenset[str]() if project is None else caller.granted(db, project.id)
+    if project is None or not granted:
         raise NotFound()
+    if kind.action not in granted:
+        raise Forbidden(kind.action)
     version = db.get(Version, (project.id, job.version)) if job.version else None
     return project.document if version is None else version.document
 
@@ -123,7 +126,7 @@ class _Things:
         if source is None or source.state == "deleted":
             return None
         about = id == self.job.source_id and bool(actions_on(self.db, self.caller, source))
-        if not (source.user_id == self.caller.id or id in self.trusted["sources"] or about):
+        if not (source.user_id == self.caller.id or self._shared(source) or about):
             return None
         source.used = now()
         thing: dict[str, Any] = {
@@ -138,6 +141,11 @@ class _Things:
         if connection is not None:
             thing |= {"connection": connection.id, **_reached(connection)}
         return thing
+
+    def _shared(self, source: Source) -> bool:
+        """Whether the saved project names a source, and its owner is there."""
+        named = source.id in self.trusted["sources"] and self.job.project_id is not None
+        return named and brought(self.db, source, str(self.job.project_id))
 
     def _upload(self, id: str) -> dict[str, Any] | None:
         upload = self.db.get(Upload, id)

@@ -220,6 +220,8 @@ class Worker:
         run = Running(job.id, job.attempt, kind, None)
         self.running[job.id] = run
         try:
+            # It may have been submitted before approval was asked for.
+            queue.check_approval(settings, job.kind, job.document)
             with self.service.store.writing() as db:
                 run.task = tasks.build(db, self.service.files, settings, job, kind)
             run.task.folder.mkdir(mode=0o700)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from velado.errors import way_to
@@ -45,13 +46,15 @@ SAID: Mapping[str, Sentence] = {
     "datetime_type": Sentence("must be a date and time, such as 2026-11-17T09:00:00Z"),
 }  # fmt: skip
 """What pydantic's kinds of errors mean to a caller; the rest is `OTHER`."""
+MOST = 50
+"""Things wrong with one body that are told."""
 OTHER = Sentence("is not as described")
 BODY = Sentence("the body")
 
 
 def invalid(found: Iterable[Mapping[str, Any]], *steps: str | int) -> Invalid:
     """One error that carries all others, each with its place and without the value; ``steps`` lead to the document."""
-    errors = [_one(error, steps) for error in found]
+    errors = [_one(error, steps) for error in islice(found, MOST)]
     first, *others = errors or [Invalid("bad-request", "the body is not as described")]
     first.others = tuple(others)
     return first

@@ -133,7 +133,7 @@ def change_password(body: NewPassword, call: Called, response: Response) -> Who:
         raise WrongPassword()
     with call.writing() as db:
         user = call.user(db)
-        users.set_password(db, user, body.new)
+        users.set_password(db, user, body.new, own=True)
         throttle.succeeded(db, counted, caller.name)
         call.audit(db, "user.password", user.id)
         done = sign_in.open_for(db, service, user, None, by="password")
