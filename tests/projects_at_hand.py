@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 
 from velado.service.service import Service
 from velado.service.store.tables import Job, Member, Project, Release, Source, Version, new_id, now
+from velado.service.usable import only_samples
 
 LEVELS = (3, 2)
 HEAD: dict[str, Any] = {
@@ -46,7 +47,9 @@ def project(service: Service, members: Mapping[str, str], document: Mapping[str,
     """A project whose members are users with roles; its id."""
     id = new_id()
     kept = dict(document or {"velado": 1})
-    add(service, Project(id=id, name="trial", document=kept))
+    with service.store.reading() as db:
+        samples = only_samples(db, kept)
+    add(service, Project(id=id, name="trial", document=kept, samples_only=samples))
     add(service, Version(project_id=id, number=1, document=kept), *(Member(project_id=id, user_id=u, role=r) for u, r in members.items()))  # fmt: skip
     return id
 

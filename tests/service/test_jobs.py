@@ -213,7 +213,7 @@ def test_a_job_about_a_table(bench: Bench, person: Person) -> None:
         db.add(source)
         db.flush()
         id = source.id
-    roles = {analyst.user_id: "analyst", reader.user_id: "reader"}  # type: ignore[attr-defined]
+    roles = {owner.user_id: "owner", analyst.user_id: "analyst", reader.user_id: "reader"}  # type: ignore[attr-defined]
     project = project_of(bench.service, **roles)
     with bench.service.store.writing() as db:
         db.get_one(Project, project).document = {"source": {"source": id}}

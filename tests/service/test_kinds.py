@@ -25,8 +25,10 @@ from velado.service.documents import check_document
 from velado.service.jobs import parameters
 from velado.service.jobs.kinds import KINDS
 from velado.service.jobs.task import Task
+from velado.service.jobs.work import figures
 from velado.service.permissions import INSTANCE, PROJECT
 from velado.service.service import Service
+from velado.service.slices import read_slice
 from velado.service.store.tables import Job, Project, Release, Source, User
 from velado.studies import STUDIES
 from velado.tables.postgresql.stage import PostgreSQLStage
@@ -163,6 +165,21 @@ def test_a_table_is_checked_as_it_is(hand: AtHand, do: Any) -> None:
                 parameters={**wanted, "models": [{"k-map": {"k": 2, "population": population}}]},
             )
         assert raised.value.code in ("bad-reference", "unknown-reference")
+
+
+def test_pages_are_read_from_small_groups_of_rows(hand: AtHand, do: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The web process reads the groups of a page only."""
+    assert figures.GROUP <= 10_000
+    monkeypatch.setattr(figures, "GROUP", 3)
+    task, found = do("run", hand.hospital())
+    for name in ("rows", "classes"):
+        path = task.folder / found["private"][name]
+        about = pyarrow.parquet.read_metadata(path)
+        assert max(about.row_group(i).num_rows for i in range(about.num_row_groups)) <= 3
+        whole = pyarrow.parquet.read_table(path)
+        columns = [column.to_pylist() for column in whole.slice(2, 3).columns]
+        page = read_slice(path, 2, 3)
+        assert (page.rows, page.total) == ([list(row) for row in zip(*columns, strict=True)], whole.num_rows)
 
 
 def test_a_table_in_fuzzy_sets(hand: AtHand, do: Any) -> None:

@@ -22,9 +22,11 @@ from velado.service.service import Service
 from velado.service.settings import load
 from velado.service.store.tables import AuditLine, Changed, Upload
 from velado.service.web.app import create_app
+from velado.service.web.resources import uploads
 
 People = Callable[..., TestClient]
 UPLOADS = "/api/v1/uploads"
+SQLITE = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 DATA = b"name,age\n" + b"Ana,31\n" * 1000
 
 
@@ -197,6 +199,52 @@ def test_deleted_at_once(service: Service, person: People) -> None:
     assert steward.delete(f"{UPLOADS}/{id}").status_code == 204
     assert not service.files.upload(id).exists()
     assert steward.get(f"{UPLOADS}/{id}").status_code == 404
+
+
+@SQLITE
+def test_nothing_is_deleted_while_it_is_sent(service: Service, person: People) -> None:
+    """Else what is still written would take room that nobody counts."""
+    steward = person("steward")
+    id = begin(steward)
+    send(steward, id, DATA[:10], 0)
+    writer = Receiver(service.files.upload(id), 10)
+    answer = steward.delete(f"{UPLOADS}/{id}")
+    assert (answer.status_code, answer.json()["code"]) == (409, "upload-busy")
+    assert steward.get(f"{UPLOADS}/{id}").json()["offset"] == 10
+    writer.close()
+    assert steward.delete(f"{UPLOADS}/{id}").status_code == 204
+    assert not service.files.upload(id).exists()
+
+
+@SQLITE
+def test_nothing_is_sent_to_what_was_deleted(service: Service, person: People, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An upload that is deleted after it was looked up, and before its file is locked."""
+    steward = person("steward")
+    id = begin(steward)
+
+    def late(path: Path, offset: int) -> Receiver:
+        assert steward.delete(f"{UPLOADS}/{id}").status_code == 204
+        return Receiver(path, offset)
+
+    monkeypatch.setattr(uploads, "Receiver", late)
+    assert send(steward, id, DATA, 0).status_code == 404
+    assert not service.files.upload(id).exists()
+
+
+@SQLITE
+def test_a_disk_that_fills_up_stops_the_sender(
+    service: Service, person: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What arrived is kept."""
+    steward = person("steward")
+    size = (uploads.LOOKED + 2) * BLOCK
+    id = begin(steward, size)
+    looks = iter([10**15])
+    monkeypatch.setattr(service.files, "free", lambda: next(looks, 0))
+    answer = send(steward, id, (b"x" * BLOCK for _ in range(uploads.LOOKED + 2)), 0)
+    assert (answer.status_code, answer.json()["code"]) == (503, "disk-nearly-full")
+    assert steward.get(f"{UPLOADS}/{id}").json()["offset"] == uploads.LOOKED * BLOCK
+    assert free(service, id)
 
 
 def test_lists_go_on_where_they_ended(person: People) -> None:

@@ -129,16 +129,17 @@ def activate(name: NAME, config: CONFIG = None, folder: FOLDER = None, json: JSO
 def remove(name: NAME, config: CONFIG = None, folder: FOLDER = None, json: JSON = False) -> None:
     """Delete a user with the user's uploads, connections and sources."""
     from velado.service.accounts import users
+    from velado.service.sources import remove_files
 
     with _writing(config, folder) as (service, db):
         user = find_user(db, name)
-        uploads, sources = users.remove(db, user)
-        _audit(db, service, "user.deleted", user, uploads=len(uploads), sources=len(sources))
-    users.remove_files(service.files, uploads, sources)
+        removed = users.remove(db, service.files, user)
+        _audit(db, service, "user.deleted", user, uploads=removed.uploads, sources=removed.sources)
+    remove_files(service.files, removed.files)
     if json:
-        print_json({"removed": user.id, "uploads": len(uploads), "sources": len(sources)})
+        print_json({"removed": user.id, "uploads": removed.uploads, "sources": removed.sources})
         return
-    say("Removed {name}, with {uploads:,} upload(s).", name=user.name, uploads=len(uploads))
+    say("Removed {name}, with {uploads:,} upload(s).", name=user.name, uploads=removed.uploads)
 
 
 def _set_active(name: str, active: bool, config: Path | None, folder: Path | None, json: bool) -> None:

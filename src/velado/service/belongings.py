@@ -1,7 +1,7 @@
 """Uploads, connections and sources: whose they are, and what a caller may do with them.
 
-They belong to a user. A source is seen by the members of projects that name it, too, as their roles there allow. To
-everybody else none of them exists.
+They belong to a user. A source is seen by the members of projects that name it and of which its owner is a member,
+too, as their roles there allow. To everybody else none of them exists.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ def actions_on(db: Db, caller: Caller, source: Source) -> frozenset[str]:
     """What is allowed with a source."""
     if source.user_id == caller.id:
         return OWNERS & scoped(caller.scopes)
-    roles = (caller.actions_in(db, project.id) for project in naming(db, caller, source.id))
+    roles = (caller.actions_in(db, project.id) for project in naming(db, caller, source))
     return frozenset(action for allowed in roles for action in allowed & OF_MEMBERS)
 
 
 def source_for(db: Db, caller: Caller, id: str, action: str) -> tuple[Source, frozenset[str]]:
     """A source with which an action is allowed, and all that is."""
     source = db.get(Source, id) if ID.fullmatch(id) else None
-    if source is None or not (source.user_id == caller.id or any(naming(db, caller, id))):
+    if source is None or not (source.user_id == caller.id or any(naming(db, caller, source))):
         raise NotFound()
     allowed = actions_on(db, caller, source)
     if action not in allowed:

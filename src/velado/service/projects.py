@@ -1,4 +1,4 @@
-"""Projects: made, changed, undone, deleted. Every change is a version, and no version is ever changed."""
+"""Projects: made, changed, undone, deleted. Every change is a version, no version is ever changed, and many are kept."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from datetime import date
 from typing import Any, TypeVar
 
 import yaml
+from sqlalchemy import delete as delete_rows
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Db
 
@@ -21,9 +22,11 @@ from velado.service.errors import Conflict, Invalid, NotFound
 from velado.service.files import Files
 from velado.service.permissions import OWNER
 from velado.service.store.tables import Connection, GroupMember, Job, Member, Project, Source, Upload, Version, now
-from velado.service.usable import check_use
+from velado.service.usable import check_use, only_samples
 
 Document = Mapping[str, Any]
+MOST_VERSIONS = 1000
+"""Versions of a project that are kept; older ones go with the next change."""
 
 
 def runnable(project: Project) -> dict[str, Any]:
@@ -34,7 +37,7 @@ def runnable(project: Project) -> dict[str, Any]:
 def create(db: Db, caller: Caller, name: str, document: Document) -> Project:
     """A new project, whose owner is the caller."""
     kept = _checked(db, caller, document, None)
-    project = Project(name=name, document=kept)
+    project = Project(name=name, document=kept, samples_only=only_samples(db, kept))
     db.add(project)
     db.flush()
     db.add(Member(project_id=project.id, user_id=caller.id, role=OWNER))
@@ -45,7 +48,7 @@ def create(db: Db, caller: Caller, name: str, document: Document) -> Project:
 
 def change(db: Db, caller: Caller, project: Project, document: Document, name: str | None = None) -> None:
     """A new version of a project that is `locked`; none if nothing is different."""
-    kept = _checked(db, caller, document, project.document)
+    kept = _checked(db, caller, document, project)
     if kept == project.document and name in (None, project.name):
         return
     project.name = name or project.name
@@ -60,8 +63,10 @@ def undo(db: Db, caller: Caller, project: Project) -> int:
     changed = _standing(db, project.id, project.version)
     if changed == 1:
         raise Conflict("nothing-to-undo", "the project is as it was made")
-    former = version(db, project.id, changed - 1).document
-    _next(db, caller, project, _checked(db, caller, former, project.document), undoes=changed)
+    former = db.get(Version, (project.id, changed - 1))
+    if former is None:
+        raise Conflict("nothing-to-undo", "what the project was before is not kept any more")
+    _next(db, caller, project, _checked(db, caller, former.document, project), undoes=changed)
     return changed
 
 
@@ -129,20 +134,27 @@ def _those(db: Db, kind: type[Thing], ids: set[str]) -> list[Thing]:
     return list(db.scalars(select(kind).where(kind.id.in_(ids))))
 
 
-def _checked(db: Db, caller: Caller, document: Document, before: Document | None) -> dict[str, Any]:
+def _checked(db: Db, caller: Caller, document: Document, project: Project | None) -> dict[str, Any]:
     """A document that can be kept, and names nothing that the caller may not use."""
     kept: dict[str, Any] = plain(document)
     check_document(kept)
-    check_use(db, caller, kept, before)
+    if project is None:
+        check_use(db, caller, kept)
+    else:
+        check_use(db, caller, kept, project.document, project.id)
     return kept
 
 
 def _next(db: Db, caller: Caller, project: Project, document: dict[str, Any], undoes: int | None = None) -> None:
     project.document, project.version, project.changed = document, project.version + 1, now()
+    # What it named once may be in its results for ever.
+    project.samples_only = project.samples_only and only_samples(db, document)
     made = Version(
         project_id=project.id, number=project.version, document=document, user_id=caller.id, undoes=undoes
     )  # fmt: skip
     db.add(made)
+    old = (Version.project_id == project.id, Version.number <= project.version - MOST_VERSIONS)
+    db.execute(delete_rows(Version).where(*old))
     db.flush()
 
 
@@ -150,8 +162,8 @@ def _standing(db: Db, project_id: str, number: int) -> int:
     """The last change that stands at a version: an undo is at the one before what it took back."""
     rows = db.execute(select(Version.number, Version.undoes).where(Version.project_id == project_id))
     undone = {row.number: row.undoes for row in rows}
-    while undone[number] is not None:
-        number = undone[number] - 1
+    while (undoes := undone.get(number)) is not None:
+        number = undoes - 1
     return number
 
 

@@ -11,7 +11,8 @@ import hashlib
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,21 @@ class Receiver:
                 _remember(self._path, self.offset, self._digest)
             os.close(self._file)
             self._file = -1
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Keep writers of an upload out. Raises if there is one."""
+    try:
+        file = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        yield
+        return
+    try:
+        _lock_file(file)
+        yield
+    finally:
+        os.close(file)
 
 
 def wrong_offset(offset: int) -> Conflict:

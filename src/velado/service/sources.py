@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from sqlalchemy import select
@@ -17,7 +17,7 @@ from velado.service.store.tables import Job, Project, Source, Upload
 
 SAMPLES = ("hospital", "caoba", "covid_ceara")
 """Built-in tables of invented people."""
-TELLING = ("explore", "attack", "node", "hierarchy", "checks", "rows")
+TELLING = ("explore", "compare", "balance", "attack", "node", "hierarchy", "checks", "rows")
 """Kinds of jobs about projects whose results show values, or classes, of the table."""
 
 
@@ -48,8 +48,20 @@ def remove_source(db: Db, files: Files, source: Source) -> list[Path]:
 
 def empty_source(db: Db, files: Files, source: Source) -> list[Path]:
     """Delete all that is known of a table, and mark its source as deleted; the files to remove after commit."""
-    gone = remove_jobs(db, files, [*db.scalars(select(Job).where(Job.source_id == source.id)), *_telling(db, source)])
-    gone += [files.copy(source.id), *files.parts_of(source.id)]
+    return empty_sources(db, files, [source])
+
+
+def empty_sources(db: Db, files: Files, sources: Sequence[Source]) -> list[Path]:
+    """Delete all that is known of several tables, as of one."""
+    ids = {source.id for source in sources}
+    gone = remove_jobs(db, files, [*db.scalars(select(Job).where(Job.source_id.in_(ids))), *_telling(db, ids)])
+    for source in sources:
+        gone += _without_table(db, files, source)
+    return gone
+
+
+def _without_table(db: Db, files: Files, source: Source) -> list[Path]:
+    gone = [files.copy(source.id), *files.parts_of(source.id)]
     upload = db.get(Upload, source.upload_id) if source.upload_id else None
     source.upload_id, source.state = None, "deleted"
     source.rows, source.columns, source.profile, source.suggestion, source.copied = None, [], None, None, False
@@ -78,10 +90,10 @@ def remove_files(files: Files, gone: Iterable[Path]) -> None:
         files.remove(path)
 
 
-def _telling(db: Db, source: Source) -> Iterator[Job]:
-    """Jobs of projects on the source whose results show values or classes of it; releases are no part of the source."""
+def _telling(db: Db, sources: set[str]) -> Iterator[Job]:
+    """Jobs of projects on one of the sources whose results show values or classes of it; releases are no part of it."""
     for job in db.scalars(select(Job).where(Job.project_id.is_not(None), Job.kind.in_(TELLING))):
-        if source.id in references(job.document or {})["sources"]:
+        if sources & references(job.document or {})["sources"]:
             yield job
 
 

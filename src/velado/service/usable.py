@@ -133,7 +133,7 @@ def mine(caller: Caller) -> Any:
     return _of(caller.id)
 
 
-def _of(user_id: str) -> Select[tuple[str]]:
+def _of(user_id: str) -> Select[str]:
     groups = select(GroupMember.group_id).where(GroupMember.user_id == user_id)
     return select(Member.project_id).where(or_(Member.user_id == user_id, Member.group_id.in_(groups)))
 

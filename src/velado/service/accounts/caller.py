@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session as Db
 from velado.results import Discreet
 from velado.service.errors import Forbidden, NotFound
 from velado.service.permissions import LEARNER, OF_RECORDS, SEEN, STEWARD, instance_actions, project_actions, scoped
-from velado.service.store.tables import GroupMember, Member, Project, Source, Version
+from velado.service.store.tables import GroupMember, Member, Project
 
 SAMPLE = "sample"
 """The kind of sources that tell of nobody."""
@@ -78,21 +78,4 @@ class Caller(Discreet):
         if STEWARD in self.roles:
             return True
         project = db.get(Project, project_id)
-        return LEARNER in self.roles and project is not None and only_samples(db, project)
-
-
-def only_samples(db: Db, project: Project) -> bool:
-    """Whether a project names nothing but samples, and never did, so that nobody's records are in it or its results."""
-    # Only learners need it; it knows all of a project file.
-    from velado.service.documents import references
-
-    named: set[str] = set()
-    versions = db.scalars(select(Version.document).where(Version.project_id == project.id))
-    for document in (project.document, *versions):
-        found = references(document)
-        if found["uploads"] or found["connections"]:
-            return False
-        named |= found["sources"]
-    rows = db.execute(select(Source.id, Source.kind).where(Source.id.in_(named)))
-    kinds = {row.id: row.kind for row in rows}
-    return all(kinds.get(id) == SAMPLE for id in named)
+        return LEARNER in self.roles and project is not None and project.samples_only

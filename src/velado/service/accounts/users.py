@@ -6,6 +6,8 @@ import getpass
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Db
@@ -120,8 +122,19 @@ def set_password(db: Db, user: User, password: str, *, own: bool = False) -> Non
         db.execute(delete(Token).where(Token.user_id == user.id))
 
 
-def remove(db: Db, user: User) -> tuple[list[str], list[str]]:
-    """Delete a user with all that is the user's own; the ids of uploads and of sources whose files must go, too."""
+class Removed(NamedTuple):
+    """How many things went with a user, and the files that must go, too, once this is committed."""
+
+    uploads: int
+    sources: int
+    files: list[Path]
+
+
+def remove(db: Db, files: Files, user: User) -> Removed:
+    """Delete a user with all that is the user's own, and what the results of others tell of the user's tables."""
+    # Commands that know no project begin faster without it.
+    from velado.service.sources import empty_sources
+
     _keep_administrator(db, user)
     owned = set(db.scalars(select(Member.project_id).where(Member.user_id == user.id, Member.role == OWNER)))
     others = select(Member.project_id).where(Member.role == OWNER, Member.user_id.is_distinct_from(user.id))
@@ -132,19 +145,12 @@ def remove(db: Db, user: User) -> tuple[list[str], list[str]]:
             hint="Give them another owner, or delete them; until then the user can be deactivated.",
         )  # fmt: skip
     uploads = list(db.scalars(select(Upload.id).where(Upload.user_id == user.id)))
-    sources = list(db.scalars(select(Source.id).where(Source.user_id == user.id)))
+    sources = list(db.scalars(select(Source).where(Source.user_id == user.id)))
+    gone = [*map(files.upload, uploads), *empty_sources(db, files, sources)]
     links.drop(db, user.id)
     db.delete(user)
     db.flush()
-    return uploads, sources
-
-
-def remove_files(files: Files, uploads: Iterable[str], sources: Iterable[str]) -> None:
-    """Remove what was sent and its copies, once the store does not know them any more."""
-    copies = list(sources)
-    parts = (part for id in copies for part in files.parts_of(id))
-    for path in (*map(files.upload, uploads), *map(files.copy, copies), *parts):
-        files.remove(path)
+    return Removed(len(uploads), len(sources), gone)
 
 
 def _keep_administrator(db: Db, user: User) -> None:

@@ -187,13 +187,17 @@ class Source(Identified, Base):
 
 
 class Project(Identified, Base):
-    """A project; ``document`` is its project file, in which sources, files and connections are named by id."""
+    """A project; ``document`` is its project file, in which sources, files and connections are named by id.
+
+    ``samples_only``: no version of it ever named anything but samples.
+    """
 
     __tablename__ = "projects"
     name: Mapped[str]
     document: Mapped[dict[str, Any]]
     version: Mapped[int] = mapped_column(default=1)
     changed: Mapped[datetime] = mapped_column(default=now)
+    samples_only: Mapped[bool] = mapped_column(default=False)
     members: Mapped[list[Member]] = relationship(cascade="all, delete-orphan", passive_deletes=True)
 
 

@@ -20,6 +20,7 @@ from velado.service.jobs.kinds import KINDS, Kind
 from velado.service.permissions import scoped
 from velado.service.projects import runnable
 from velado.service.store.tables import Connection, Job, Release
+from velado.service.usable import check_use
 from velado.service.web.call import Call
 from velado.service.web.validation import invalid
 
@@ -75,7 +76,9 @@ def may_again(db: Db, call: Call, job: Job) -> None:
     """Raise unless the caller may submit a job like this one."""
     kind = _kind(job.kind)
     if job.project_id is not None:
-        call.caller.project(db, job.project_id, kind.action)
+        project = call.caller.project(db, job.project_id, kind.action)
+        # What the project names no more must not come back through an old job.
+        check_use(db, call.caller, job.document or {}, project.document)
     elif job.user_id != call.caller.id:
         raise Forbidden(kind.action)
     elif job.source_id is not None:

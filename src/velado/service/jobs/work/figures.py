@@ -11,6 +11,8 @@ from velado.evaluation import ClassFigures, Pair, public, released_figures
 from velado.release.result import Release
 
 MOST = 5_000_000
+GROUP = 10_000
+"""Rows that are read at once for a page of them."""
 
 
 def classes_of(release: Release) -> ClassFigures | None:
@@ -39,7 +41,7 @@ def save_classes(figures: ClassFigures, path: Path) -> str:
         ]
     # Names may occur twice, as a quasi-identifier may be called "risk".
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
-    pyarrow.parquet.write_table(pa.Table.from_arrays(columns, _unique(found.header())), path)
+    pyarrow.parquet.write_table(pa.Table.from_arrays(columns, _unique(found.header())), path, row_group_size=GROUP)
     return path.name
 
 

@@ -110,7 +110,7 @@ def named(name: str, before: str) -> str:
 def copied(project: Project, path: Path) -> str:
     """The released rows as texts, to page through; the name of the file."""
     with open_table(project.released(), project.folder, Session(scratch=path.parent)) as table:
-        copy_texts(table, path)
+        copy_texts(table, path, figures.GROUP)
     return path.name
 
 

@@ -83,8 +83,8 @@ def save(folder: Path, name: str, data: Any) -> str:
     return name
 
 
-def copy_texts(table: Table, into_file: Path) -> None:
-    """A table as a Parquet file of texts, to page through; it appears when it is complete."""
+def copy_texts(table: Table, into_file: Path, group: int = GROUP) -> None:
+    """A table as a Parquet file of texts, to page through, in groups of rows; it appears when it is complete."""
     import pyarrow.parquet
 
     rows = table.shown()
@@ -93,8 +93,8 @@ def copy_texts(table: Table, into_file: Path) -> None:
         os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         with pyarrow.parquet.ParquetWriter(part, rows.schema, compression="zstd", compression_level=1) as writer:
             for batch in rows:
-                for first in range(0, batch.num_rows, GROUP):
-                    writer.write_batch(batch.slice(first, GROUP))
+                for first in range(0, batch.num_rows, group):
+                    writer.write_batch(batch.slice(first, group))
         part.replace(into_file)
     finally:
         part.unlink(missing_ok=True)

@@ -48,20 +48,22 @@ def list_classes(call: Called, id: str, offset: Offset = 0, limit: Limit = 100, 
 @router.get("/releases/{id}/rows")
 def list_rows(call: Called, id: str, offset: Offset = 0, limit: Limit = 100, table: OneTable = None) -> Page:
     """The released rows, page by page."""
+    with call.reading() as db:
+        path = releases.file_of(db, call.service.files, _seen(db, call, id), "rows", table)
+    # While a page is read nobody waits to write; it is given out if it still may be.
+    found = _page(path, offset, limit)
     with call.writing() as db:
-        release = release_of(db, call.caller, id, "release.download")
-        _check_seen(db, call, release)
-        path = releases.file_of(db, call.service.files, release, "rows", table)
-        found = _page(path, offset, limit)
-        call.audit(db, "release.rows", release.id, rows=len(found.rows))
+        call.audit(db, "release.rows", _seen(db, call, id).id, rows=len(found.rows))
     return found
 
 
-def _check_seen(db: Db, call: Call, release: Release) -> None:
+def _seen(db: Db, call: Call, id: str) -> Release:
     """Who may read the records may look at a release before it is approved; a withdrawn one is nobody's."""
+    release = release_of(db, call.caller, id, "release.download")
     before = release.state == releases.MADE and "records.read" in call.caller.actions_in(db, release.project_id)
     if not before:
         releases.check_given_out(release, call.settings(db))
+    return release
 
 
 def _page(path: Path, offset: int, limit: int) -> Page:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -18,8 +20,8 @@ from velado.sentences import Sentence
 from velado.service import usage
 from velado.service.accounts.sessions import TOUCH
 from velado.service.belongings import CHANGE, own, sources_with
-from velado.service.errors import Conflict, Invalid, Refused, TooLarge, TooMany, Unavailable
-from velado.service.receiving import BLOCK, Receiver, forget
+from velado.service.errors import Conflict, Invalid, NotFound, Refused, TooLarge, TooMany, Unavailable
+from velado.service.receiving import BLOCK, Receiver, forget, held
 from velado.service.store.tables import Upload, User, now
 from velado.service.web.call import Call, Called
 from velado.service.web.paged import newest
@@ -28,6 +30,8 @@ from velado.service.web.shapes import After, Body, Limit, Listed, Name
 from velado.tables.source import FORMATS
 
 router = APIRouter(tags=["uploads"])
+LOOKED = 4
+"""After so many blocks it is looked whether there is still room on the disk."""
 UNFINISHED = 100
 """Uploads that a user may have begun and not finished."""
 RAW = {
@@ -121,9 +125,9 @@ async def send(
 
     What arrived stays when the connection breaks: ask for the offset, and go on from there.
     """
-    receiver, announced = await run_in_threadpool(_begin, call, id, offset)
+    receiver, announced, room = await run_in_threadpool(_begin, call, id, offset)
     try:
-        problem = await _receive(request, receiver, announced)
+        problem = await _receive(request, receiver, announced, room)
         upload = await run_in_threadpool(_end, call, id, receiver)
     finally:
         receiver.close()
@@ -137,46 +141,64 @@ async def send(
 @router.delete("/uploads/{id}", status_code=204)
 def delete_upload(id: str, call: Called) -> None:
     """Delete an upload; one that a source is made from is deleted with that source."""
-    with call.writing() as db:
-        upload = own(db, call.caller, Upload, id, CHANGE)
-        used = sources_with(db, upload)
-        if used:
-            raise Conflict(
-                "upload-in-use", "a source is made from this upload", hint="Delete the source: the upload goes with it.",
-                fields={"sources": [source.id for source in used]},
-            )  # fmt: skip
-        db.delete(upload)
-        call.audit(db, "upload.delete", id)
-    path = call.service.files.upload(id)
-    forget(path)
-    call.service.files.remove(path)
+    with ExitStack() as stack:
+        with call.writing() as db:
+            upload = own(db, call.caller, Upload, id, CHANGE)
+            _check_unused(db, upload)
+            path = call.service.files.upload(id)
+            # What a request still writes would take room that nobody counts.
+            stack.enter_context(held(path))
+            db.delete(upload)
+            call.audit(db, "upload.delete", id)
+        forget(path)
+        call.service.files.remove(path)
 
 
-def _begin(call: Call, id: str, offset: int) -> tuple[Receiver, int]:
-    """Open the file for this request, if it may write to it."""
+def _check_unused(db: Db, upload: Upload) -> None:
+    used = sources_with(db, upload)
+    if used:
+        raise Conflict(
+            "upload-in-use", "a source is made from this upload", hint="Delete the source: the upload goes with it.",
+            fields={"sources": [source.id for source in used]},
+        )  # fmt: skip
+
+
+def _begin(call: Call, id: str, offset: int) -> tuple[Receiver, int, Callable[[], bool]]:
+    """Open the file for this request, if it may write to it; how many bytes were announced, and whether there is room."""
     call.caller.require("uploads.create")
     with call.reading() as db:
         upload = own(db, call.caller, Upload, id, CHANGE)
         keep = call.settings(db).free_bytes
     if upload.state != "receiving":
         raise Conflict("upload-complete", "the upload is complete", fields={"offset": upload.bytes})
-    receiver = Receiver(call.service.files.upload(id), offset)
+    files = call.service.files
+    receiver = Receiver(files.upload(id), offset)
     try:
+        _check_there(call, id)
         length = call.request.headers.get("content-length", "")
         if length.isdigit() and offset + int(length) > upload.bytes:
             raise _too_many(upload.bytes)
-        if call.service.files.free() < keep:
+        if files.free() < keep:
             raise _no_room()
     except BaseException:
         receiver.close()
         raise
-    return receiver, upload.bytes
+    return receiver, upload.bytes, lambda: files.free() >= keep
 
 
-async def _receive(request: Request, receiver: Receiver, announced: int) -> Refused | None:
+def _check_there(call: Call, id: str) -> None:
+    """Raise if an upload was deleted before its file was locked, and leave no file behind."""
+    with call.reading() as db:
+        if db.get(Upload, id) is not None:
+            return
+    call.service.files.remove(call.service.files.upload(id))
+    raise NotFound()
+
+
+async def _receive(request: Request, receiver: Receiver, announced: int, room: Callable[[], bool]) -> Refused | None:
     """Write what arrives, a block in a thread while the next one comes; what stopped it, so that what arrived is kept."""
     block: list[bytes] = []
-    size, expected = 0, receiver.offset
+    size, blocks, expected = 0, 0, receiver.offset
     writing: asyncio.Future[None] | None = None
     problem: Refused | None = None
     try:
@@ -191,7 +213,10 @@ async def _receive(request: Request, receiver: Receiver, announced: int) -> Refu
                 if writing is not None:
                     await writing
                 writing = asyncio.ensure_future(run_in_threadpool(receiver.write, block))
-                block, size = [], 0
+                block, size, blocks = [], 0, blocks + 1
+                if blocks % LOOKED == 0 and not await run_in_threadpool(room):
+                    problem = _no_room()
+                    break
     except ClientDisconnect:
         problem = Refused("upload-cut", "the connection broke", hint="Ask for the offset, and go on from there.")
     except Refused as refused:

@@ -14,6 +14,7 @@ from velado.service.accounts import links, passwords, users
 from velado.service.accounts.throttle import one_by_one
 from velado.service.errors import NotFound
 from velado.service.permissions import INSTANCE_ROLES
+from velado.service.sources import remove_files
 from velado.service.store.tables import User
 from velado.service.web.call import Called
 from velado.service.web.shapes import After, Body, Limit, Listed
@@ -171,9 +172,9 @@ def delete(id: str, call: Called) -> None:
     """Delete a user with the user's uploads, connections and sources."""
     call.caller.require("users.manage")
     with call.writing() as db:
-        uploads, sources = users.remove(db, _user(db, id))
-        call.audit(db, "user.deleted", id, uploads=len(uploads), sources=len(sources))
-    users.remove_files(call.service.files, uploads, sources)
+        removed = users.remove(db, call.service.files, _user(db, id))
+        call.audit(db, "user.deleted", id, uploads=removed.uploads, sources=removed.sources)
+    remove_files(call.service.files, removed.files)
 
 
 def _user(db: Db, id: str) -> User:

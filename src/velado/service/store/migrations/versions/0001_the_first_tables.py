@@ -48,6 +48,7 @@ def upgrade() -> None:
         sa.Column("document", sa.JSON(), nullable=False),
         sa.Column("version", sa.BigInteger(), nullable=False),
         sa.Column("changed", sa.DateTime(), nullable=False),
+        sa.Column("samples_only", sa.Boolean(), nullable=False),
         sa.Column("id", sa.String(), nullable=False),
         sa.Column("created", sa.DateTime(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_projects")),
