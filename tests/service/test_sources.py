@@ -17,10 +17,10 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 from service.inline import Inline
-from velado.service import paging
-from velado.service.paging import Wanted, read_page
 from velado.service.service import Service
 from velado.service.store.tables import AuditLine, Job, Member, Project, Source, Upload
+from velado.tables import pages as paging
+from velado.tables.pages import Wanted, read_page
 
 People = Callable[..., TestClient]
 API = "/api/v1"
@@ -80,8 +80,9 @@ def share(service: Service, source: str, columns: Any = None, **roles: str) -> s
         project = Project(name="shared", document=document)
         db.add(project)
         db.flush()
-        for user, role in roles.items():
-            db.add(Member(project_id=project.id, user_id=user.removeprefix("u"), role=role))
+        owner = {db.get_one(Source, source).user_id: "owner"}
+        for user, role in (owner | {user.removeprefix("u"): role for user, role in roles.items()}).items():
+            db.add(Member(project_id=project.id, user_id=user, role=role))
     return project.id
 
 
@@ -389,12 +390,12 @@ def test_the_engine_reads_nothing_else(tmp_path: Path) -> None:
 
 
 def test_too_slow_a_page_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from velado.service.errors import Unavailable
+    from velado.errors import InputError
 
     monkeypatch.setattr(paging, "SECONDS", 0.02)
     cells = pa.array(range(3_000_000)).cast(pa.string())
     copy = copy_of(tmp_path / f"{'0' * 24}.parquet", pa.table({"a": cells}))
-    with pytest.raises(Unavailable) as given_up:
+    with pytest.raises(InputError) as given_up:
         read_page(copy, ["a"], Wanted(sort="a", offset=1_500_000))
     assert given_up.value.code in ("page-too-slow", "page-too-large")
 

@@ -52,7 +52,7 @@ class Client(Discreet):
         token = token or os.environ.get(TOKEN)
         if not token:
             raise InputError(
-                "no-token",
+                "no-server-token",
                 "the service needs a token",
                 hint="export VELADO_TOKEN=…; 'velado studio token add' makes one.",
             )

@@ -14,10 +14,11 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from velado.service.secrets import Secrets
+from velado.service.store.locks import one_by_one
 from velado.service.store.tables import AuditLine, now
 
 LOCK = 0x61756474
@@ -34,8 +35,7 @@ class Verified(NamedTuple):
 
 def append(db: Session, secrets: Secrets, actor: str, action: str, subject: str = "", **detail: Any) -> None:
     """Add a line in the transaction of what it tells of. ``detail``: ids, names of roles and kinds, counts."""
-    if db.get_bind().dialect.name == "postgresql":
-        db.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
+    one_by_one(db, LOCK)
     db.flush()
     last = db.scalars(select(AuditLine).order_by(AuditLine.number.desc()).limit(1)).first()
     line = AuditLine(

@@ -68,6 +68,10 @@ def check_path(path: Path | None) -> None:
         )  # fmt: skip
 
 
+SIMPLEST = "SELECT 1 AS one"
+"""A query that every server answers."""
+
+
 @dataclass(frozen=True, repr=False)
 class Source(Discreet):
     """A file and its reading options; what is None is found out from the file. Or a ``table``, or a ``query``, of a

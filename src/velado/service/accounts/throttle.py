@@ -6,13 +6,14 @@ import math
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, select, text
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Db
 
 from velado.sentences import Sentence
 from velado.service.errors import TooMany
 from velado.service.secrets import digest
 from velado.service.settings import Settings
+from velado.service.store import locks
 from velado.service.store.tables import SignIn, now
 
 LOCK = 0x7468726F
@@ -63,8 +64,7 @@ def succeeded(db: Db, counted: list[str], name: str | None) -> None:
 
 def one_by_one(db: Db) -> None:
     """Until the end of the transaction nobody else passes here; SQLite has one writer anyway."""
-    if db.get_bind().dialect.name == "postgresql":
-        db.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
+    locks.one_by_one(db, LOCK)
 
 
 def _wait(db: Db, key: str, most: int, moment: datetime) -> int:

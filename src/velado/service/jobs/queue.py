@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Select, func, or_, select, text, update
+from sqlalchemy import Select, func, or_, select, update
 from sqlalchemy.orm import Session as Db
 from sqlalchemy.orm import aliased
 
@@ -19,6 +19,7 @@ from velado.service.documents import outputs
 from velado.service.errors import Conflict, TooMany
 from velado.service.jobs import failures
 from velado.service.settings import Settings
+from velado.service.store.locks import one_by_one
 from velado.service.store.tables import Job, JobLine, Source, now
 
 ATTEMPTS = 2
@@ -86,9 +87,9 @@ def waiting(db: Db, settings: Settings, *, quick: bool) -> bool:
 def claim(db: Db, settings: Settings, worker: str, *, quick: bool) -> Job | None:
     """Take the oldest job whose user has not enough running already; one statement, so that no two workers take it."""
     first = _first(settings, quick)
-    if db.get_bind().dialect.name == "postgresql":
-        db.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
-        first = first.with_for_update(skip_locked=True)
+    one_by_one(db, LOCK)
+    # Takes effect where several may write at once.
+    first = first.with_for_update(skip_locked=True)
     claimed = (
         update(Job)
         .where(Job.id == first.scalar_subquery(), Job.state == "queued")

@@ -8,10 +8,11 @@ from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 
 from velado.errors import InputError
+from velado.service.store.locks import one_by_one
 
 if TYPE_CHECKING:
     from velado.service.store.store import Store
@@ -42,8 +43,7 @@ def upgrade(store: Store) -> None:
     try:
         engine = store.engine.execution_options(velado_writes=True)
         with engine.begin() as connection:
-            if not store.sqlite:
-                connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
+            one_by_one(connection, LOCK)
             _check_known(connection)
             command.upgrade(configuration(connection), "head")
     except OperationalError as error:

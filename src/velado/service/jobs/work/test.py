@@ -9,6 +9,7 @@ from velado.service.jobs import parameters as of
 from velado.service.jobs.task import Work
 from velado.service.jobs.work.shared import given
 from velado.tables import Session, Source, open_table
+from velado.tables.source import SIMPLEST
 
 
 def perform(work: Work) -> dict[str, Any]:
@@ -16,5 +17,5 @@ def perform(work: Work) -> dict[str, Any]:
     wanted = given(work, of.OnConnection)
     with entered(work) as room:
         address = room.database(wanted.connection)
-        with open_table(Source(database=address, query="SELECT 1 AS one"), session=Session(work.progress)) as table:
+        with open_table(Source(database=address, query=SIMPLEST), session=Session(work.progress)) as table:
             return {"works": table.rows() == 1, "engine": address.engine}

@@ -4,6 +4,12 @@ from alembic import context
 
 from velado.service.store.tables import Base
 
-connection = context.config.attributes["connection"]
-context.configure(connection=connection, target_metadata=Base.metadata, render_as_batch=True, compare_type=True)
-context.run_migrations()
+if hasattr(context, "config"):
+    # Only Alembic, which runs this file, has one.
+    context.configure(
+        connection=context.config.attributes["connection"],
+        target_metadata=Base.metadata,
+        render_as_batch=True,
+        compare_type=True,
+    )
+    context.run_migrations()

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import BaseModel
-from sqlalchemy import func, select, text
+from sqlalchemy import func, literal, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session as Db
 
@@ -37,7 +37,7 @@ def health(request: Request) -> JSONResponse:
     service: Service = request.app.state.service
     try:
         with service.store.reading() as db:
-            db.execute(text("SELECT 1"))
+            db.execute(select(literal(1)))
         service.files.free()
     except (SQLAlchemyError, OSError):
         return JSONResponse({"status": "failing"}, 503)

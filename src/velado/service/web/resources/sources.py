@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
@@ -15,10 +16,9 @@ from velado.errors import InputError
 from velado.sentences import Sentence
 from velado.service import sources
 from velado.service.belongings import CHANGE, actions_on, own, roles_in, source_for
-from velado.service.errors import Conflict, Invalid
+from velado.service.errors import Conflict, Invalid, Unavailable
 from velado.service.jobs import failures, queue
 from velado.service.masking import lacks_header, masked_profile, masked_suggestion
-from velado.service.paging import MOST, Wanted, check_column, parse_where, read_page
 from velado.service.store.tables import Connection, Job, Source, Upload, now
 from velado.service.usable import naming
 from velado.service.web.call import Call, Called
@@ -28,6 +28,7 @@ from velado.service.web.shapes import After, Body, Id, Limit, Listed, Name
 from velado.service.web.spoken import spoken
 from velado.service.web.waiting import wait_for
 from velado.tables.address import TableName
+from velado.tables.pages import MOST, Page, Wanted, check_column, parse_where, read_page
 from velado.tables.source import FORMATS, HOLDS_TABLES
 
 router = APIRouter(tags=["sources"])
@@ -210,7 +211,7 @@ def get_profile(id: str, call: Called) -> dict[str, Any]:
         source, allowed = source_for(db, call.caller, id, "profile.read")
         profile = _inspected(source, source.profile)
         if "records.read" not in allowed:
-            profile = masked_profile(profile, source.suggestion, roles_in(naming(db, call.caller, source.id)))
+            profile = masked_profile(profile, source.suggestion, roles_in(naming(db, call.caller, source)))
         return dict(spoken(profile, call.language))
 
 
@@ -222,7 +223,7 @@ def get_suggestion(id: str, call: Called) -> dict[str, Any]:
         suggestion = _inspected(source, source.suggestion)
         if "records.read" not in allowed:
             named = not lacks_header(source.profile)
-            suggestion = masked_suggestion(suggestion, roles_in(naming(db, call.caller, source.id))) if named else {}
+            suggestion = masked_suggestion(suggestion, roles_in(naming(db, call.caller, source))) if named else {}
         return dict(spoken(suggestion, call.language))
 
 
@@ -256,8 +257,18 @@ def get_rows(
         offset, limit, sort, descending, filters, {c["name"]: c["type"] for c in columns},
         {c["name"]: c["format"] for c in columns},
     )  # fmt: skip
-    page = read_page(call.service.files.copy(id), names, wanted)
+    page = _page(call.service.files.copy(id), names, wanted)
     return RowsAnswer(columns=list(page.columns), rows=page.rows, offset=offset, total=page.total)
+
+
+def _page(copy: Path, names: list[str], wanted: Wanted) -> Page:
+    try:
+        return read_page(copy, names, wanted)
+    except InputError as error:
+        if error.code not in ("no-copy", "page-too-slow", "page-too-large"):
+            raise
+        kind = Conflict if error.code == "no-copy" else Unavailable
+        raise kind(error.code, error.message, hint=error.hint) from None
 
 
 def _ask_rows(
@@ -281,7 +292,7 @@ def _ask_rows(
 def _rows_of(call: Call, job: Job, offset: int, total: int | None) -> RowsAnswer:
     """The rows that a job has read; the store does not keep them."""
     try:
-        found = wait_for(call, job.id, SECONDS)
+        found = wait_for(call, job.id, SECONDS, values=True)
     finally:
         with call.writing() as db:
             kept = db.get(Job, job.id)

@@ -15,10 +15,9 @@ from typing import Any, ClassVar
 
 import duckdb
 
-from velado.errors import suggest
+from velado.errors import InputError, suggest
 from velado.results import Discreet
 from velado.sentences import Sentence
-from velado.service.errors import Conflict, Invalid, Unavailable
 
 MOST = 500
 """Rows of a page."""
@@ -80,7 +79,7 @@ def parse_where(texts: Sequence[str], columns: Sequence[str]) -> list[tuple[str,
         names = [name for name in columns if text.startswith(f"{name}=")]
         if not names:
             check_column(text.partition("=")[0], columns, "where")
-            raise Invalid("bad-filter", "a filter is a column, '=' and a value", fields={"path": "where"})
+            raise InputError("bad-filter", "a filter is a column, '=' and a value", fields={"path": "where"})
         name = max(names, key=len)
         found.append((name, text[len(name) + 1 :]))
     return found
@@ -89,7 +88,7 @@ def parse_where(texts: Sequence[str], columns: Sequence[str]) -> list[tuple[str,
 def check_column(name: str, columns: Sequence[str], path: str = "sort") -> None:
     """Raise unless there is a column of this name."""
     if name not in columns:
-        raise Invalid(
+        raise InputError(
             "unknown-column", "the table has no such column", column=name, hint=suggest(name, columns),
             fields={"path": path},
         )  # fmt: skip
@@ -176,23 +175,23 @@ def _number(engine: duckdb.DuckDBPyConnection, query: str, values: list[Any]) ->
 def _asking(copy: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """A cursor that is interrupted when it takes too long; what goes wrong tells nothing of the table."""
     if not copy.is_file():
-        raise Conflict("no-copy", "there is no copy of the table to page through", hint="Inspect the source again.")
+        raise InputError("no-copy", "there is no copy of the table to page through", hint="Inspect the source again.")
     with _engine(copy.parent).cursor() as cursor:
         late = threading.Timer(SECONDS, cursor.interrupt)
         late.start()
         try:
             yield cursor
         except duckdb.InterruptException:
-            raise Unavailable(
+            raise InputError(
                 "page-too-slow", "the page took too long", hint="Sort or filter by another column."
             ) from None
         except duckdb.OutOfMemoryException:
-            raise Unavailable(
+            raise InputError(
                 "page-too-large", "the table is too large to sort it so", hint="Filter it first."
             ) from None
         except duckdb.Error as error:
             message = Sentence("the copy of the table cannot be read: {kind}", kind=type(error).__name__)
-            raise Unavailable("no-copy", message, hint="Inspect the source again.") from None
+            raise InputError("no-copy", message, hint="Inspect the source again.") from None
         finally:
             late.cancel()
 
