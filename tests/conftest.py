@@ -28,7 +28,7 @@ watching.install()
 os.environ["VELADO_LANGUAGE"] = "en"
 
 # The same examples on every machine and in every run; `make torture` draws new ones.
-settings.register_profile("same", derandomize=True, deadline=None, max_examples=40)
+settings.register_profile("same", derandomize=True, deadline=None, max_examples=25)
 settings.register_profile("torture", deadline=None, max_examples=500)
 settings.load_profile("torture" if os.environ.get("VELADO_TORTURE") else "same")
 
