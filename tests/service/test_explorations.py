@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 import projects_at_hand as at_hand
+from velado.service import explorations
 from velado.service.jobs import queue
 from velado.service.service import Service
 from velado.service.store.tables import AuditLine, Job, Project
@@ -98,6 +99,21 @@ def test_an_analyst_sees_no_small_counts(people: People) -> None:
     assert [n["highest_risk"] for n in nodes][4] == few
     assert [n["achieved"]["k-anonymity"] for n in nodes][4] == few
     assert [n["reached"]["k-anonymity"] for n in nodes] == [few, few, few, few, few, 100]
+    # Nor what tells of them: by losses and means of the others.
+    for name, rest in (("loss", 0.9), ("objective", 0.9), ("average", 100), ("average_risk", 0.01), ("largest", 100)):
+        assert [n[name] for n in nodes][3:] == [None, None, rest], name
+    assert [n["average"] for n in nodes][1:3] == [5.0, 5.0]
+
+
+def test_one_class_tells_how_many_are_not_in_it() -> None:
+    table = at_hand.nodes()
+    ones = table.set_column(table.column_names.index("classes"), "classes", pa.array([0, 3, 4, 1, 6, 1], pa.int64()))
+    told = explorations.without_small(ones).to_pylist()
+    assert [told[3][name] for name in ("smallest", "highest_risk", "achieved(k-anonymity)")] == [None] * 3
+    assert told[5]["smallest"] == 100
+    average = ones.append_column("achieved(average-risk)", pa.array([0.1] * 6))
+    told = explorations.without_small(average)["achieved(average-risk)"].to_pylist()
+    assert (told[3], told[5]) == (None, 0.1)
 
 
 def test_arrays_are_the_file_itself_and_are_known_by_their_tag(people: People) -> None:
@@ -117,7 +133,26 @@ def test_arrays_are_the_file_itself_and_are_known_by_their_tag(people: People) -
     table = pa.ipc.open_file(masked.content).read_all()
     assert table["suppressed"].to_pylist() == [100, 60, 40, None, None, 0]
     assert table["share"].null_count == 2
+    assert table["average"].to_pylist()[3:] == [None, None, 100.0]
     assert table["k"].null_count == 5
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_masked_arrays_are_made_part_by_part(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = explorations.without_small(at_hand.nodes())
+    sizes: list[int] = []
+
+    def noted(table: pa.Table) -> pa.Table:
+        sizes.append(table.num_rows)
+        return without_small(table)
+
+    without_small = explorations.without_small
+    monkeypatch.setattr(explorations, "without_small", noted)
+    monkeypatch.setattr(explorations, "BATCH", 4)
+    answer = people.analyst.get(f"{people.address}/nodes", params={"format": "arrow"})
+    found = pa.ipc.open_file(answer.content)
+    assert (found.num_record_batches, found.read_all().equals(whole, check_metadata=True)) == (2, True)
+    assert sorted(sizes) == [0, 2, 4]
 
 
 def test_a_path_has_a_distance_vector(people: People) -> None:
@@ -137,7 +172,7 @@ def test_a_node_that_is_none_is_refused(people: People, vector: str) -> None:
 
 
 NODE: dict[str, Any] = {
-    "node": {"levels": [1, 1], "suppressed": 2, "share": 0.02, "k": 2, "smallest": 4, "reached": {"k-anonymity": 2}, "achieved": {}},
+    "node": {"levels": [1, 1], "classes": 6, "suppressed": 2, "share": 0.02, "k": 2, "smallest": 4, "reached": {"k-anonymity": 2}, "achieved": {}},
     "columns": ["age", "sex"], "sizes": [[1, 2], [2, 3], [9, 1]],
     "classes": [{"labels": {"age": "30-39", "sex": "f"}, "records": 1, "risk": 1.0, "sensitive": {}},
                 {"labels": {"age": "40-49", "sex": "f"}, "records": 9, "risk": 0.1, "sensitive": {}}],
@@ -145,7 +180,9 @@ NODE: dict[str, Any] = {
 }  # fmt: skip
 
 
-def answered(service: Service, ask: Callable[[], Any], result: dict[str, Any]) -> tuple[Any, Job]:
+def answered(
+    service: Service, ask: Callable[[], Any], result: dict[str, Any], error: dict[str, Any] | None = None
+) -> tuple[Any, Job]:
     """Ask, and let a worker of our own answer the question."""
     found: list[Job] = []
 
@@ -156,7 +193,8 @@ def answered(service: Service, ask: Callable[[], Any], result: dict[str, Any]) -
                 job = queue.claim(db, service.settings, "test", quick=True)
                 if job is not None:
                     found.append(job)
-                    queue.finish(db, "test", job.id, job.attempt, "done", result=result)
+                    how: dict[str, Any] = {"result": result} if error is None else {"error": error}
+                    queue.finish(db, "test", job.id, job.attempt, "failed" if error else "done", **how)
             time.sleep(0.01)
 
     thread = threading.Thread(target=work)
@@ -187,14 +225,41 @@ def test_a_node_for_an_analyst_is_masked(people: People) -> None:
     answer, _ = answered(people.service, lambda: people.analyst.get(address), NODE)
     found, few = answer.json(), "fewer than 3"
     assert "examples" not in found
+    # Sizes would add up to all but those that are suppressed.
+    assert not {"sizes", "total", "released"} & set(found)
+    assert found["classes"] == [{"labels": NODE["classes"][1]["labels"]}]
+    assert (found["node"]["suppressed"], found["node"]["k"], found["node"]["smallest"]) == (few, few, 4)
+    assert found["node"]["reached"] == {"k-anonymity": few}
+    assert found["node"].get("share") in (None, few)
+    more = {**NODE, "node": {**NODE["node"], "suppressed": 4}}
+    found = answered(people.service, lambda: people.analyst.get(address), more)[0].json()
     assert found["sizes"] == [[few, 5], [9, 1]]
     assert [(c["records"], c.get("risk"), c.get("labels")) for c in found["classes"]] == [
         (few, None, None),
         (9, 0.1, NODE["classes"][1]["labels"]),
     ]
-    assert (found["node"]["suppressed"], found["node"]["k"], found["node"]["smallest"]) == (few, few, 4)
-    assert found["node"]["reached"] == {"k-anonymity": few}
-    assert found["node"].get("share") in (None, few)
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_a_node_that_fails_shows_an_analyst_no_values(people: People) -> None:
+    said = {"en": "2 value(s) are no numbers, with k=2", "es": "2 valores"}
+    kept = {
+        "code": "not-a-number", "message": said, "hint": {"en": "Mend 2."}, "column": "age", "values": ["García"],
+        "fields": {"path": "columns.age", "count": 2, "given": "García", "reached": {"k": 1}},
+    }  # fmt: skip
+    failing = {**kept, "others": [kept]}
+    address = f"{people.address}/nodes/1,1"
+    seen, _ = answered(people.service, lambda: people.owner.get(address), {}, error=failing)
+    assert (seen.status_code, seen.json()["fields"]["values"], seen.json()["fields"]["count"]) == (422, ["García"], 2)
+    told, _ = answered(people.service, lambda: people.analyst.get(address), {}, error=failing)
+    assert (told.status_code, told.json()["code"], told.json()["column"]) == (422, "not-a-number", "age")
+    assert "García" not in told.text
+    for part in (told.json(), *told.json()["others"]):
+        assert part["fields"] == {"path": "columns.age"}
+        assert (part["message"], part["hint"]) == ("<3 value(s) are no numbers, with k=2", "Mend <3.")
+    checks = f"{API}/projects/{people.project}/checks"
+    told, _ = answered(people.service, lambda: people.analyst.get(checks), {}, error=failing)
+    assert (told.status_code, "García" in told.text) == (422, False)
 
 
 def test_checks_are_asked_once_for_a_version(people: People) -> None:
@@ -273,7 +338,7 @@ def test_comparisons_are_listed_and_masked(people: People) -> None:
     assert [(c["id"], c["kind"], c["parameters"]) for c in listed] == [(id, "compare", {"grid": {"k": [5]}})]
     assert people.owner.get(f"{API}/comparisons/{id}").json()["result"] == result
     found = people.analyst.get(f"{API}/comparisons/{id}").json()["result"]["settings"][0]
-    assert found["evaluation"] == {"rows": 100, "suppressed": "fewer than 3", "utility": {"loss": 0.4}}
+    assert found["evaluation"] == {"rows": 100, "suppressed": "fewer than 3"}
     assert people.stranger.get(f"{API}/comparisons/{id}").status_code == 404
     assert people.owner.get(f"{API}/comparisons/{people.id}").status_code == 404
 

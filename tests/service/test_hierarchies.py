@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+import projects_at_hand as at_hand
 from service.inline import Inline
 from service.test_sources import API, SECRETS, make, people, ready, share, upload
+from velado.service.errors import Forbidden
+from velado.service.previews import check_preview
 from velado.service.service import Service
 
 People = Callable[..., TestClient]
@@ -46,8 +49,8 @@ def test_all_columns(shared: tuple[TestClient, TestClient, str]) -> None:
     assert told.status_code == 200, told.text
     assert not [s for s in SECRETS if s in told.text]
     masked = told.json()["columns"]
-    assert masked["city"]["uncovered"] == 1
-    assert "Madrid" not in json.dumps(masked["city"].get("uncovered_values", ""))
+    assert found["city"]["uncovered"] == 1
+    assert not [key for one in masked.values() for key in one if key.startswith(("unused", "uncovered"))]
     assert "examples" not in masked["diagnosis"]["levels"][0]
     assert masked["age"]["levels"][0]["fewest"] == "fewer than 3"
     assert analyst.get(f"{place}/diagnosis", params={"values": 100}).json().get("rows") is None
@@ -92,6 +95,52 @@ def test_previews_read_no_file_of_others(shared: tuple[TestClient, TestClient, s
     assert (answer.status_code, answer.json()["code"]) == (422, "unknown-reference")
     mine = upload(owner, b"Madrid;centre\nBilbao;north\nSevilla;south\n", "cities.csv")
     assert owner.post(f"{place}/city/preview", json={"description": {"file": f"upload:{mine}"}}).status_code == 200
+
+
+def test_errors_show_an_analyst_no_values(shared: tuple[TestClient, TestClient, str]) -> None:
+    owner, analyst, place = shared
+    wrong = {"description": {"intervals": [5]}}
+    seen = owner.post(f"{place}/diagnosis/preview", json=wrong)
+    assert set(seen.json()["fields"]["values"]) & {"Angina", "Asthma", "Cold", "Flu", "Lupus"}
+    told = analyst.post(f"{place}/diagnosis/preview", json=wrong)
+    assert (told.status_code, told.json()["code"]) == (422, seen.json()["code"])
+    assert not [s for s in (*SECRETS, *seen.json()["fields"]["values"]) if s in told.text]
+    assert set(told.json()["fields"]) <= {"path"}
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        {"rows": [["Lupus", "*"]]}, {"tree": {"x": ["Lupus"]}}, {"groups": {"x": ["Lupus"]}}, {"order": ["Lupus", "Flu"]},
+        {"file": "upload:0"}, {"frequency": {"least": [2], "name": "Lupus"}}, {"known": "countries"}, {"path": "Lupus"},
+        {"path": {"separator": "upu"}}, {"mask": "right", "rows": [["Lupus", "*"]]},
+    ],
+)  # fmt: skip
+def test_an_analyst_does_not_ask_for_values(service: Service, person: People, description: dict[str, Any]) -> None:
+    analyst = person("steward")
+    project = at_hand.project(service, {at_hand.rows_of(analyst): "analyst"}, {"columns": COLUMNS})
+    asked = {"column": "diagnosis", "description": description}
+    answer = analyst.post(f"{API}/projects/{project}/hierarchies/diagnosis/preview", json={"description": description})
+    wanted = (422, "bad-reference") if "file" in description else (403, "forbidden")
+    assert (answer.status_code, answer.json()["code"]) == wanted
+    with pytest.raises(Forbidden):
+        check_preview({"columns": COLUMNS}, asked)
+    # Nor as a job, which would tell the same.
+    submitted = analyst.post(f"{API}/jobs", json={"kind": "hierarchy", "project": project, "parameters": asked})
+    assert submitted.status_code == 403, submitted.text
+    assert analyst.get(f"{API}/jobs").json()["items"] == []
+
+
+def test_an_analyst_previews_columns_of_the_project(shared: tuple[TestClient, TestClient, str]) -> None:
+    owner, analyst, place = shared
+    masks = {"description": {"mask": "right"}}
+    told = analyst.post(f"{place}/diagnosis/preview", json=masks)
+    assert told.status_code == 200, told.text
+    assert not {"unused", "uncovered", "uncovered_records"} & set(told.json())
+    assert analyst.post(f"{place}/age/preview", json={"description": {"intervals": [10]}}).status_code == 200
+    for column in ("name", "elsewhere"):
+        assert analyst.post(f"{place}/{column}/preview", json=masks).status_code == 403, column
+    assert owner.post(f"{place}/city/preview", json={"description": {"rows": [["Lima", "*"]]}}).json()["unused"] == 1
 
 
 def test_others_do_not_see_them(shared: tuple[TestClient, TestClient, str], person: People) -> None:

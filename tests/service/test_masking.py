@@ -13,8 +13,10 @@ import pytest
 import velado
 from velado.models import MODELS
 from velado.results import encoded
+from velado.service.errors import Forbidden
 from velado.service.jobs.kinds import KINDS
 from velado.service.masking import OF_PEOPLE, OF_VALUES, RULES, masked, masked_profile, masked_suggestion
+from velado.service.previews import check_preview
 
 NAME, NUMBER, ILLNESS, PLACE = "Zeferina Quintana", "99887766Z", "Lupus", "Villanada"
 FEWER = "fewer than 3"
@@ -176,19 +178,70 @@ def test_something_is_left_to_tell() -> None:
     assert {"records": FEWER} in check["class_figures"]
     assert any(c.get("labels") for c in check["class_figures"])
     assert all(c["records"] != FEWER for c in check["class_figures"] if "labels" in c)
-    evaluation = masked(_evaluated(), "evaluate")
+    evaluation = masked({**_evaluated(), "released": 60, "suppressed": 3}, "evaluate")
     assert evaluation["utility"]["loss"] >= 0
     assert "min" not in json.dumps(evaluation.get("aggregates", {}))
-    node = masked(_node(), "node")
+    node = _node()
+    node = masked({**node, "node": {**node["node"], "suppressed": 3}}, "node")
     assert node["sizes"][0][0] == FEWER
     assert "examples" not in node
     assert masked(_explored(), "explore")["optimal"]["k"] == FEWER
-    assert masked(MAKERS["compare"](), "compare")["settings"][0]["evaluation"]["utility"]
+    assert masked(MAKERS["compare"](), "compare")["settings"][1]["evaluation"]["utility"]
     attacks = masked(_attacked(), "attack")["attacks"]
     assert {a["name"] for a in attacks} == {a["name"] for a in _attacked()["attacks"]}
     assert "value" not in {path[-1] for path, _ in parts(attacks)}
     assert masked(MAKERS["rows"](), "rows") == {}
     assert masked({"x": 1}, "unheard of") == {}
+
+
+NEIGHBOURS = {
+    "released", "mean", "average", "average_risk", "average_class", "risk_average", "at_risk", "loss", "precision", "utility",
+    "after", "aggregates", "objective", "largest", "max", "largest_class", "sizes", "total", "statistic", "p", "learning", "achieved",
+}  # fmt: skip
+"""Figures with the number of released records in them."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "where"),
+    [
+        ("evaluate", ()), ("run", ("summary",)), ("compare", ("settings", 0, "evaluation")), ("balance", ("evidence", 0)),
+        ("balance", ("comparison", "settings", 0, "evaluation")), ("node", ()), ("explore", ("optimal",)),
+    ],
+)  # fmt: skip
+def test_how_few_are_suppressed_does_not_follow(kind: str, where: tuple[Any, ...]) -> None:
+    found: Any = json.loads(json.dumps(MAKERS[kind](), default=str))
+    told: Any = masked(found, kind, {name: {c["role"]} for name, c in COLUMNS.items()})
+    for step in where:
+        found, told = found[step], told[step]
+    assert found.get("node", found)["suppressed"] == 1
+    assert told.get("node", told)["suppressed"] == FEWER
+    # What the whole table is like tells nothing of what was suppressed, nor do the models that all nodes reach.
+    told = {key: one for key, one in told.items() if key != "before"}
+    told.get("node", told).pop("achieved", None)
+    assert {str(step) for path, _ in parts(told) for step in path} & NEIGHBOURS == set()
+    figures = [one for path, one in parts(told) if isinstance(one, float)]
+    assert not [one for one in figures if any(abs(one - n / d) < 1e-9 for d in (61, 62, 63) for n in range(1, d))]
+    assert 62 not in [one for path, one in parts(told)]
+
+
+def test_one_class_has_all_that_is_released() -> None:
+    evaluation = {"rows": 100, "released": 98, "classes": 1, "class_size": {"min": 98}, "risk": {"highest": 1 / 98}}
+    assert masked(evaluation, "evaluate") == {"rows": 100, "classes": 1}
+    several = masked({**evaluation, "classes": 2, "class_size": {"min": 40, "max": 58}, "suppressed": 2}, "evaluate")
+    assert (several["class_size"], several["suppressed"]) == ({"min": 40}, FEWER)
+
+
+def test_roles_of_several_tables_and_of_attributes() -> None:
+    tables = {
+        "a": {"columns": {"x": {"role": "sensitive"}, "y": {"attribute": "z"}, "w": None}},
+        "b": {"columns": {"x": "identifier"}},
+    }
+    document = {"tables": tables, "attributes": {"z": {"role": "identifier"}}}
+    asked = {"description": {"mask": "right"}}
+    check_preview(document, {**asked, "table": "a", "column": "x"})
+    for table, column in (("a", "y"), ("a", "w"), ("b", "x"), ("b", "y"), ("c", "x"), (None, "x")):
+        with pytest.raises(Forbidden):
+            check_preview(document, {**asked, "table": table, "column": column})
 
 
 FREE = {"required", "models", "parameters", "prevented_by", "remedies", "method", "unit", "labels", "dialect", "chosen"}

@@ -13,6 +13,7 @@ import projects_at_hand as at_hand
 from velado.service.permissions import PROJECT_ROLES
 from velado.service.service import Service
 from velado.service.store.tables import AuditLine, Changed, Job, Project, Release
+from velado.service.web.resources import release_rows
 
 Person = Callable[..., TestClient]
 API = "/api/v1"
@@ -171,6 +172,23 @@ def test_rows_and_classes_are_paged(people: People) -> None:
     assert people.get("analyst", "/classes").json()["rows"] == [[None, None, few, None], ["40-49", "m", 7, 1 / 7]]
 
 
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_nobody_waits_to_write_while_a_page_is_read(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a release that is withdrawn meanwhile is not given out."""
+    read = release_rows.read_slice
+
+    def withdrawn(*args: Any) -> Any:
+        with people.service.store.writing() as db:
+            db.get_one(Release, people.id).state = "withdrawn"
+        return read(*args)
+
+    assert people.get("reader", "/rows").status_code == 200
+    monkeypatch.setattr(release_rows, "read_slice", withdrawn)
+    answer = people.get("reader", "/rows")
+    assert (answer.status_code, answer.json()["code"]) == (409, "release-withdrawn")
+    assert [action for action, _, _ in people.audited()] == ["release.rows"]
+
+
 def test_a_report_is_a_page_of_its_own(people: People) -> None:
     first = people.of["owner"].post(f"{people.address}/reports", json={"formats": ["html"], "languages": ["es"]})
     assert first.status_code == 202
@@ -199,6 +217,25 @@ def test_a_report_is_a_page_of_its_own(people: People) -> None:
     assert saved.headers["content-disposition"].startswith("attachment")
     for name in ("other.html", "..%2F..%2Fstudio.key", "private.json"):
         assert people.get("owner", f"/reports/{name}").status_code == 404
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_readers_open_reports_of_what_is_given_out(people: People) -> None:
+    at_hand.report(people.service, people.project, people.ids["owner"], people.id)
+    before = ("owner", "editor", "analyst", "approver", "auditor")
+
+    def opened() -> dict[str, int]:
+        return {role: people.get(role, "/reports/report.en.html").status_code for role in (*before, "reader")}
+
+    assert set(opened().values()) == {200}
+    people.approval()
+    assert opened() == {**dict.fromkeys(before, 200), "reader": 409}
+    assert people.get("reader", "/reports/report.en.html", download=True).json()["code"] == "not-approved"
+    people.of["approver"].post(f"{people.address}/approve")
+    assert set(opened().values()) == {200}
+    people.of["owner"].post(f"{people.address}/withdraw")
+    assert opened() == {**dict.fromkeys(before, 200), "reader": 409}
+    assert people.get("stranger", "/reports/report.en.html").status_code == 404
 
 
 def test_a_release_goes_with_its_files_and_reports(people: People) -> None:

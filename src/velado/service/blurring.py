@@ -70,6 +70,16 @@ def share(value: Any, around: Around) -> Any:
     return FEWER if 0 < value * around.rows < SMALL - 0.5 else value
 
 
+def few_suppressed(value: Any) -> bool:
+    """Whether one or two records are suppressed, as is said, or as follows from those that are released."""
+    if not isinstance(value, Mapping):
+        return False
+    rows, released = value.get("rows"), value.get("released")
+    gone = rows - released if isinstance(rows, int) and isinstance(released, int) else 0
+    said = value.get("suppressed")
+    return 0 < gone < SMALL or (isinstance(said, (int, float)) and 0 < said < SMALL)
+
+
 def obj(**rules: Rule) -> Rule:
     """An object: only keys that have a rule. Its own ``rows`` are known to the shares in it."""
 

@@ -6,7 +6,7 @@ suppressed records, the highest risk.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from velado.questions.exploration import PLAIN, SORTS, STATUSES, Levels
 from velado.sentences import Sentence
 from velado.service.blurring import FEWER, SMALL
 from velado.service.errors import Invalid, NotFound
-from velado.service.masking import OF_PEOPLE
+from velado.service.masking import AVERAGE, BY_RELEASED, BY_SMALLEST, OF_PEOPLE
 
 FILE = "nodes.arrow"
 SMALL_COUNTS = ("suppressed", "smallest", "largest", "average", "k")
@@ -38,7 +38,8 @@ def table_of(folder: Path, *, masked: bool) -> pa.Table:
 def without_small(table: pa.Table) -> pa.Table:
     """The nodes with nulls in the place of counts of one or two people, and of what tells of them.
 
-    Columns ``small(…)`` say which they are, since there are other nulls, too.
+    Columns ``small(…)`` say which they are, since there are other nulls, too: where one or two records are suppressed, figures
+    that have the number of the released ones in them.
     """
     small = {name: _small(table[name]) for name in SMALL_COUNTS if name in table.column_names}
     for name in table.column_names:
@@ -47,13 +48,25 @@ def without_small(table: pa.Table) -> pa.Table:
             # Of the released classes, and of all of them: the smallest gives the others away.
             small[name] = small["smallest" if name.startswith("achieved(") else "k"]
     small |= {name: small[count] for name, count in TOLD_BY.items() if count in small and name in table.column_names}
-    for name, where in small.items():
+    for name, where in (*small.items(), *_telling(table)):
         column = table[name]
         hidden = pc.if_else(where, pa.scalar(None, column.type), column)
         table = table.set_column(table.column_names.index(name), name, hidden)
     for name, where in small.items():
         table = table.append_column(f"small({name})", where)
     return table.replace_schema_metadata({**(table.schema.metadata or {}), b"velado.small": FEWER.encode()})
+
+
+def _telling(table: pa.Table) -> Iterator[tuple[str, Any]]:
+    """Figures by which the number of suppressed records is known, and the nodes where it is one or two."""
+    few = _small(table["suppressed"])
+    alone = pc.and_(few, pc.invert(pc.fill_null(pc.greater_equal(table["classes"], 2), False)))
+    for name in table.column_names:
+        figure, _, model = name.partition("(")
+        if figure in BY_RELEASED or (figure == "achieved" and model.startswith(AVERAGE)):
+            yield name, few
+        elif figure in BY_SMALLEST:
+            yield name, alone
 
 
 def _small(column: Any) -> Any:

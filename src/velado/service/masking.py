@@ -19,6 +19,7 @@ from velado.service.blurring import (
     by_name,
     count,
     each,
+    few_suppressed,
     kept,
     number,
     obj,
@@ -261,8 +262,38 @@ _of_release: dict[str, Rule] = {
 }  # fmt: skip
 
 
+_of_few: dict[str, Rule] = {
+    "schema": plain, "rows": count, "suppressed": count, "starred": count, "classes": number, "before": _check,
+    "columns": by_name(obj(values_before=number, values_after=number)), "ks": by_name(obj(kept=plain, by=plain)),
+    "models": each(obj(name=plain, required=by_name(plain), satisfied=plain, exact=plain)),
+    "published": each(
+        obj(
+            column=plain, role=plain, singled_out=count, few=count, singled_out_together=count, few_together=count, content=plain,
+            copies=_columns, knowingly=plain, people=plain, dangers=each(plain),
+        )
+    ),
+    "project": plain, "levels": by_name(number), "anonymization": plain, "verified": plain, "unchanged": _columns, "notes": _notes,
+}  # fmt: skip
+"""What is told where one or two records are suppressed. How many follows from means, shares, losses and tests: all of them have
+the number of released records in them, and so has the whole of what was released."""
+_smallest: dict[str, Rule] = {
+    "class_size": obj(min=count),
+    "risk": obj(
+        highest=risk, singled_out_before=count, singled_out_after=count, smaller_than_k_before=count, smaller_than_k_after=count
+    ),
+}  # fmt: skip
+"""Told, too, where there are several classes: a single one has all released records."""
+
+
+def _several(value: Mapping[str, Any]) -> bool:
+    classes = value.get("classes")
+    return isinstance(classes, int) and classes > 1
+
+
 def _evaluation(value: Any, around: Around, **more: Rule) -> Any:
     """An evaluation. Where the smallest class has one or two people, no model tells its size either."""
+    if few_suppressed(value):
+        return obj(**_of_few, **(_smallest if _several(value) else {}))(value, around)
     sizes = value.get("class_size") if isinstance(value, Mapping) else None
     small = isinstance(sizes, Mapping) and count(sizes.get("min"), around) == FEWER
     return obj(**_of_release, models=each(_verdict), **more)(value, Around(around.rows, around.shown, small))
@@ -283,16 +314,42 @@ def _release(value: Any, around: Around) -> Any:
 def _node(value: Any, around: Around) -> Any:
     if not isinstance(value, Mapping):
         return None if value is None else LEFT_OUT
+    hidden: tuple[str, ...] = ()
+    if few_suppressed(value):
+        hidden = BY_RELEASED if _several(value) else (*BY_RELEASED, *BY_SMALLEST)
     told = obj(
         levels=any_plain, height=number, status=plain, minimal=plain, objective=number, loss=number, suppressed=count,
         share=share, classes=number, smallest=count, largest=count, average=count, k=count, highest_risk=risk,
         average_risk=risk,
-    )(value, around)  # fmt: skip
+    )({key: one for key, one in value.items() if key not in hidden}, around)  # fmt: skip
     for key, size in (("achieved", "smallest"), ("reached", "k")):
-        if key in value:
+        if key in value and key not in hidden:
             small = count(value.get(size), around) in (FEWER, LEFT_OUT)
             told[key] = _by_model(value[key], Around(around.rows, around.shown, small))
+    if hidden and "achieved" in told:
+        told["achieved"] = {name: one for name, one in told["achieved"].items() if not name.startswith(AVERAGE)}
     return told
+
+
+BY_RELEASED = ("objective", "loss", "largest", "average", "average_risk")
+"""Figures of a node that have the number of released records in them, by which that of suppressed ones is known."""
+BY_SMALLEST = ("smallest", "highest_risk", "achieved")
+"""The same where there is one class only."""
+AVERAGE = "average-risk"
+
+
+def _one_node(value: Any, around: Around) -> Any:
+    """A node with its classes. Where one or two records are suppressed, their sizes add up to how many are not."""
+    if isinstance(value, Mapping) and few_suppressed(value.get("node")):
+        return obj(node=_node, columns=_columns, l=number, classes=each(_labels))(value, around)
+    return obj(node=_node, columns=_columns, l=number, total=number, released=number, sizes=_sizes, classes=each(_class))(
+        value, around
+    )  # fmt: skip
+
+
+def _labels(value: Any, around: Around) -> Any:
+    told = _class(value, around)
+    return {"labels": told["labels"]} if isinstance(told, Mapping) and "labels" in told else LEFT_OUT
 
 
 def _sizes(value: Any, around: Around) -> Any:
@@ -303,10 +360,13 @@ def _sizes(value: Any, around: Around) -> Any:
     return [*([[FEWER, count(few, around)]] if few else []), *([s, n] for s, n in value if s >= SMALL)]
 
 
-def _flat(value: Any, around: Around) -> Any:
+def _flat(value: Any, around: Around, parameters: Collection[str] = ()) -> Any:
     """The main figures of a setting; parameters stand beside them."""
     if not isinstance(value, Mapping):
         return None if value is None else LEFT_OUT
+    if few_suppressed(value):
+        told = (*parameters, *FLAT_OF_FEW, *(FLAT_OF_SMALLEST if _several(value) else ()))
+        value = {name: one for name, one in value.items() if name in told}
     found = {str(name): FLAT.get(name, number)(one, around) for name, one in value.items() if name not in UNFLAT}
     return kept(found)
 
@@ -316,12 +376,30 @@ FLAT: Mapping[str, Rule] = {
     "average_class": count, "largest_class": count, "levels": plain,
 }  # fmt: skip
 UNFLAT = ("reason",)
+FLAT_OF_FEW = ("suppressed", "classes", "levels", "efficient")
+FLAT_OF_SMALLEST = ("risk_highest", "smallest_class")
 _comparison: Rule = obj(
     schema=plain, parameters=_columns,
     settings=each(
         obj(parameters=by_name(plain), levels=by_name(number), efficient=plain, evaluation=_evaluation)
     ),
 )  # fmt: skip
+
+
+def _balance(value: Any, around: Around) -> Any:
+    """A balance; the names of its parameters are those of the comparison."""
+    compared = value.get("comparison") if isinstance(value, Mapping) else None
+    names = compared.get("parameters") if isinstance(compared, Mapping) else None
+    # A parameter with the name of a figure would be taken for it.
+    parameters = [name for name in names or () if name not in FLAT and name not in ("loss", "precision")]
+
+    def flat(one: Any, inside: Around) -> Any:
+        return _flat(one, inside, parameters)
+
+    return obj(
+        schema=plain, conditions=by_name(number), chosen=by_name(plain), figures=flat, failed=by_name(_columns),
+        evidence=each(flat), comparison=_comparison,
+    )(value, around)  # fmt: skip
 
 
 def _figures(value: Any, around: Around) -> Any:
@@ -351,14 +429,14 @@ def _groups(value: Any, around: Around) -> Any:
 
 
 def _hierarchies(value: Any, around: Around) -> Any:
-    """Hierarchies by column: labels of columns that are shown, and no value that is not covered."""
+    """Hierarchies by column: labels of columns that are shown; not how many values are covered, which tells what occurs."""
     if not isinstance(value, Mapping):
         return LEFT_OUT
     found = {}
     for name, one in value.items():
         labels: dict[str, Rule] = {"examples": each(plain)} if name in around.shown else {}
         found[str(name)] = obj(
-            column=plain, values=number, unused=number, uncovered=number, uncovered_records=count, total=number,
+            column=plain, values=number, total=number,
             problem=obj(code=plain, column=plain, message=by_name(plain), hint=by_name(plain)),
             levels=each(
                 obj(level=number, groups=number, smallest=number, largest=number, fewest=count, most=count, **labels)
@@ -382,16 +460,11 @@ RULES: Mapping[str, Rule] = {
         limit=number, objective=plain, person=plain, models=any_plain, counts=by_name(number), nodes=number,
         statuses=each(plain), optimal=_node, figures=_columns, whole=_columns,
     ),
-    "node": obj(
-        node=_node, columns=_columns, l=number, total=number, released=number, sizes=_sizes, classes=each(_class)
-    ),
+    "node": _one_node,
     "evaluate": _evaluation,
     "check": _check,
     "compare": _comparison,
-    "balance": obj(
-        schema=plain, conditions=by_name(number), chosen=by_name(plain), figures=_flat, failed=by_name(_columns),
-        evidence=each(_flat), comparison=_comparison,
-    ),
+    "balance": _balance,
     "attack": obj(
         schema=plain,
         attacks=each(

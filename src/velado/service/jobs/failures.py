@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from velado.errors import InputError, VeladoError
@@ -11,6 +12,11 @@ from velado.sentences import Sentence
 from velado.service.errors import Refused
 
 PLAIN = ("column", "values", "fields")
+OF_THE_PROJECT = ("path", "limit", "allowed", "failing")
+"""Fields that come from the document or the settings; any other may hold a value of the table, or count people."""
+COUNTED = ("count", "records", "suppressed", "people", "rows", "reached")
+"""Fields that sentences repeat and that may count one or two people."""
+FEWER = "<3"
 
 
 def told(error: VeladoError) -> dict[str, Any]:
@@ -40,12 +46,32 @@ def said(kept: Mapping[str, Any], language: str) -> dict[str, Any]:
 
 
 def without_values(kept: Mapping[str, Any]) -> dict[str, Any]:
-    """A kept error without the values of the table that it lists, for who may not read records."""
+    """A kept error without values of the table and counts of it, for who may not read records."""
+    fields = kept.get("fields", {})
+    few = {n for key in COUNTED for n in _few(fields.get(key))}
     found = {key: value for key, value in kept.items() if key != "values"}
-    found["fields"] = {key: value for key, value in kept.get("fields", {}).items() if key not in ("value", "values")}
+    found |= {key: _blurred(kept[key], few) for key in ("message", "hint") if key in kept}
+    found["fields"] = {key: value for key, value in fields.items() if key in OF_THE_PROJECT}
     if "others" in kept:
         found["others"] = [without_values(other) for other in kept["others"]]
     return found
+
+
+def _few(value: Any) -> Iterator[int]:
+    """Counts of one or two, also those by model."""
+    if isinstance(value, Mapping):
+        for one in value.values():
+            yield from _few(one)
+    elif isinstance(value, (int, float)) and value in (1, 2):
+        yield int(value)
+
+
+def _blurred(texts: Any, few: set[int]) -> Any:
+    """Sentences without these counts, where they stand alone; required parameters (k=2) stay."""
+    if not few or not isinstance(texts, Mapping):
+        return texts
+    alone = re.compile(rf"(?<![\w.,=-])[{''.join(map(str, sorted(few)))}](?!\w|[.,]\d)")
+    return {language: alone.sub(FEWER, str(text)) for language, text in texts.items()}
 
 
 def _in(texts: Any, language: str) -> str:

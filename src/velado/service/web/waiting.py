@@ -26,9 +26,10 @@ LONGEST = 0.5
 """Seconds between two looks of who has waited long."""
 
 
-def wait_for(call: Call, job_id: str, seconds: float) -> dict[str, Any]:
+def wait_for(call: Call, job_id: str, seconds: float, *, values: bool) -> dict[str, Any]:
     """The result of a job that ends soon; raises why it failed, or that there is no answer yet.
 
+    ``values``: whether who asks may read records; else the error has no values of the table.
     For functions that run in a thread. Who may see the job has been checked by who submitted it. Only so many wait at
     once: else a worker that does not answer would hold all threads, and with them every other request.
     """
@@ -36,7 +37,7 @@ def wait_for(call: Call, job_id: str, seconds: float) -> dict[str, Any]:
         raise TooMany("too-many-waiting", "too many requests wait for an answer", hint="Try again later.")
     try:
         until = time.monotonic() + seconds
-        while (found := _outcome(call.service, job_id)) is None:
+        while (found := _outcome(call.service, job_id, values)) is None:
             if time.monotonic() > until:
                 raise no_answer(job_id)
             time.sleep(STEP)
@@ -76,7 +77,7 @@ def _ended(service: Service, job_id: str, stage: str | None) -> bool:
     return stage is not None and (row.step or {}).get("stage", "") != stage
 
 
-def _outcome(service: Service, job_id: str) -> dict[str, Any] | None:
+def _outcome(service: Service, job_id: str, values: bool) -> dict[str, Any] | None:
     row = _row(service, job_id, Job.state)
     if row is None:
         raise NotFound()
@@ -85,4 +86,5 @@ def _outcome(service: Service, job_id: str) -> dict[str, Any] | None:
     state, result, error = _row(service, job_id, Job.state, Job.result, Job.error)
     if state == "done":
         return dict(result or {})
-    raise failures.failed(error if isinstance(error, Mapping) else failures.told(failures.lost()))
+    kept = error if isinstance(error, Mapping) else failures.told(failures.lost())
+    raise failures.failed(kept if values else failures.without_values(kept))

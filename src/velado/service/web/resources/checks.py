@@ -45,7 +45,7 @@ def check_project(call: Called, id: str) -> ChecksAnswer:
             project = call.caller.project(db, id, "profile.read")
             version = project.version
             job = of_project(db, call, KIND, project, quick=True)
-        result = wait_for(call, job.id, SECONDS)
+        result = wait_for(call, job.id, SECONDS, values=values)
     return _answer(call, version, result, values)
 
 

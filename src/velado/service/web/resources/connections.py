@@ -191,7 +191,7 @@ def _asked(call: Call, id: str, kind: str) -> dict[str, Any]:
         own(db, call.caller, Connection, id, CHANGE)
         job = queue.submit(db, call.settings(db), kind, call.caller.id, {"connection": id}, quick=True)
         call.audit(db, f"connection.{kind}", id)
-    return wait_for(call, job.id, SECONDS)
+    return wait_for(call, job.id, SECONDS, values=True)
 
 
 PASSWORD = re.compile(r"(passw(or)?d|pwd|pass)\s*[=:]", re.IGNORECASE)

@@ -28,7 +28,7 @@ KIND = "explore"
 ARROW = "application/vnd.apache.arrow.file"
 SECONDS = 60.0
 Figure = float | int | str | None
-"""A number, null if there is none, or "fewer than 3" for who may not read records."""
+"""A number, null if there is none; for who may not read records "fewer than 3", and null for what tells of such a count."""
 Vector = Annotated[str, Query(max_length=400, description="A level for each column, such as 1,0,2")]
 
 
@@ -191,7 +191,7 @@ def read_node(
         )
         if records:
             call.audit(db, "records.read", job.id, rows=records)
-    result = wait_for(call, asked.id, SECONDS)
+    result = wait_for(call, asked.id, SECONDS, values=not masked)
     return masking.masked(result, "node") if masked else result
 
 

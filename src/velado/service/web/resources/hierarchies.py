@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from velado.service.belongings import roles_in
 from velado.service.documents import check_document
 from velado.service.masking import masked
+from velado.service.previews import check_preview
 from velado.service.usable import Usable
 from velado.service.web.asking import of_project
 from velado.service.web.call import Call, Called
@@ -36,7 +37,8 @@ class Preview(Body):
 class Hierarchies(BaseModel):
     """By column: levels with their groups, what is covered, or the problem of the column.
 
-    ``uncovered_values`` and ``rows`` are values of the table: only for who may read records.
+    ``uncovered_values`` and ``rows`` are values of the table, ``unused`` and ``uncovered`` tell whether a value is in it:
+    only for who may read records.
     """
 
     columns: dict[str, dict[str, Any]]
@@ -64,7 +66,7 @@ def get_hierarchy(
 
 @router.post("/projects/{id}/hierarchies/{column}/preview")
 def preview_hierarchy(id: str, column: str, body: Preview, call: Called) -> dict[str, Any]:
-    """What a description would make of a column; nothing is saved."""
+    """What a description would make of a column; nothing is saved. Values are listed in it only by who may read records."""
     asked = {"column": column[:300], "table": body.table, "values": body.values, "description": body.description}
     return dict(_built(call, id, asked)[column[:300]])
 
@@ -83,9 +85,10 @@ def _built(call: Call, id: str, asked: Mapping[str, Any]) -> dict[str, Any]:
         if whole:
             call.audit(db, "hierarchy.read", id, values=bool(asked.get("values")))
         else:
+            check_preview(project.document, asked)
             parameters.pop("values", None)
         job = of_project(db, call, "hierarchy", project, parameters, quick=True)
-    found = wait_for(call, job.id, SECONDS)
+    found = wait_for(call, job.id, SECONDS, values=whole)
     if not whole:
         found = masked(found, "hierarchy", roles_in([project]))
     return {name: spoken(one, call.language) for name, one in found["columns"].items()}

@@ -16,6 +16,7 @@ from velado.service.errors import Conflict, Forbidden
 from velado.service.jobs import queue
 from velado.service.masking import masked
 from velado.service.permissions import scoped
+from velado.service.previews import check_preview
 from velado.service.store.tables import Job, JobLine, Release
 from velado.service.web import job_answer
 from velado.service.web.call import Call, Called
@@ -61,6 +62,8 @@ def submit_job(call: Called, body: NewJob, response: Response) -> JobAnswer:
             body.model_dump(include={"project", "source", "release", "connection"}),
             body.parameters,
         )
+        if job.kind == "hierarchy" and not job_answer.values_too(db, call.caller, job):
+            check_preview(job.document or {}, job.parameters)
         call.audit(db, "job.submit", job.id, kind=job.kind, project=job.project_id)
         response.headers["Location"] = f"/api/v1/jobs/{job.id}"
         return job_answer.answer(db, call, job, whole=True)

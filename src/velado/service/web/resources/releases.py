@@ -182,6 +182,7 @@ def read_report(
     """A report: HTML as a page of its own in which nothing runs, others as files."""
     with call.writing() as db:
         release = release_of(db, call.caller, id, "release.read")
+        _check_report(db, call, release)
         found = releases.reports(db, release).get(name)
         if found is None:
             raise NotFound()
@@ -221,6 +222,13 @@ def delete_release(call: Called, id: str) -> None:
         folders = releases.delete(db, call.service.files, release)
     for folder in folders:
         call.service.files.remove(folder)
+
+
+def _check_report(db: Db, call: Call, release: Release) -> None:
+    """Who judges a release, or works in its project, reads its reports before it is approved and after; nobody else."""
+    before = {"results.read", "release.approve"} & call.caller.actions_in(db, release.project_id)
+    if not before and not call.caller.may("evidence.read"):
+        releases.check_given_out(release, call.settings(db))
 
 
 def _notes(release: Release, language: str) -> list[str]:
