@@ -221,6 +221,15 @@ def test_nodes_one_by_one_are_as_the_kernel_finds_them(
         np.testing.assert_allclose(array, found.arrays()[name], rtol=1e-9, atol=1e-9, err_msg=name)
 
 
+def test_figures_have_their_names_where_nothing_can_be_released(monkeypatch: pytest.MonkeyPatch) -> None:
+    people = pa.table({"q": ["a", "b"], "s": ["x", "x"]})
+    columns = (Column("q", "quasi-identifier"), Column("s", "sensitive"))
+    project = Project(people, columns, (model_from("alpha-k", {"alpha": 0.5, "k": 2, "column": "s"}),), Lattice())
+    found = explore(project)
+    monkeypatch.setattr(survey_method, "whole_models", lambda models: models)
+    assert explore(project).header() == found.header()
+
+
 @settings(max_examples=times(15, 200), deadline=None)
 @given(table=small_tables(most_rows=40), risk=st.sampled_from([0.1, 0.2, 0.4]), k=st.integers(2, 3), limit=LIMITS)
 def test_a_model_of_the_whole_release(table: Small, risk: float, k: int, limit: float) -> None:

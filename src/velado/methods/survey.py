@@ -163,7 +163,8 @@ def _node_by_node(
         least=least,
         exposure=exposure,
         people=people_released,
-        achieved=tuple(_columns([line[i] for line in achieved]) for i in range(len(models))),
+        # Where no node releases anything, what all classes reach still tells the names.
+        achieved=tuple(_columns([line[i] for line in achieved], reached[0][i]) for i in range(len(models))),
         reached=tuple(_columns([line[i] for line in reached]) for i in range(len(models))),
     )
 
