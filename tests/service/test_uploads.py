@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import logging
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -237,14 +238,29 @@ def test_a_disk_that_fills_up_stops_the_sender(
 ) -> None:
     """What arrived is kept."""
     steward = person("steward")
-    size = (uploads.LOOKED + 2) * BLOCK
-    id = begin(steward, size)
+    id = begin(steward, 3 * BLOCK)
     looks = iter([10**15])
+    monkeypatch.setattr(uploads, "LOOKED", 1)
     monkeypatch.setattr(service.files, "free", lambda: next(looks, 0))
-    answer = send(steward, id, (b"x" * BLOCK for _ in range(uploads.LOOKED + 2)), 0)
+    answer = send(steward, id, b"x" * BLOCK, 0)
     assert (answer.status_code, answer.json()["code"]) == (503, "disk-nearly-full")
-    assert steward.get(f"{UPLOADS}/{id}").json()["offset"] == uploads.LOOKED * BLOCK
+    assert steward.get(f"{UPLOADS}/{id}").json()["offset"] == BLOCK
     assert free(service, id)
+
+
+def test_it_is_looked_for_room_after_some_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "BLOCK", 10)
+
+    class Sender:
+        async def stream(self) -> AsyncIterator[bytes]:
+            for _ in range(3 * uploads.LOOKED):
+                yield b"x" * 10
+
+    receiver, looks = Receiver(tmp_path / "upload", 0), iter([True])
+    room = lambda: next(looks, False)  # noqa: E731
+    problem = asyncio.run(uploads._receive(Sender(), receiver, 1000, room))  # type: ignore[arg-type]
+    receiver.close()
+    assert (problem and problem.code, receiver.offset) == ("disk-nearly-full", 2 * uploads.LOOKED * 10)
 
 
 def test_lists_go_on_where_they_ended(person: People) -> None:

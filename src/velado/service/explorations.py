@@ -6,10 +6,12 @@ suppressed records, the highest risk.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,6 +23,8 @@ from velado.service.errors import Invalid, NotFound
 from velado.service.masking import AVERAGE, BY_RELEASED, BY_SMALLEST, OF_PEOPLE
 
 FILE = "nodes.arrow"
+BATCH = 10_000
+"""Nodes that are masked at once."""
 SMALL_COUNTS = ("suppressed", "smallest", "largest", "average", "k")
 TOLD_BY: Mapping[str, str] = {"share": "suppressed", "highest_risk": "smallest", "average_risk": "average"}
 """Figures that give a count away."""
@@ -73,12 +77,33 @@ def _small(column: Any) -> Any:
     return pc.fill_null(pc.and_(pc.greater(column, 0), pc.less(column, SMALL)), False)
 
 
-def as_file(table: pa.Table) -> bytes:
-    """A table as an Arrow file."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(sink.getvalue().to_pybytes())
+def masked_blocks(table: pa.Table) -> Iterator[bytes]:
+    """The Arrow file of the nodes without small counts, part by part: only one part is in memory at a time."""
+    sent = _Sent()
+    with pa.ipc.new_file(pa.PythonFile(sent, "w"), without_small(table.slice(0, 0)).schema) as writer:
+        for first in range(0, table.num_rows, BATCH):
+            writer.write_table(without_small(table.slice(first, BATCH)))
+            yield sent.taken()
+    yield sent.taken()
+
+
+class _Sent(io.RawIOBase):
+    """Takes what is written until it is sent."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        self._parts.append(bytes(data))
+        return len(self._parts[-1])
+
+    def taken(self) -> bytes:
+        """What was written since it was asked for last."""
+        parts, self._parts = self._parts, []
+        return b"".join(parts)
 
 
 def chosen(table: pa.Table, status: Sequence[str], sort: str, top: int | None) -> pa.Table:
@@ -90,7 +115,7 @@ def chosen(table: pa.Table, status: Sequence[str], sort: str, top: int | None) -
         if word not in known:
             message = Sentence("'{word}' is none of: {known}", word=word, known=list(known))
             raise Invalid("bad-option", message, hint=suggest(word, known), fields={"path": path})
-    table = table.append_column("number", pa.array(range(table.num_rows), pa.int64()))
+    table = table.append_column("number", pa.array(np.arange(table.num_rows)))
     if status:
         mask = _having(table, status[0])
         for word in status[1:]:
