@@ -430,8 +430,8 @@ def test_an_administrator_who_edits_sees_no_records(service: Service, person: Pe
         user = db.scalars(select(User).where(User.name == "root")).one()
         _, text = tokens.make(db, user, "t", tuple(SCOPES), 1)
     read = me.get(f"{API}/projects/{project['id']}", headers={"Authorization": f"Bearer {text}"}).json()
-    assert "project.edit" in read["actions"]
-    assert not {"records.read", "release.private"} & set(read["actions"])
+    assert "project.read" in read["actions"]
+    assert not {"records.read", "release.private", "project.edit", "jobs.release"} & set(read["actions"])
 
 
 # Secrets, file, deletion

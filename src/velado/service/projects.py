@@ -141,7 +141,7 @@ def _checked(db: Db, caller: Caller, document: Document, project: Project | None
     if project is None:
         check_use(db, caller, kept)
     else:
-        check_use(db, caller, kept, project.document, project.id)
+        check_use(db, caller, kept, project.document)
     return kept
 
 

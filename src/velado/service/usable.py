@@ -28,21 +28,16 @@ from velado.service.store.tables import Connection, GroupMember, Member, Project
 Document = Mapping[str, Any]
 
 
-def check_use(
-    db: Db, caller: Caller, document: Document, before: Document | None = None, project: str | None = None
-) -> None:
-    """Raise, with every path, unless the caller may use all that a checked document names.
-
-    ``before`` is what it replaces in a ``project``, if there is one already.
-    """
-    Usable(db, caller, before, project).check(document)
+def check_use(db: Db, caller: Caller, document: Document, before: Document | None = None) -> None:
+    """Raise, with every path, unless the caller may use all that a checked document names; ``before`` is what it replaces."""
+    Usable(db, caller, before).check(document)
 
 
 class Usable:
     """What a caller may name in a document that takes the place of ``before``."""
 
-    def __init__(self, db: Db, caller: Caller, before: Document | None = None, project: str | None = None) -> None:
-        self._db, self._caller, self._project = db, caller, project
+    def __init__(self, db: Db, caller: Caller, before: Document | None = None) -> None:
+        self._db, self._caller = db, caller
         self._kept = references(before or {})
         self._written = outputs(before or {})
 
@@ -86,8 +81,11 @@ class Usable:
         return source.user_id == self._caller.id or self._shared(source)
 
     def _shared(self, source: Source) -> bool:
-        """Whether the caller reads a source of somebody else, and names it where that one is, too."""
-        if source.kind != SAMPLE and (self._project is None or not brought(self._db, source, self._project)):
+        """Whether the caller reads a sample of somebody else; any other table is named by its owner only.
+
+        Else who was let into one project could take the table along into another.
+        """
+        if source.kind != SAMPLE:
             return False
         projects = naming(self._db, self._caller, source)
         return any("records.read" in self._caller.granted(self._db, project.id) for project in projects)
