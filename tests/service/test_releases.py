@@ -77,6 +77,8 @@ def test_private_figures_are_for_owners_and_editors(people: People) -> None:
             answer = people.get(role, path, private=True)
             assert answer.status_code == (200 if allowed else 403), role
             assert not allowed or answer.json() == found
+    read = [detail["what"] for action, subject, detail in people.audited() if action == "release.private"]
+    assert read == ["evaluation", "manifest"] * 2
 
 
 def test_data_are_a_stream_with_a_safe_name_and_a_line_in_the_log(people: People) -> None:

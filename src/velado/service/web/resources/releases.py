@@ -107,21 +107,30 @@ def read_release(call: Called, id: str) -> ReleaseEntry:
 @router.get("/releases/{id}/evaluation")
 def read_evaluation(call: Called, id: str, private: Private = False, table: OneTable = None) -> dict[str, Any]:
     """What everybody may know of a release; private: measured against the whole input."""
+    if private:
+        return _private(call, id, table, "evaluation")
     with call.reading() as db:
-        release = release_of(db, call.caller, id, "release.private" if private else "release.read")
-        if private:
-            return dict(releases.figures(db, call.service.files, release, table).get("evaluation") or {})
+        release = release_of(db, call.caller, id, "release.read")
         return _spoken(releases.part(release.summary, table), call.language)
 
 
 @router.get("/releases/{id}/manifest")
 def read_manifest(call: Called, id: str, private: Private = False, table: OneTable = None) -> dict[str, Any]:
     """What proves a release: input, project, models, digest."""
+    if private:
+        return _private(call, id, table, "manifest")
     with call.reading() as db:
-        release = release_of(db, call.caller, id, "release.private" if private else "release.read")
-        if private:
-            return dict(releases.figures(db, call.service.files, release, table).get("manifest") or {})
+        release = release_of(db, call.caller, id, "release.read")
         return dict(releases.part(release.manifest, table) if table else release.manifest)
+
+
+def _private(call: Call, id: str, table: str | None, what: str) -> dict[str, Any]:
+    """Figures that tell of suppressed records; who reads them is written down."""
+    with call.writing() as db:
+        release = release_of(db, call.caller, id, "release.private")
+        found = dict(releases.figures(db, call.service.files, release, table).get(what) or {})
+        call.audit(db, "release.private", release.id, what=what)
+    return found
 
 
 @router.get("/releases/{id}/data", response_class=Response, responses=downloads.answers(*downloads.TABLES))
