@@ -134,9 +134,11 @@ def answer(db: Db, call: Call, job: Job, whole: bool) -> JobAnswer:
         created=job.created, started=job.started, finished=job.finished,
     )  # fmt: skip
     if whole:
-        told.parameters = job.parameters
+        values = values_too(db, call.caller, job)
+        # What a question is about may be values of the table: those of a hierarchy that is tried.
+        told.parameters = job.parameters if values or not job.quick or job.user_id == call.caller.id else None
         told.step = _step(job, call.language)
-        told.error = None if job.error is None else _error(job.error, call.language, values_too(db, call.caller, job))
+        told.error = None if job.error is None else _error(job.error, call.language, values)
     return told
 
 
