@@ -27,6 +27,12 @@ STORES = ("sqlite", "postgresql")
 PASSWORD = "three blue herons"
 
 
+@pytest.fixture(autouse=True)
+def english(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands of earlier tests may have chosen another language."""
+    monkeypatch.setattr("velado.cli.language._chosen", None)
+
+
 @pytest.fixture(params=STORES)
 def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
     """Settings of a new, empty service on each kind of store."""

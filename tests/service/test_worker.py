@@ -238,7 +238,7 @@ def test_a_job_that_another_worker_took_over_is_let_go(bench: Bench) -> None:
             update(Job).where(Job.id == id).values(worker="another", attempt=2, lease=now() + timedelta(hours=1))
         )
     until(lambda: id not in worker.running)
-    assert not alive(child.pid)
+    until(lambda: not alive(child.pid))
     until(lambda: not bench.folders())
     assert (bench.job(id).state, bench.job(id).worker) == ("running", "another")
 
