@@ -111,8 +111,8 @@ def test_no_password_in_an_address(
     [
         "sqlite:///etc/passwd", "duckdb:///tmp/x", "/etc/passwd", "file:///etc/passwd", "http://169.254.169.254/",
         "postgresql://ana:${VELADO_STUDIO_KEY}@db/clinic", "postgresql://${USER}@db/clinic",
-        "postgresql://db/clinic?passfile=/root/.pgpass", "postgresql://db/clinic?sslkey=/etc/x", "postgresql://db/c?service=x",
-        "mysql://db/clinic?read_default_file=/root/.my.cnf", "postgresql://db/clinic#people", "", "postgresql://[::1/x",
+        "postgresql://db/clinic?passfile=/home/velado/.pgpass", "postgresql://db/clinic?sslkey=/etc/x", "postgresql://db/c?service=x",
+        "mysql://db/clinic?read_default_file=/home/velado/.my.cnf", "postgresql://db/clinic#people", "", "postgresql://[::1/x",
     ],
 )  # fmt: skip
 @SQLITE

@@ -65,9 +65,9 @@ def _show(jobs: list[dict[str, Any]]) -> None:
     for name in ("job", "kind", "state", "stage", "begun"):
         shown.add_column(told(name))
     for one in jobs:
-        step = one.get("step") or {}
+        step = (one.get("step") or {}) if one["state"] == "running" else {}
         stage = language(current().code).label("stage", step["stage"]) if step.get("stage") else ""
-        share = f" {100 * step['share']:.0f} %" if stage and one["state"] == "running" else ""
+        share = f" {100 * step['share']:.0f} %" if stage else ""
         started = str(one.get("started") or "")[:19].replace("T", " ")
         shown.add_row(
             plain(one["id"]), plain(one["kind"]), told(STATES[one["state"]]), plain(stage + share), plain(started)

@@ -146,7 +146,7 @@ def _require_result(db: Db, caller: Caller, job: Job, whole: bool) -> dict[str, 
 
 @router.post("/jobs/{id}/cancel", status_code=202)
 def cancel_job(call: Called, id: str) -> JobAnswer:
-    """End a job: one that waits at once, one that runs within a moment; nothing of it is published."""
+    """End a job: one that waits at once, one that runs within a moment, unless it has just published its result."""
     with call.writing() as db:
         job, whole = job_answer.find(db, call.caller, id)
         if not call.caller.may("jobs.manage"):
