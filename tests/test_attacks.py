@@ -19,7 +19,7 @@ from tables import Small, small_tables
 from velado import Hierarchy, InputError, KAnonymity, Lattice, Output, anonymize, attack
 from velado.attacks import ATTACKS, MEASURES, Attack, releases
 from velado.attacks.relation import narrower, related
-from velado.cli import attack as command
+from velado.attacks.words import figure_title
 from velado.models import MODELS, model_from
 from velado.questions.adversary import side_by_side
 from velado.questions.attack import RUN
@@ -713,7 +713,7 @@ def test_every_attack_is_registered_runs_and_can_be_shown() -> None:
     assert set(RUN) == set(ATTACKS) == {a.name for a in found}
     for a in found:
         assert json.loads(json.dumps(a.as_dict()))["name"] == a.name
-        assert all(command._words(name) for name in a.figures)
+        assert all(figure_title(name) for name in a.figures)
         assert a.succeeded == bool(a.prevented_by)
         assert all(p.model in MODELS or p.measure in MEASURES for p in a.prevented_by)
 

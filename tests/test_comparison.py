@@ -26,8 +26,8 @@ from velado import (
     balance,
     compare,
 )
-from velado.cli.grid import values
 from velado.evaluation import Comparison, Setting
+from velado.questions.grid import values
 from velado.report import save_comparison
 
 AGES = pa.table({"age": [str(a) for a in (21, 22, 25, 31, 31, 38, 52, 52, 57, 58)], "ill": list("ababcabcab")})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib
+import itertools
 import json
 import math
 import random
@@ -29,6 +30,7 @@ from tables import Small, model_strategy, small_tables, velado_model
 from velado import Column, Evaluation, InputError, KAnonymity, Lattice, NoSolution, Output, Project
 from velado.evaluation import Pair
 from velado.evaluation import queries as query_module
+from velado.evaluation.subsets import sets_of
 from velado.hierarchies import Cover, build
 from velado.hierarchies.labels import interval_of
 from velado.methods import Fixed
@@ -1122,6 +1124,37 @@ def test_only_the_measures_asked_for() -> None:
     assert list(everything.as_dict()) == ["schema", *KEYS, "published"]
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_sets_of_columns_by_brute_force(seed: int) -> None:
+    r, shown = random_release(seed)
+    found = velado.evaluate(
+        table(r.columns, r.original), table(r.columns, shown), r.columns, measures=["subsets"]
+    ).subsets
+    assert found is not None
+    sizes = [len(s.columns) for s in found]
+    assert sorted(sizes) == sorted(len(c) for c in sets_of(len(r.columns)))
+    # Rows of * in every column are suppressed records, unless all are.
+    released = [row for row in shown if set(row) != {"*"}] or list(shown)
+    for s in found:
+        places = [r.columns.index(c) for c in s.columns]
+        for told, rows in ((s.before, r.original), (s.after, released)):
+            groups = Counter(tuple(row[j] for j in places) for row in rows)
+            n = len(rows)
+            pairs = sum(a != b for a, b in itertools.combinations([tuple(row[j] for j in places) for row in rows], 2))
+            assert (told.groups, told.smallest) == (len(groups), min(groups.values()))
+            assert told.singled_out == sum(x == 1 for x in groups.values())
+            assert told.distinction == close(len(groups) / n)
+            assert told.separation == close(pairs / (n * (n - 1) / 2) if n > 1 else 0.0)
+    assert [s.before.singled_out for s in found] == sorted((s.before.singled_out for s in found), reverse=True)
+
+
+def test_sets_of_many_columns_are_small() -> None:
+    assert max(map(len, sets_of(12))) == 12
+    assert len([s for s in sets_of(12) if len(s) == 3]) == 220
+    assert [len(s) for s in sets_of(40)].count(2) == 0
+    assert list(sets_of(1)) == [(0,)]
+
+
 def test_measures_that_do_not_exist_or_do_not_apply() -> None:
     assert "'ks'" in refused("unknown-measure", SAMPLE, ANSWER, ["age"], measures=["kss"]).hint
     refused("no-numeric-column", SAMPLE, ANSWER, ["job"], measures=["ks"])
@@ -1372,6 +1405,8 @@ def test_the_terminal_shows_before_and_after(files: Path, main: Command) -> None
     ]
     assert all(any(line.startswith(title) for line in lines) for title in titles)
     assert sum(line.split()[-2:] == ["before", "after"] for line in lines if line) >= 4
+    ended = main("evaluate", "original.csv", "release.csv", "--qi", "age", "--measures", "subsets")
+    assert "age 4 0 1 2" in [" ".join(line.split()) for line in ended.out.splitlines()]
 
 
 def test_hierarchy_files_and_delimiters_of_the_command(tmp_path: Path, main: Command) -> None:

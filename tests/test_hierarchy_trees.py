@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from conftest import Command
 from tables import random_hierarchy
 from velado import InputError
-from velado.hierarchies import Branch, Hierarchy, branches, build, build_preview
+from velado.hierarchies import Branch, Hierarchy, branches, build, build_preview, described, distribution_of, outline
 from velado.i18n import Language
 from velado.report.charts.tree import tree
 from velado.report.formats.hierarchy import save_hierarchy_chart
@@ -237,3 +237,56 @@ def test_identifiers_are_not_previewed(write_project, main: Command) -> None:
     ended = main("hierarchy", "project.yaml", "name", "--preview")
     assert ended.code == 2
     assert "identifiers are not generalized and not shown" in ended.err
+
+
+@given(hierarchy=hierarchies(), kind=st.sampled_from(["tree", "groups", "rows"]))
+def test_a_hierarchy_is_described_by_its_values(hierarchy: Hierarchy, kind: str) -> None:
+    written = json.loads(json.dumps(described(hierarchy, kind)))
+    built = build("c", written, list(hierarchy.leaves))
+    assert sorted(built.with_root().rows()) == sorted(hierarchy.with_root().rows())
+
+
+def test_a_place_of_missing_values_is_described() -> None:
+    found = Hierarchy.from_rows("c", [["a", "known", "*"], [None, "unknown", "*"], ["*", "unknown", "*"]])
+    assert described(found) == {"rows": [["a", "known"], [None, "unknown"], ["*", "unknown"]]}
+    assert build("c", described(found), list(found.leaves)).rows() == found.rows()
+
+
+# What is chosen by
+
+
+@given(hierarchy=hierarchies())
+def test_an_outline_has_all_groups_side_by_side(hierarchy: Hierarchy) -> None:
+    found = outline(hierarchy)
+    for level, sizes in enumerate(found):
+        assert sizes is not None
+        assert Counter(sizes) == Counter(hierarchy.group_sizes(level).tolist())
+    for below, above in itertools.pairwise(found):
+        # Where a group ends, so does one of those below it.
+        assert set(itertools.accumulate(above or ())) <= set(itertools.accumulate(below or ()))
+    assert outline(hierarchy, 0) == [None] * hierarchy.levels
+
+
+@given(
+    values=st.dictionaries(
+        st.floats(-1e6, 1e6).map(lambda x: round(x, 2)), st.integers(1, 50), min_size=1, max_size=200
+    )
+)
+def test_a_distribution_has_all_records(values: dict[float, int]) -> None:
+    found = distribution_of({repr(value): records for value, records in values.items()} | {None: 3})  # type: ignore[arg-type]
+    assert found is not None
+    assert (found.low, found.high) == (min(values), max(values))
+    assert sum(found.records) == sum(values.values())
+    assert len(found.records) <= 121
+    for place, records in enumerate(found.records):
+        inside = [n for v, n in values.items() if place == int((v - found.start) / found.width + 1e-9)]
+        assert records == sum(inside)
+    for percent, value in enumerate(found.percentiles, start=1):
+        smaller = sum(n for v, n in values.items() if v <= value) * 100
+        assert smaller >= percent * sum(values.values())
+        assert value in values
+
+
+@pytest.mark.parametrize("values", [{}, {"a": 1}, {"1": 1, "x": 2}, {None: 4}])
+def test_other_values_have_no_distribution(values: dict[Any, int]) -> None:
+    assert distribution_of(values) is None

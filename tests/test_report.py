@@ -466,7 +466,7 @@ def test_numbers_of_the_original_need_enough_records() -> None:
     pair = pair_of(values, [1], {"intervals": [10, 100]})
     assert disclosure.original_number(pair, 0, 21.0, LIMITS) == disclosure.Shown(21.0)
     assert disclosure.original_number(pair, 0, 35.0, LIMITS).label == "30-39"
-    assert disclosure.original_number(pair, 0, 99.0, LIMITS) == disclosure.Shown()
+    assert disclosure.original_number(pair, 0, 99.0, LIMITS) == disclosure.HIDDEN
 
 
 def test_open_intervals_hide_the_limits_of_the_original() -> None:

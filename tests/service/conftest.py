@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import tempfile
 from collections.abc import Callable, Iterator
+from copy import copy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +15,18 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra 'studio' is not installed")
 
 from argon2 import PasswordHasher
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from starlette.datastructures import State
 
 from servers import postgresql
 from velado.service.accounts import passwords, tokens, users
 from velado.service.permissions import SCOPES
 from velado.service.service import Service
 from velado.service.settings import Settings, load
-from velado.service.store.tables import User
+from velado.service.store.store import FILE
+from velado.service.store.tables import Base, User
+from velado.service.web import app
 from velado.service.web.app import create_app
 
 NUMBERS = itertools.count()
@@ -33,16 +40,69 @@ def english(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("velado.cli.language._chosen", None)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def routes() -> Iterator[None]:
+    """The routes of the application are made once: every application shares them, with a service and a guard of its own."""
+    ready = cache(app._application)
+
+    def application() -> FastAPI:
+        made = copy(ready())
+        made.state, made.user_middleware, made.middleware_stack = State(), [], None
+        return made
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(app, "_application", application)
+        yield
+
+
 @pytest.fixture(params=STORES)
 def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    """Settings of a new, empty service on each kind of store."""
-    database = ""
+    """Settings of a new, empty service on each kind of store; who wants the service itself gets its tables ready made."""
+    folder, database, ready = tmp_path / "studio", "", "service" in request.fixturenames
     if request.param == "postgresql":
-        name = f"studio_{next(NUMBERS)}_{tmp_path.name.replace('-', '_').lower()[-20:]}"
-        with postgresql.connect() as connection:
-            connection.execute(f'CREATE DATABASE "{name}"')
-        database = postgresql.address(database=name)
-    return load(environment={}, folder=tmp_path / "studio", database=database, local_sockets=True)
+        database = postgresql.address(database=emptied() if ready else created(f"studio_{next(NUMBERS)}"))
+    elif ready:
+        folder.mkdir(mode=0o700)
+        (folder / FILE).write_bytes(tables_of_sqlite())
+        (folder / FILE).chmod(0o600)
+    return load(environment={}, folder=folder, database=database, local_sockets=True)
+
+
+def created(database: str) -> str:
+    """A new database without tables."""
+    with postgresql.connect() as connection:
+        connection.execute(f"CREATE DATABASE {database}")
+    return database
+
+
+@cache
+def tables_of_sqlite() -> bytes:
+    """A store without rows. Making its tables takes longer than most tests, which therefore copy them."""
+    with tempfile.TemporaryDirectory() as folder:
+        Service.open(load(environment={}, folder=Path(folder)), make=True).close()
+        return (Path(folder) / FILE).read_bytes()
+
+
+@cache
+def tables_of_postgresql() -> str:
+    """The database of all services, one after the other: making one takes longer than most tests."""
+    database = created("studio_of_tests")
+    address = postgresql.address(database=database)
+    with tempfile.TemporaryDirectory() as folder:
+        Service.open(load(environment={}, folder=Path(folder), database=address, local_sockets=True), make=True).close()
+    return database
+
+
+def emptied() -> str:
+    """That database, without the rows of the test before; nobody of that test may still be at work in it."""
+    database = tables_of_postgresql()
+    with postgresql.connect(database=database) as connection:
+        others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        connection.execute(f"SELECT pg_terminate_backend(pid, 5000) {others}")
+        # In this role rows are not asked who refers to them.
+        connection.execute("SET session_replication_role = replica")
+        connection.execute("; ".join(f"DELETE FROM {table.name}" for table in Base.metadata.sorted_tables))
+    return database
 
 
 @pytest.fixture
@@ -56,7 +116,7 @@ def service(settings: Settings) -> Iterator[Service]:
 @pytest.fixture
 def person(service: Service) -> Callable[..., TestClient]:
     """Make a user with roles, and a client that sends a token of all scopes (or of some)."""
-    app = create_app(service)
+    served = create_app(service)
 
     def make(*roles: str, name: str | None = None, scopes: Any = tuple(SCOPES)) -> TestClient:
         with service.store.writing() as db:
@@ -64,7 +124,7 @@ def person(service: Service) -> Callable[..., TestClient]:
             db.add(user)
             db.flush()
             _, text = tokens.make(db, user, "test", scopes, 1)
-        client = TestClient(app, headers={"Authorization": f"Bearer {text}"}, base_url="http://127.0.0.1")
+        client = TestClient(served, headers={"Authorization": f"Bearer {text}"}, base_url="http://127.0.0.1")
         client.user_id = user.id  # type: ignore[attr-defined]
         return client
 
@@ -80,10 +140,10 @@ def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def browser(service: Service, cheap: None) -> Callable[..., TestClient]:
     """A browser: of nobody, or of a user who has signed in with `PASSWORD`."""
-    app = create_app(service)
+    served = create_app(service)
 
     def make(name: str | None = None, *roles: str) -> TestClient:
-        client = TestClient(app, base_url=service.settings.url or "http://127.0.0.1")
+        client = TestClient(served, base_url=service.settings.url or "http://127.0.0.1")
         if name is not None:
             with service.store.writing() as db:
                 user = users.find(db, name) or users.create(db, name, roles, password=PASSWORD)

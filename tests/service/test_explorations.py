@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from fastapi.testclient import TestClient
@@ -17,6 +18,7 @@ from velado.service import explorations
 from velado.service.jobs import queue
 from velado.service.service import Service
 from velado.service.store.tables import AuditLine, Job, Project
+from velado.service.web.resources import explorations as resource
 
 Person = Callable[..., TestClient]
 API = "/api/v1"
@@ -153,6 +155,123 @@ def test_masked_arrays_are_made_part_by_part(people: People, monkeypatch: pytest
     found = pa.ipc.open_file(answer.content)
     assert (found.num_record_batches, found.read_all().equals(whole, check_metadata=True)) == (2, True)
     assert sorted(sizes) == [0, 2, 4]
+
+
+def test_nodes_between_levels_and_below_limits(people: People) -> None:
+    def ask(who: TestClient = people.owner, **params: Any) -> Any:
+        return who.get(f"{people.address}/nodes", params=params)
+
+    assert ask(limit=2, status="failing").json()["total"] == 3
+    assert levels(ask(loss=0.4)) == [[1, 1], [2, 0]]
+    assert levels(ask(suppressed=2, sort="suppressed", descending=True)) == [[1, 1], [2, 0], [2, 1]]
+    assert levels(ask(lowest="1,0", highest="2,0")) == [[1, 0], [2, 0]]
+    assert levels(ask(levels=["2,1", "0,0", "2,1"])) == [[0, 0], [2, 1]]
+    assert levels(ask(levels=["2,1", "0,0"], descending=True)) == [[2, 1], [0, 0]]
+    # The largest first, nodes without the figure last all the same.
+    assert levels(ask(sort="loss", descending=True)) == [[2, 1], [2, 0], [1, 1], [0, 0], [0, 1], [1, 0]]
+    # A filter tells no more than the figures do.
+    assert levels(ask(people.analyst, loss=0.4)) == []
+    assert levels(ask(people.analyst, suppressed=2)) == [[2, 1]]
+    for wrong in ("lowest", "highest", "levels"):
+        answer = ask(**{wrong: "9,9"})
+        assert (answer.status_code, answer.json()["fields"]["path"]) == (422, wrong)
+
+
+def test_arrays_for_browsers(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explorations, "BATCH", 4)
+    address = f"{people.address}/nodes?format=columns"
+    answer = people.owner.get(address)
+    found, items = answer.json(), people.owner.get(f"{people.address}/nodes").json()["items"]
+    assert (found["nodes"], found["columns"], found["sizes"], found["small"]) == (6, ["age", "sex"], [3, 2], {})
+    assert list(zip(*found["levels"].values(), strict=True)) == [tuple(item["levels"]) for item in items]
+    assert [found["statuses"][code] for code in found["status"]] == [item["status"] for item in items]
+    assert (found["minimal"], found["height"]) == ([0, 0, 0, 1, 0, 0], [0, 1, 1, 2, 2, 3])
+    for name, told in found["figures"].items():
+        figure, _, model = name.rstrip(")").partition("(")
+        said = [item[figure][model] if model else item[figure] for item in items]
+        assert told == [None if x is None else float(f"{x:.6g}") for x in said], name
+    assert "0.333333," in answer.text
+    assert "[100,60,40,2,1,0]" in answer.text
+    some = people.owner.get(f"{address}&figure=loss&figure=status").json()
+    assert (set(some["figures"]), some["status"], some["levels"]) == ({"loss"}, found["status"], {})
+    assert "height" not in some
+    wrong = people.owner.get(f"{address}&figure=beauty")
+    assert (wrong.status_code, wrong.json()["fields"]["path"]) == (422, "figure")
+
+
+def test_arrays_for_browsers_are_masked_and_known_by_their_tag(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = f"{people.address}/nodes?format=columns"
+    told = people.analyst.get(address).json()
+    items = people.analyst.get(f"{people.address}/nodes").json()["items"]
+    for name, told_of in told["figures"].items():
+        figure, _, model = name.rstrip(")").partition("(")
+        said = [item[figure][model] if model else item[figure] for item in items]
+        assert [isinstance(x, str) for x in said] == [bool(x) for x in told["small"].get(name, [0] * 6)], name
+        assert told_of == [None if x is None or isinstance(x, str) else float(f"{x:.6g}") for x in said], name
+    for packing in ("identity", "gzip"):
+        monkeypatch.setattr(resource, "WORTH_PACKING", 0)
+        answer = people.owner.get(address, headers={"Accept-Encoding": packing})
+        assert answer.headers.get("content-encoding", "identity") == packing
+        assert answer.json()["nodes"] == 6
+        same = {"Accept-Encoding": packing, "If-None-Match": answer.headers["etag"]}
+        assert people.owner.get(address, headers=same).status_code == 304
+        assert people.analyst.get(address, headers=same).status_code == 200
+        assert "Accept-Encoding" in answer.headers["vary"]
+
+
+def test_no_figure_is_null_as_the_job_writes_it() -> None:
+    table = at_hand.nodes()
+    for name in ("largest", "loss"):
+        filled = table[name].fill_null(float("nan"))
+        table = table.set_column(table.column_names.index(name), name, filled)
+    first, *_, last = explorations.rows(table, at_hand.HEAD)
+    assert (first["largest"], first["loss"], last["largest"], last["loss"]) == (None, None, 100, 0.9)
+    ranked = explorations.chosen(table, at_hand.HEAD, explorations.Filter(), "loss", None, descending=True)
+    assert ranked["height"].to_pylist() == [3, 2, 2, 0, 1, 1]
+
+
+def test_numbers_are_rounded_to_significant_digits() -> None:
+    numbers = [0.0, 0.3, 1 / 3, 2 / 3e-9, 123456789.5, -1.23456789e-12, 1.0, 999999.96]
+    told = explorations._rounded(np.array([*numbers, np.nan, np.inf]))
+    assert told[:-2].tolist() == [float(f"{x:.6g}") for x in numbers]
+    assert (
+        explorations._json_numbers(pa.chunked_array([[1.5, None, float("nan"), float("inf")]]), False)
+        == b"1.5,null,null,null"
+    )
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_another_method_and_one_of_several_tables_are_explored(service: Service, person: Person) -> None:
+    owner = person("steward")
+    mine = at_hand.rows_of(owner)
+    table = {"source": {"source": at_hand.source(service, mine)}, "columns": {"age": "quasi-identifier"}}
+    for document, where in (
+        ({"method": "mondrian", **table}, None),
+        ({"method": "mondrian", "tables": {"a": table, "b": table}}, "b"),
+    ):
+        project = at_hand.project(service, {mine: "owner"}, document)
+        lattice = {"lattice": {"suppression": 0.1}}
+        parameters = {"method": lattice, **({"table": where} if where else {})}
+        answer = owner.post(f"{API}/jobs", json={"kind": "explore", "project": project, "parameters": parameters})
+        assert answer.status_code == 202, answer.text
+        with service.store.reading() as db:
+            job = db.get_one(Job, answer.json()["id"])
+            made = (job.document or {})["tables"]["b"] if where else job.document or {}
+            assert (made["method"], db.get_one(Project, project).document) == (lattice, document)
+        done = at_hand.exploration(service, project, mine, document=job.document, parameters=parameters)
+        with service.store.writing() as db:
+            row = db.get_one(Job, done)
+            row.result = {**(row.result or {}), "table": where, "method": "lattice"}
+        told = owner.get(f"{API}/explorations/{done}").json()
+        assert (told["table"], told["method"]) == (where, "lattice")
+        id = owner.post(f"{API}/explorations/{done}/nodes/1,0/release").json()["job"]
+        with service.store.reading() as db:
+            released = db.get_one(Job, id).document or {}
+        fixed = {"fixed": {"levels": {"age": 1, "sex": 0}, "suppression": "5 records"}}
+        assert (released["tables"]["b"] if where else released)["method"] == fixed
+        assert not where or (released["method"], released["tables"]["a"]) == ("mondrian", table)
+    wrong = {"kind": "explore", "project": project, "parameters": {"method": "lattice", "table": "c"}}
+    assert owner.post(f"{API}/jobs", json=wrong).json()["code"] == "unknown-table"
 
 
 def test_a_path_has_a_distance_vector(people: People) -> None:

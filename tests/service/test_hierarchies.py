@@ -148,3 +148,48 @@ def test_others_do_not_see_them(shared: tuple[TestClient, TestClient, str], pers
     stranger = person("steward")
     assert stranger.get(place).status_code == 404
     assert stranger.post(f"{place}/age/preview", json={"description": {}}).status_code == 404
+
+
+def test_values_come_with_their_records_and_what_is_drawn(shared: tuple[TestClient, TestClient, str]) -> None:
+    owner, analyst, place = shared
+    cities = owner.get(f"{place}/city", params={"values": 100}).json()
+    ages = owner.get(f"{place}/age", params={"values": 2, "offset": 1}).json()
+    assert len(cities["records"]) == len(cities["rows"]) == cities["total"] == 2
+    assert cities["outline"][-1] == [2]
+    assert cities["distribution"] is None
+    assert sum(ages["distribution"]["records"]) == ages["levels"][-1]["most"]
+    assert ages["rows"] == owner.get(f"{place}/age", params={"values": 100}).json()["rows"][1:3]
+    tried = owner.post(
+        f"{place}/age/preview", json={"description": {"intervals": [10]}, "values": 1, "offset": 1}
+    ).json()
+    assert [row[0] for row in tried["rows"]] == [ages["rows"][0][0]]
+    assert len(owner.get(place, params={"values": 1}).json()["columns"]["age"]["rows"]) == 1
+    for told in (analyst.get(f"{place}/age", params={"values": 5}), analyst.get(place, params={"values": 1})):
+        assert not [key for key in ("outline", "records", "distribution", "rows") if f'"{key}"' in told.text]
+
+
+def test_dates_are_tried_in_a_format(service: Service, person: People, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, analyst = person("steward"), person("steward")
+    with Inline(service, monkeypatch):
+        id = make(owner, upload=upload(owner, b"day,n\n01/02/2020,1\n03/02/2020,2\n05/06/2021,3\n"))["id"]
+        ready(owner, id)
+        roles = {f"u{owner.user_id}": "owner", f"u{analyst.user_id}": "analyst"}  # type: ignore[attr-defined]
+        columns = {"day": {"role": "quasi-identifier", "type": "date", "format": "%m/%d/%Y"}}
+        place = f"{API}/projects/{share(service, id, columns, **roles)}/hierarchies/day/preview"
+        months = {"description": {"dates": ["month"]}, "values": 10}
+        assert len(owner.post(place, json=months).json()["rows"]) == 3
+        assert owner.post(place, json=months).json()["levels"][1]["groups"] == 3
+        assert owner.post(place, json={**months, "format": "%d/%m/%Y"}).json()["levels"][1]["groups"] == 2
+        # A format can be a value.
+        assert analyst.post(place, json={**months, "format": "01/02/2020"}).status_code == 403
+
+
+def test_a_hierarchy_is_a_file(shared: tuple[TestClient, TestClient, str]) -> None:
+    owner, analyst, place = shared
+    found = owner.get(f"{place}/diagnosis/file")
+    assert found.headers["content-type"].startswith("text/csv")
+    assert found.headers["content-disposition"].startswith("attachment")
+    rows = owner.get(f"{place}/diagnosis", params={"values": 100}).json()["rows"]
+    assert found.text == "".join(";".join(row) + "\n" for row in rows)
+    assert owner.get(f"{place}/diagnosis/file", params={"delimiter": ","}).text == found.text.replace(";", ",")
+    assert analyst.get(f"{place}/diagnosis/file").status_code == 403

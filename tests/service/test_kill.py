@@ -36,7 +36,7 @@ K = 5
 QUASI = ("age", "sex", "city")
 FILES = {
     "release.csv", "release.csv.manifest.json", "release.csv.private.json", "recoding.json", "private.json", "rows.parquet",
-    "classes.parquet",
+    "classes.parquet", "shape.json",
 }  # fmt: skip
 """What a release leaves in the folder of its job."""
 KEPT = {"studio.sqlite", "studio.sqlite-shm", "studio.sqlite-wal", "studio.key", "uploads", "sources", "jobs", "warm"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,7 @@ def test_kinds_are_those_of_the_specification() -> None:
         "hierarchy",
         "node",
         "rows",
+        "singled-out",
         "tables",
         "test",
     }
@@ -272,9 +274,17 @@ def test_several_tables_are_released_together(hand: AtHand, do: Any) -> None:
     things = {"release": {"folder": str(task.folder), "document": document, "result": found}}
     _, made = do("report", document, things=things, parameters={"table": "patients", "formats": ["xlsx"]})
     assert [file["name"] for file in made["files"]] == ["report.en.xlsx"]
-    with pytest.raises(InputError) as raised:
-        do("report", document, things=things)
-    assert raised.value.code == "unknown-table"
+    about, grid = {"table": "patients"}, {"grid": {"k": [2, 3]}}
+    assert len(do("compare", document, parameters={**about, **grid})[1]["settings"]) == 2
+    assert do("balance", document, parameters={**about, **grid, "conditions": {"loss": 1}})[1]["chosen"] == {"k": 3}
+    assert do("evaluate", document, things=things, parameters=about)[1]["released"] <= ROWS
+    same = {**things, "jobs": {task.job: {"folder": str(task.folder), "result": found}}}
+    joined = do("attack", document, things=same, parameters={**about, "only": ["releases"], "other": task.job})[1]
+    assert [tried["name"] for tried in joined["attacks"]] == ["releases"]
+    for kind, parameters_ in (("report", {}), ("compare", grid), ("attack", {})):
+        with pytest.raises(InputError) as raised:
+            do(kind, document, things=things, parameters=parameters_)
+        assert raised.value.code == "unknown-table"
 
 
 def test_a_chosen_node_is_released_and_reported(hand: AtHand, do: Any) -> None:
@@ -328,6 +338,9 @@ def test_a_release_is_evaluated_and_attacked(hand: AtHand, do: Any) -> None:
     people, other = hand.people(), hand.released({**document, "models": [{"k-anonymity": {"k": 2}}]})["release"]
     _, found = do("evaluate", document, things=things, parameters={"population": people, "queries": 100})
     assert {"ks", "queries", "journalist", "before", "after"} <= set(found)
+    _, found = do("evaluate", document, things=things, parameters={"measures": ["subsets"]})
+    assert found["subsets"][0]["before"]["singled_out"] > 0
+    assert "ks" not in found
     job = "8" * 24
     things["jobs"] = {job: {"kind": "run", **other}}
     wanted = {"external": people, "identity": "name", "other": job, "match": {}}
@@ -371,6 +384,9 @@ def test_all_nodes_and_one_of_them(hand: AtHand, do: Any) -> None:
     assert sum(size * n for size, n in node["sizes"]) == ROWS
     assert [c["records"] for c in node["classes"]] == sorted(c["records"] for c in node["classes"])
     assert len(node["examples"]["rows"]) == 4
+    assert {column: len(labels) for column, labels in node["labels"].items()} == {
+        column: min(8, head["labels"][column][level]) for column, level in zip(head["columns"], levels, strict=True)
+    }
     assert set(node["examples"]["columns"]) == {"birth_date", "sex", "city", "diagnosis"}
     kept = memory["exploration"][1]
     again = do("node", document, things=jobs, parameters={**wanted, "records": 0}, memory=memory)[1]
@@ -427,6 +443,47 @@ def test_all_problems_of_a_project_with_their_places(hand: AtHand, do: Any) -> N
     assert [p["code"] for p in found["problems"]] == ["unknown-reference"]
     _, found = do("checks", {**document, "columns": {**document["columns"], "none": "sensitive"}})
     assert [p["code"] for p in found["problems"]] == ["unknown-column"]
+
+
+def test_who_is_alone_in_an_unfinished_project(hand: AtHand, do: Any) -> None:
+    document = hand.hospital()
+    roles = {name: spec if isinstance(spec, str) else spec["role"] for name, spec in document["columns"].items()}
+    quasi = [name for name in patients().column_names if roles.get(name) == "quasi-identifier"]
+    memory: dict[str, Any] = {}
+    _, found = do("singled-out", document, memory=memory)
+    assert (found["columns"], found["records"]) == (quasi, ROWS)
+    counts = Counter(zip(*(patients()[name].to_pylist() for name in quasi), strict=True))
+    assert found["singled_out"] == sum(n for n in counts.values() if n == 1)
+    assert set(found["without"]) == set(quasi)
+    unfinished = {
+        "source": document["source"], "rest": "insensitive", "models": [{"k-anonymity": {"k": 0}}, {"nonsense": {}}],
+        "columns": {**document["columns"], "name": "insensitive", "gone": "quasi-identifier", "cost": {"role": "sensitive", "operation": {"round": "x"}}},
+    }  # fmt: skip
+    _, found = do("singled-out", unfinished, memory=memory)
+    named = {one["column"]: one for one in found["published"]}
+    assert named["name"]["dangers"][0] == "content"
+    assert set(named["name"]["reason"]) == {"en", "es", "pt"}
+    assert "cost" not in named
+    assert found["columns"] == quasi
+    with pytest.raises(InputError) as raised:
+        do("singled-out", {"columns": {}})
+    assert raised.value.code == "missing-key"
+
+
+def test_who_is_alone_in_one_of_several_tables(hand: AtHand, do: Any) -> None:
+    document = hand.hospital()
+    one = {"source": document["source"], "columns": {"sex": {"attribute": "gender"}}, "rest": "drop"}
+    several = {
+        "attributes": {"gender": {"role": "quasi-identifier"}}, "models": document["models"],
+        "tables": {"a": one, "b": {**one, "columns": {"sex": "insensitive"}}},
+    }  # fmt: skip
+    _, found = do("singled-out", several, parameters={"table": "a"})
+    assert (found["columns"], found["singled_out"], found["published"]) == (["sex"], 0, [])
+    _, found = do("singled-out", several, parameters={"table": "b"})
+    assert (found["columns"], [one["column"] for one in found["published"]]) == ([], ["sex"])
+    with pytest.raises(InputError) as raised:
+        do("singled-out", several)
+    assert raised.value.code == "unknown-table"
 
 
 # Appointments, studies

@@ -12,6 +12,7 @@ import pytest
 
 import velado
 from velado.models import MODELS
+from velado.questions.singled_out import singled_out
 from velado.results import encoded
 from velado.service.errors import Forbidden
 from velado.service.jobs.kinds import KINDS
@@ -103,7 +104,10 @@ def _attacked() -> dict[str, Any]:
 
 def _evaluated() -> dict[str, Any]:
     hierarchies = {name: c["hierarchy"] for name, c in COLUMNS.items() if "hierarchy" in c}
-    return velado.evaluate(table(), release().table, QI, ["diagnosis"], hierarchies=hierarchies).as_dict()
+    measures = (*velado.evaluation.MEASURES, *velado.evaluation.MORE)
+    return velado.evaluate(
+        table(), release().table, QI, ["diagnosis"], hierarchies=hierarchies, measures=measures
+    ).as_dict()
 
 
 def _hierarchy() -> dict[str, Any]:
@@ -131,6 +135,7 @@ MAKERS: dict[str, Any] = {
     "compare": lambda: velado.compare(_project(), {"k": [2, 3]}).as_dict(),
     "balance": lambda: velado.balance(_project(), {"loss": 1.0}, {"k": [2, 3]}).as_dict(),
     "hierarchy": _hierarchy,
+    "singled-out": lambda: encoded(singled_out(table(), QI, [velado.Column("diagnosis", "sensitive")], k=3)),
     "rows": lambda: {"columns": ["name"], "rows": [[NAME]]},
     "inspect": lambda: {"rows": 2, "columns": [{"name": NAME, "type": "text"}], "copied": True},
     "checks": lambda: {

@@ -36,7 +36,7 @@ CHECKS = [
 EXAMPLES = 60 if os.environ.get("VELADO_TORTURE") else 8
 WAITS = "wait"
 LONGEST = 4000
-QUICK = ("/checks", "/hierarchies", "/tables", "/test", "/nodes/{levels}")
+QUICK = ("/checks", "/singled-out", "/hierarchies", "/tables", "/test", "/nodes/{levels}")
 """Addresses that wait for a process: tried less often."""
 
 

@@ -76,6 +76,21 @@ def refused(answer: Any, status: int, code: str, path: str | None = None) -> dic
     return found
 
 
+def test_searched_by_name(person: Person) -> None:
+    steward = person("steward")
+    for name in ("Ward 3", "ward 12", "100 % of all", "a_b"):
+        made(steward, name=name)
+
+    def found(search: str) -> set[str]:
+        items = steward.get(f"{API}/projects", params={"search": search}).json()["items"]
+        return {one["name"] for one in items}
+
+    assert found("WARD") == {"Ward 3", "ward 12"}
+    assert found("%") == {"100 % of all"}
+    assert found("_") == {"a_b"}
+    assert len(found(" ")) == 4
+
+
 # How a project begins
 
 

@@ -81,6 +81,23 @@ def test_private_figures_are_for_owners_and_editors(people: People) -> None:
     assert read == ["evaluation", "manifest"] * 2
 
 
+def test_distributions_are_told_like_reports_and_whole_ones_to_owners_and_editors(people: People) -> None:
+    for role in (*PROJECT_ROLES, "auditor"):
+        found = people.get(role, "/distributions").json()
+        assert (found["records"], found["sizes"]) == (100, at_hand.SHAPE["sizes"]), role
+        assert found["answers"]["age"][0]["after"] == {"kind": "label", "number": None, "label": "30-39", "records": 2}
+        answer = people.get(role, "/distributions", private=True)
+        assert answer.status_code == (200 if role in ("owner", "editor") else 403), role
+    assert people.get("owner", "/distributions", private=True).json()["records"] == 102
+    assert people.get("stranger", "/distributions").status_code == 404
+    assert [detail for action, _, detail in people.audited() if action == "release.private"] == [
+        {"what": "distributions"}
+    ] * 3
+    people.approval()
+    told = {role: people.get(role, "/distributions").status_code for role in (*PROJECT_ROLES, "auditor")}
+    assert told == {"owner": 200, "editor": 200, "analyst": 200, "approver": 200, "reader": 409, "auditor": 200}
+
+
 def test_data_are_a_stream_with_a_safe_name_and_a_line_in_the_log(people: People) -> None:
     with people.service.store.writing() as db:
         db.get_one(Project, people.project).name = 'Ñu "x"\r\nSet-Cookie: a=b/../..\\'
@@ -172,6 +189,14 @@ def test_rows_and_classes_are_paged(people: People) -> None:
     assert classes["rows"] == [["30-39", "f", 2, 0.5], ["40-49", "m", 7, 1 / 7]]
     few = "fewer than 3"
     assert people.get("analyst", "/classes").json()["rows"] == [[None, None, few, None], ["40-49", "m", 7, 1 / 7]]
+    by_risk = people.get("owner", "/classes", sort="risk").json()
+    assert (by_risk["rows"], by_risk["total"]) == (classes["rows"][::-1], 2)
+    assert people.get("owner", "/classes", sort="age", descending=True, limit=1).json()["rows"] == [classes["rows"][1]]
+    # Where a small class would stand among the others is not told.
+    for descending in (True, False):
+        masked = people.get("analyst", "/classes", sort="records", descending=descending).json()["rows"]
+        assert masked[0] == [None, None, few, None]
+    assert people.get("owner", "/classes", sort="name").json()["code"] == "unknown-column"
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)

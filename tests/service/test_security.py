@@ -340,7 +340,7 @@ def test_no_page_answers_to_another_host(browser: Browser) -> None:
 def wanted_headers(answer: Any) -> None:
     headers = answer.headers
     assert headers["content-security-policy"] == CSP
-    assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "no-referrer")
+    assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "same-origin")
     assert headers["cross-origin-opener-policy"] == headers["cross-origin-resource-policy"] == "same-origin"
     assert "camera=()" in headers["permissions-policy"]
     assert not [name for name in headers if name.startswith("access-control-")]

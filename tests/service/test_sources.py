@@ -132,6 +132,67 @@ def test_options_are_read_again(person: People, worker: Inline) -> None:
 
 
 @SQLITE
+def test_what_was_wrong_can_be_mended(person: People, worker: Inline, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A problem says all that its mending needs: the lines, the tables of a database, the sheets of a workbook."""
+    steward = person("steward")
+    lines = [f"{i},{i % 3}" + (",9" if i in (7, 11) else "") for i in range(30)]
+    ragged = make(steward, upload=upload(steward, "\n".join(["a,b", *lines]).encode()))
+    problem = ready(steward, ragged["id"])["problem"]
+    assert (problem["code"], [one["line"] for one in problem["fields"]["lines"]]) == ("ragged-row", [9, 13])
+    database = make(steward, upload=upload(steward, sqlite("people", "visits"), "clinic.sqlite"))
+    assert ready(steward, database["id"])["problem"]["fields"]["tables"] == ["people", "visits"]
+    # The judge of releases reads files by their suffix, which uploads have not.
+    monkeypatch.setattr("velado.service.jobs.work.inspect.TRIED", 0)
+    book = make(steward, upload=upload(steward, workbook("first", "second"), "book.xlsx"))
+    assert ready(steward, book["id"])["problem"] is None
+    assert steward.get(f"{API}/sources/{book['id']}/profile").json()["sheets"] == ["first", "second"]
+
+
+@SQLITE
+def test_a_project_reads_missing_values_as_suggested(person: People, worker: Inline) -> None:
+    steward = person("steward")
+    data = "age,city\n" + "".join(f"{'?' if i % 20 == 0 else 20 + i % 30},{'ab'[i % 2]}\n" for i in range(60))
+    source = make(steward, upload=upload(steward, data.encode()))
+    assert ready(steward, source["id"])["problem"] is None
+    made = steward.post(f"{API}/projects", json={"source": source["id"]}).json()
+    assert made["document"]["source"] == {"source": source["id"], "missing": ["?"]}
+
+
+def sqlite(*tables: str) -> bytes:
+    import sqlite3
+
+    with sqlite3.connect(":memory:") as database:
+        for table in tables:
+            database.execute(f"CREATE TABLE {table} (id INTEGER, age INTEGER)")
+            database.executemany(f"INSERT INTO {table} VALUES (?, ?)", [(i, i % 9) for i in range(30)])
+    return bytes(database.serialize())
+
+
+def workbook(*sheets: str) -> bytes:
+    import xlsxwriter
+
+    written = io.BytesIO()
+    with xlsxwriter.Workbook(written) as book:
+        for name in sheets:
+            sheet = book.add_worksheet(name)
+            sheet.write_row(0, 0, ["id", "age"])
+            for i in range(1, 30):
+                sheet.write_row(i, 0, [i, i % 9])
+    return written.getvalue()
+
+
+@SQLITE
+def test_who_uses_a_source(service: Service, person: People) -> None:
+    steward, other = person("steward"), person("steward")
+    source = make(steward, sample="hospital", rows=50)
+    uses = f"{API}/sources/{source['id']}/projects"
+    assert steward.get(uses).json()["items"] == []
+    project = share(service, source["id"])
+    assert steward.get(uses).json()["items"] == [{"id": project, "name": "shared"}]
+    assert other.get(uses).status_code == 404
+
+
+@SQLITE
 def test_samples_are_for_learners(person: People, worker: Inline) -> None:
     learner = person("learner")
     source = make(learner, sample="hospital", rows=200)

@@ -299,6 +299,9 @@ def test_a_warm_process_of_another_version_forgets(bench: Bench, monkeypatch: py
     first = ask(bench, "project:x:1")
     second = ask(bench, "project:x:2")
     assert (second["pid"], second["asked"]) == (first["pid"], 1)
+    # What was counted in its tables stays; of another project nothing does.
+    assert second["of_table"] == 2
+    assert ask(bench, "project:y:1")["of_table"] == 1
 
 
 @SQLITE

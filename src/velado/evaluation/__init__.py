@@ -3,7 +3,7 @@
 from velado.evaluation.aggregates import aggregates, mode_with_suppressed
 from velado.evaluation.classes import ClassFigures, class_figures, released_figures
 from velado.evaluation.comparison import CONDITIONS, Balance, Comparison, Setting
-from velado.evaluation.evaluation import MEASURES, Evaluation, Wanted, check_numeric, evaluate, judge
+from velado.evaluation.evaluation import MEASURES, MORE, Evaluation, Wanted, check_numeric, evaluate, judge
 from velado.evaluation.learning import Outcome
 from velado.evaluation.pair import Pair, People
 from velado.evaluation.privacy import Check, check_frequency
@@ -14,6 +14,7 @@ from velado.evaluation.utility import Utility, precision, utility
 __all__ = [
     "CONDITIONS",
     "MEASURES",
+    "MORE",
     "Balance",
     "Check",
     "ClassFigures",

@@ -20,6 +20,7 @@ from velado.evaluation.pair import Pair
 from velado.evaluation.privacy import Check, check_classes, check_frequency, class_size
 from velado.evaluation.queries import QueryError, query_error
 from velado.evaluation.risk import Journalist, Risk, journalist, required_size, risk, smaller
+from velado.evaluation.subsets import Subset, subsets
 from velado.evaluation.uniqueness import Uniqueness, uniqueness
 from velado.evaluation.utility import ColumnUtility, Utility, utility
 from velado.frequency import FrequencyTable
@@ -30,7 +31,19 @@ from velado.results import IF_SET, Discreet, Result
 
 MEASURES = ("privacy", "aggregates", "ks", "queries")
 """The parts of an evaluation that may be asked for by name; utility and risk are always there."""
-WORK = {"utility": 2, "privacy": 2, "aggregates": 1, "ks": 1, "queries": 4, "learning": 40, "risk": 2, "fuzzy": 2}
+MORE = ("subsets",)
+"""Parts that are there only if they are asked for by name."""
+WORK = {
+    "utility": 2,
+    "privacy": 2,
+    "aggregates": 1,
+    "ks": 1,
+    "queries": 4,
+    "learning": 40,
+    "risk": 2,
+    "subsets": 4,
+    "fuzzy": 2,
+}
 """How long the parts take beside each other."""
 
 
@@ -65,6 +78,7 @@ class Evaluation(Result):
     journalist: Journalist | None = field(default=None, metadata=IF_SET)
     individual: dict[str, IndividualRisk] | None = field(default=None, metadata=IF_SET)
     uniqueness: dict[str, Uniqueness] | None = field(default=None, metadata=IF_SET)
+    subsets: tuple[Subset, ...] | None = field(default=None, metadata=IF_SET)
     fuzzy: FuzzyMeasures | None = field(default=None, metadata=IF_SET)
     people: dict[str, int] | None = field(default=None, metadata=IF_SET)
     published: tuple[Exposure, ...] | None = field(default=None, metadata=IF_SET)
@@ -99,7 +113,7 @@ def _about(verdict: Verdict) -> str:
 class Wanted(Discreet):
     """Which parts of an evaluation are computed, and with what.
 
-    ``measures`` are names of `MEASURES`; ``outcome`` asks for learning utility, ``population`` for the journalist's
+    ``measures`` are names of `MEASURES` or `MORE`; ``outcome`` asks for learning utility, ``population`` for the journalist's
     risk, ``people`` (how many of the population each distinct original row stands for) or ``fraction`` (of the
     population that was sampled) for individual risk, the latter for population uniqueness, too, before and after. ``order`` is
     the ℓ of the recursive c.
@@ -171,6 +185,8 @@ def evaluate(
             "before": uniqueness(pair.original.counts, wanted.fraction, at_risk.part(0.2, 0.6)),
             "after": uniqueness(pair.shown_sizes, wanted.fraction, at_risk.part(0.6, 1.0)),
         }
+    if "subsets" in wanted.measures:
+        parts["subsets"] = subsets(pair, begin("subsets"))
     if pair.people is not None:
         parts["people"] = {"count": pair.people.released, "smallest_class": int(min(pair.people.classes, default=0))}
     if pair.fuzzy is not None:

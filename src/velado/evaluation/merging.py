@@ -38,6 +38,16 @@ class ColumnSums(Discreet):
         self.whole += entropy[1]
         self.values.update(labels)
 
+    def join(self, other: ColumnSums) -> None:
+        """Add the sums of other parts."""
+        self.loss += other.loss
+        unknown = self.precision is None or other.precision is None
+        self.precision = None if unknown else (self.precision or 0.0) + (other.precision or 0.0)
+        self.generalized_loss += other.generalized_loss
+        self.lost += other.lost
+        self.whole += other.whole
+        self.values.update(other.values)
+
 
 class Merged:
     """Pairs that are parts of one table, added one by one."""
@@ -66,6 +76,17 @@ class Merged:
             labels = [x for x, n in zip(pair.covers[j].labels, pair.label_records[j], strict=True) if n]
             self.columns.setdefault(name, ColumnSums()).add(column, pair.records, entropy, labels)
             self.values_before[name] = column.values_before
+
+    def join(self, other: Merged) -> None:
+        """Add parts that were added up elsewhere."""
+        self.records += other.records
+        self.kept += other.kept
+        self.singled_out += other.singled_out
+        self.sizes.update(other.sizes)
+        self.alike.update(other.alike)
+        for name, sums in other.columns.items():
+            self.columns.setdefault(name, ColumnSums()).join(sums)
+        self.values_before.update(other.values_before)
 
     def evaluation(
         self, models: Sequence[PrivacyModel], verdicts: Sequence[Verdict], written: Counter[int]

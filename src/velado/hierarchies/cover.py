@@ -10,7 +10,7 @@ import numpy as np
 
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
-from velado.hierarchies.labels import Interval, intervals_of, leaf_notation, numbers_of, stands_for
+from velado.hierarchies.labels import Interval, intervals_of, stands_for
 from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.values import ROOT, Text
@@ -75,7 +75,7 @@ class Cover(Discreet):
                 )
         members: list[np.ndarray] = []
         levels: list[int] = []
-        numbers = numbers_of(hierarchy.leaves)
+        numbers = hierarchy.leaf_numbers
         intervals = _intervals(hierarchy, plain)
         unknown = []
         for i, label in enumerate(plain):
@@ -153,7 +153,7 @@ class Cover(Discreet):
         if scale is not None and scale.kind == "date":
             # Days written without separators look like numbers, and so do years that stand for them.
             return None
-        numbers = numbers_of(self.hierarchy.leaves)
+        numbers = self.hierarchy.leaf_numbers
         plain = all(x in (None, ROOT) or i is not None for x, i in zip(self.labels, self.intervals, strict=True))
         return numbers if plain else None
 
@@ -169,9 +169,10 @@ class Cover(Discreet):
         for i, interval in enumerate(self.intervals):
             if interval is None:
                 continue
-            under = self.numbers[self.under(i)]
-            limits[i, 0] = interval.low if np.isfinite(interval.low) else np.nanmin(under)
-            limits[i, 1] = interval.high if np.isfinite(interval.high) else np.nanmax(under)
+            limits[i] = interval.low, interval.high
+            if not np.isfinite(limits[i]).all():
+                under = self.numbers[self.under(i)]
+                limits[i] = np.where(np.isfinite(limits[i]), limits[i], [np.nanmin(under), np.nanmax(under)])
         return limits
 
     @cached_property
@@ -212,7 +213,7 @@ class Cover(Discreet):
 
 def _intervals(hierarchy: Hierarchy, labels: Sequence[Text]) -> list[Interval | None]:
     """What labels say: values of the column in its own notation, the others in the one that they share."""
-    notation = leaf_notation(hierarchy.leaves)
+    notation = hierarchy.leaf_notation
     values = [label in hierarchy.code and notation is not None for label in labels]
     others = iter(intervals_of([x for x, value in zip(labels, values, strict=True) if not value], notation))
     return [

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 import numpy as np
 
 from velado.errors import InputError, unwritable
+from velado.hierarchies.labels import leaf_notation, numbers_of
 from velado.hierarchies.scale import Scale
+from velado.numbers import Notation
 from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.values import ROOT, Text
@@ -115,6 +117,16 @@ class Hierarchy(Discreet):
     def leaves(self) -> tuple[Text, ...]:
         """The values of level 0."""
         return self.labels[0]
+
+    @cached_property
+    def leaf_numbers(self) -> np.ndarray | None:
+        """The leaves as numbers, if they are; read once, however many releases are labelled."""
+        return numbers_of(self.leaves)
+
+    @cached_property
+    def leaf_notation(self) -> Notation | None:
+        """How the leaves write their numbers, if they are."""
+        return leaf_notation(self.leaves)
 
     @cached_property
     def code(self) -> dict[Text, int]:
@@ -229,13 +241,7 @@ class Hierarchy(Discreet):
 
     def write(self, out: TextIO, delimiter: str = ";") -> None:
         """Write the rows as delimited text."""
-        rows = self.rows()
-        # The writer quotes what contains its line end; a lone carriage return ends lines for readers, too.
-        every = any("\r" in cell for row in rows for cell in row)
-        if every:
-            csv.writer(out, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(rows)
-        else:
-            csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)
+        write_rows(self.rows(), out, delimiter)
 
     def save(self, path: str | Path, delimiter: str = ";") -> None:
         """Write as a file that `hierarchies.build({'file': …})` reads back."""
@@ -248,3 +254,13 @@ class Hierarchy(Discreet):
                 self.write(out, delimiter)
         except OSError as error:
             raise unwritable(error, path) from None
+
+
+def write_rows(rows: Sequence[Sequence[str]], out: TextIO, delimiter: str = ";") -> None:
+    """Write the rows of a hierarchy as delimited text, as `Hierarchy.rows` gives them."""
+    # The writer quotes what contains its line end; a lone carriage return ends lines for readers, too.
+    every = any("\r" in cell for row in rows for cell in row)
+    if every:
+        csv.writer(out, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(rows)
+    else:
+        csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)

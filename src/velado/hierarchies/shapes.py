@@ -75,6 +75,40 @@ DEFINITIONS: dict[str, Any] = {
     )
 }
 """What shapes refer to."""
+OPTIONS: dict[str, dict[str, Sentence]] = {
+    "intervals": {
+        "widths": Sentence("width of the intervals at level 1, 2, …, each a multiple of the one before"),
+        "origin": Sentence("where an interval begins"),
+        "cuts": Sentence("limits of the intervals, a list for each level, each a part of the one before"),
+    },
+    "mask": {
+        "side": Sentence("where characters are hidden"),
+        "hide": Sentence("how many characters are hidden at level 1, 2, …; if absent, one more at each level"),
+        "fill": Sentence("length of the codes: zeros that a program lost are put before shorter ones"),
+    },
+    "path": {
+        "separator": Sentence("text between the components"),
+        "specific": Sentence("the end at which the most specific component stands"),
+        "keep": Sentence("how many components are left at level 1, 2, …; if absent, one fewer at each level"),
+    },
+    "prefix": {
+        "lengths": Sentence("how many characters are left at level 1, 2, …"),
+        "fill": Sentence("length of the codes: zeros that a program lost are put before shorter ones"),
+    },
+    "known": {
+        "list": Sentence("the list"),
+        "levels": Sentence("which of its levels; if absent, all of them"),
+        "language": Sentence("language of the labels of countries"),
+        "others": Sentence("name of a group for values that the list does not have; if absent, they are an error"),
+    },
+    "frequency": {
+        "least": Sentence("fewest records of a value that stands for itself at level 1, 2, …"),
+        "name": Sentence("name of the group of all others"),
+    },
+}  # fmt: skip
+"""What the options of builders mean."""
+EXPERT = frozenset({"origin", "fill", "language", "name"})
+"""Options that nearly everybody leaves as they are: forms show them on demand."""
 
 
 def builder_schema(name: str, language: str = "en") -> dict[str, Any]:
@@ -83,7 +117,31 @@ def builder_schema(name: str, language: str = "en") -> dict[str, Any]:
     >>> builder_schema("dates")["anyOf"][0]["enum"][:3]
     ['day', 'week', 'month']
     """
-    return {"description": Sentence(declaration_of(BUILDERS[name]).meaning).into(language), **_SHAPES[name]}
+    shape = {**_SHAPES[name]}
+    if "anyOf" in shape:
+        shape["anyOf"] = [_told(name, one, language) for one in shape["anyOf"]]
+    return {"description": Sentence(declaration_of(BUILDERS[name]).meaning).into(language), **shape}
+
+
+def _told(name: str, shape: dict[str, Any], language: str) -> dict[str, Any]:
+    """A form of a description, its options with what they mean."""
+    if "properties" not in shape:
+        return shape
+    properties = {
+        option: {"description": OPTIONS[name][option].into(language), **kind, **({"x-expert": True} if option in EXPERT else {})}
+        for option, kind in shape["properties"].items()
+    }  # fmt: skip
+    return {**shape, "properties": properties}
+
+
+def builder_options(name: str, language: str = "en") -> dict[str, dict[str, Any]]:
+    """The options of a builder that has any, as JSON Schemas by name: what a form asks for.
+
+    >>> list(builder_options("mask")), list(builder_options("intervals")), builder_options("tree")
+    (['side', 'hide', 'fill'], ['widths', 'origin', 'cuts'], {})
+    """
+    forms = builder_schema(name, language).get("anyOf", ())
+    return {option: kind for form in forms for option, kind in form.get("properties", {}).items()}
 
 
 def hierarchy_schema(language: str = "en") -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.results import Discreet
 from velado.sentences import Sentence
-from velado.values import Text
+from velado.values import ROOT, Text
 
 MOST_LINES = 100
 """Ends of branches that are shown."""
@@ -88,6 +89,52 @@ def _name(column: str, name: Any) -> str:
     return str(name)
 
 
+def described(hierarchy: Hierarchy, kind: str = "tree") -> dict[str, Any]:
+    """A description that lists the values of a hierarchy and builds the same one: as ``tree``, ``groups`` or ``rows``.
+
+    A group that a tree or groups cannot hold, such as one of missing values, makes it ``rows``. A leaf for missing values
+    that is alone is left out: where there are missing values it is there by itself.
+
+    >>> described(Hierarchy.from_rows("ill", [["flu", "lung", "*"], ["asthma", "lung", "*"], ["angina", "angina", "*"]]))
+    {'tree': {'lung': ['flu', 'asthma'], 'angina': None}}
+    >>> described(Hierarchy.from_rows("ill", [["flu", "lung"], ["asthma", "lung"], ["angina", "heart"]]), "groups")
+    {'groups': {'lung': ['flu', 'asthma'], 'heart': ['angina']}, 'top': False}
+    """
+    rooted = hierarchy.height > 0 and hierarchy.labels[-1] == (ROOT,) and len(hierarchy.labels[-2]) > 1
+    kept = [[hierarchy.labels[level][g] for g in hierarchy.maps[level]] for level in range(hierarchy.levels - rooted)]
+    rows = [row for row in zip(*kept, strict=True) if any(cell is not None for cell in row)]
+    top = {} if rooted or len(hierarchy.labels[-1]) == 1 else {"top": False}
+    texts = [[cell for cell in row if cell is not None] for row in rows]
+    listable = texts and all(len(row) == len(kept) and ROOT not in row for row in texts)
+    if kind == "groups" and listable and len(kept) > 1:
+        levels: list[dict[str, list[str]]] = [{} for _ in kept[1:]]
+        for row in texts:
+            for level, (member, group) in enumerate(pairwise(row)):
+                members = levels[level].setdefault(group, [])
+                if member not in members[-1:]:
+                    members.append(member)
+        found = [{name: list(dict.fromkeys(members)) for name, members in level.items()} for level in levels]
+        return {"groups": found[0] if len(found) == 1 else found, **top}
+    if kind == "tree" and listable and (not top or len(kept) > 1):
+        return {"tree": _mapping(texts), **top}
+    return {"rows": [list(row) for row in rows] or [[None]], **top}
+
+
+def _mapping(rows: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """What is under a group, by name: None where a leaf stands for itself up to there."""
+    parts: dict[str, list[Sequence[str]]] = {}
+    for row in rows:
+        parts.setdefault(row[-1], []).append(row[:-1])
+    return {name: _below(name, inside) for name, inside in parts.items()}
+
+
+def _below(name: str, rows: list[Sequence[str]]) -> Any:
+    if len(rows) == 1 and set(rows[0]) <= {name}:
+        return None
+    below = _mapping(rows)
+    return list(below) if all(one is None for one in below.values()) else below
+
+
 @dataclass(frozen=True, repr=False)
 class Branch(Discreet):
     """A group or value that is shown, with what is shown under it.
@@ -152,6 +199,21 @@ def _branch(
         left = every[len(shown) :]
         below.append(Branch(None, level - 1, int(sizes[level - 1][left].sum()), more=len(left)))
     return Branch(label, level, values, tuple(below))
+
+
+def outline(hierarchy: Hierarchy, most: int = MOST_LINES) -> list[list[int] | None]:
+    """Per level, how many values each group has: groups of one group stand together. None where there are more than ``most``.
+
+    >>> outline(Hierarchy.from_rows("ill", [["flu", "lung", "*"], ["angina", "heart", "*"], ["asthma", "lung", "*"]]))
+    [[1, 1, 1], [2, 1], [3]]
+    """
+    order = np.lexsort(hierarchy.maps)
+    found: list[list[int] | None] = []
+    for level, labels in enumerate(hierarchy.labels):
+        groups = hierarchy.maps[level][order]
+        ends = np.flatnonzero(np.diff(groups, append=-1)) + 1
+        found.append(np.diff(ends, prepend=0).tolist() if len(labels) <= most else None)
+    return found
 
 
 def _children(hierarchy: Hierarchy) -> list[list[np.ndarray]]:

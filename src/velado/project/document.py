@@ -24,6 +24,7 @@ from velado.schema import REST, Column
 from velado.sentences import Sentence
 from velado.tables import Source, Table
 from velado.tables.files import path_of
+from velado.tables.source import PLACES, said_of
 from velado.twins import TWINS
 
 VERSION = 1
@@ -344,8 +345,9 @@ class Project(Discreet):
                     shown[key] = list(value) if isinstance(value, tuple) else value
             columns[c.name] = shown
         options: dict[str, Any] = {**self._place(source), **source.options}
-        output = {k: getattr(self.output, k) for k in OUTPUT_KEYS if getattr(self.output, k) != getattr(Output(), k)}
-        output |= {} if self.output.in_memory else self._place(self.output)
+        said = [k for k in OUTPUT_KEYS if k not in PLACES and getattr(self.output, k) != getattr(Output(), k)]
+        place = {} if self.output.in_memory else self._place(self.output)
+        output = place | {k: list(v) if isinstance(v := getattr(self.output, k), tuple) else v for k in said}
         data: dict[str, Any] = {
             "source": options,
             "columns": columns,
@@ -362,10 +364,8 @@ class Project(Discreet):
 
     def _place(self, place: Source | Output) -> dict[str, Any]:
         """Where a table is, as a project file says it; no password."""
-        if place.database is not None:
-            return {"database": place.database.written}
-        if place.url is not None:
-            return {"path": place.url}
+        if elsewhere := said_of(place.database, place.url):
+            return elsewhere
         return {"path": self._relative(place.path) if place.path else Source.of(self.source).name}
 
     def _relative(self, path: Path) -> str:

@@ -10,13 +10,28 @@ from typing import Any
 from velado.errors import InputError, Problems
 from velado.sentences import Sentence
 from velado.tables import IF_EXISTS, ORDERS, Address, Sink, TableName, delimiter_of
-from velado.tables.address import check_elsewhere, is_database, with_table
+from velado.tables.address import check_elsewhere, is_cluster, is_database, with_table
 from velado.tables.files import path_of
-from velado.tables.source import FORMATS, HOLDS_TABLES, REMOTE, check_path, format_of, is_elsewhere, place_of, shown_url
+from velado.tables.source import (
+    CLUSTERED,
+    FORMATS,
+    HOLDS_TABLES,
+    REMOTE,
+    check_path,
+    cluster_of,
+    format_of,
+    is_elsewhere,
+    located,
+    place_of,
+    shown_url,
+)
 
 OUTPUT_KEYS = (
-    "path", "database", "table", "if_exists", "delimiter", "order", "suppressed", "guard", "recoding", "manifest",
+    "path", "database", "spark", "table", "format", "partition", "if_exists", "delimiter", "order", "suppressed", "guard",
+    "recoding", "manifest",
 )  # fmt: skip
+CLUSTER_KEYS = ("spark", "format", "partition")
+"""What is said of releases that Spark writes."""
 FILES = ("path", "recoding", "manifest")
 SUPPRESSED = ("drop", "star")
 
@@ -28,7 +43,8 @@ class Output:
     ``if_exists``: whether a table that is there is replaced. ``manifest``: the file of the private manifest of a table.
     ``order``: shuffle (default), keep, or sorted (reproducible byte for byte). ``suppressed``: drop (default)
     or star (the record stays as a row of ``*``). ``guard``: protect spreadsheets from texts that look like formulas.
-    ``recoding``: also save the recoding.
+    ``recoding``: also save the recoding. ``format`` and ``partition``: what a Spark cluster writes, and the columns by whose
+    values it keeps files apart.
     """
 
     path: Path | None = None
@@ -42,11 +58,18 @@ class Output:
     url: str | None = None
     if_exists: str = "fail"
     manifest: Path | None = None
+    format: str | None = None
+    partition: tuple[str, ...] = ()
 
     @property
     def in_memory(self) -> bool:
         """Whether the release goes nowhere."""
         return self.path is None and self.database is None and self.url is None
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether it is a DataFrame of Spark, which goes with the process."""
+        return self.database is not None and self.table is None and self.url is None
 
     @property
     def name(self) -> str | None:
@@ -74,6 +97,8 @@ class Output:
             recoding=self.recoding,
             own_manifest=self.manifest,
             evidence=True,
+            kind=self.format,
+            partition=self.partition,
         )
 
     def __post_init__(self) -> None:
@@ -104,10 +129,32 @@ class Output:
                 "output: delimiter must be one character and no quote, got {given}", given=repr(delimiter)
             )
             problems.add(InputError("bad-output", message), "delimiter")
+        self._check_cluster(problems)
         problems.done()
+
+    def _check_cluster(self, problems: Problems) -> None:
+        """What only clusters write."""
+        spark = self.database is not None and self.database.engine == "spark"
+        for key in ("format", "partition"):
+            if getattr(self, key) and not spark:
+                message = Sentence("output: '{key}' is for releases that Spark writes", key=key)
+                problems.add(InputError("bad-output", message, hint="Leave it out."), key)
+        if self.format is not None and self.format not in CLUSTERED:
+            problems.add(
+                InputError(
+                    "unknown-format",
+                    Sentence("unknown format '{format}'", format=self.format),
+                    hint=Sentence("Choose one of: {known}", known=list(CLUSTERED)),
+                ),
+                "format",
+            )
+        if not isinstance(self.partition, tuple) or not all(isinstance(name, str) for name in self.partition):
+            message = Sentence("output: 'partition' must be a list of columns, got {given}", given=repr(self.partition))
+            problems.add(InputError("bad-output", message), "partition")
 
     def _check_place(self, problems: Problems) -> None:
         """A table belongs to a database, and a database needs one."""
+        spark = self.database is not None and self.database.engine == "spark"
         holds = self.database is not None or (isinstance(self.path, Path) and format_of(self.path) in HOLDS_TABLES)
         where = self.database.text if self.database is not None else self.path
         if self.table is not None:
@@ -115,7 +162,7 @@ class Output:
                 if not isinstance(self.table, str) or not holds:
                     raise InputError("bad-output", "output: 'table' names a table of a database", file=where)
                 TableName.parse(self.table)
-        elif holds:
+        elif holds and not spark:
             problems.add(
                 InputError("no-table", "which table of the database?", file=where, hint="output: {database: …, table: schema.people_anonymous}"),
                 "table",
@@ -123,7 +170,7 @@ class Output:
         if self.url is not None:
             with problems.at("path"):
                 check_elsewhere(self.url)
-        if self.url is not None and format_of(Path(shown_url(self.url))) not in REMOTE:
+        if self.url is not None and not spark and format_of(Path(shown_url(self.url))) not in REMOTE:
             message = Sentence("files elsewhere are written as {known}", known=list(REMOTE))
             problems.add(InputError("bad-output", message, file=shown_url(self.url)), "path")
         if self.manifest is not None and not holds and self.url is None:
@@ -145,13 +192,22 @@ def _check_file(path: Path) -> None:
 def output_from(options: Mapping[str, Any], folder: Path) -> Output:
     """The output of a project file; paths are relative to its folder."""
     problems, found = Problems(), dict(options)
-    path, database = found.get("path"), found.pop("database", None)
+    path, database, spark = found.get("path"), found.pop("database", None), found.pop("spark", None)
     with problems.at("database"):
         if database is not None:
-            if path is not None:
+            if path is not None or spark is not None:
                 raise InputError("bad-output", "output is a path or a database, not both")
             found |= place_at(database, folder)
-    if is_elsewhere(path):
+    with problems.at("spark"):
+        if spark is not None:
+            found["database"] = cluster_of(spark)
+    if isinstance(found.get("partition"), (str, list)):
+        given = found["partition"]
+        found["partition"] = (given,) if isinstance(given, str) else tuple(given)
+    if spark is not None and path is not None:
+        with problems.at("path"):
+            found["url"] = located(found.pop("path"), folder)
+    elif is_elsewhere(path):
         found["url"] = found.pop("path")
     elif isinstance(path, str) and is_database(path):
         found |= {"path": None, **place_at(path, folder)}
@@ -177,6 +233,8 @@ def output_of(thing: str | Path | Mapping[str, Any] | Output | None) -> Output:
 def place_at(address: Any, folder: Path | None = None) -> dict[str, Any]:
     """Where a release goes that goes to a database; the table may stand behind the ``#`` of the address."""
     text, table = with_table(address) if isinstance(address, str) else (address, None)
+    if isinstance(text, str) and is_cluster(text) and table is not None and "/" in table:
+        return {"database": cluster_of(text), "url": located(table, folder)}
     found = place_of(text, folder)
     found.pop("format", None)
     return {**found, **({} if table is None else {"table": table})}

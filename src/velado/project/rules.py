@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from velado.errors import InputError, Problems
+from velado.methods.monotone import require_monotone
 from velado.operations import Given
 from velado.project.document import Project
 from velado.project.paths import check_paths
@@ -62,6 +63,9 @@ def check_described(project: Project, schema: Schema) -> None:
     if not project.light and project.method.divides:
         with problems.at("method"):
             _check_dividable(project, schema)
+    if not project.light and project.method.monotone_only:
+        with problems.at("method"):
+            require_monotone(project.method.name, project.models, getattr(project.method, "suppression", 0))
     problems.done()
 
 
@@ -71,6 +75,9 @@ def _check_models(project: Project, schema: Schema, problems: Problems) -> None:
         column = model.sensitive_column
         if column is not None and column not in schema.names("sensitive"):
             problems.add(not_sensitive(model.name, column), "models", number, model.name, "column")
+        elif column is not None:
+            with problems.at("models", number, model.name):
+                model.check_column(tree=schema[column].hierarchy is not None)
 
 
 def not_sensitive(model: str, column: str) -> InputError:

@@ -6,7 +6,7 @@ parts of a file say about each other, and about the table, `Project.check` tells
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from velado.errors import InputError, suggest
@@ -27,13 +27,13 @@ from velado.project.document import (
     UNITS,
     VERSION,
 )
-from velado.project.output import OUTPUT_KEYS, SUPPRESSED
+from velado.project.output import CLUSTER_KEYS, OUTPUT_KEYS, SUPPRESSED
 from velado.schema.columns import MISSING_RULES, PUBLISHED, REST, ROLES, TYPES
 from velado.sentences import Sentence
 from velado.tables import IF_EXISTS, ORDERS
 from velado.tables.address import FILES, SERVERS
 from velado.tables.formats.names import NAMES
-from velado.tables.source import FORMATS, OPTIONS
+from velado.tables.source import CLUSTERED, FORMATS, OPTIONS
 from velado.twins import TWINS
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -45,6 +45,7 @@ OPTIONAL_TEXT: Shape = {"type": ["string", "null"]}
 CHARACTER: Shape = {"type": ["string", "null"], "minLength": 1, "maxLength": 1}
 VALUE: Shape = {"type": ["string", "number", "boolean"]}
 OPTIONAL_PATH: Shape = {**PATH, "type": ["string", "null"]}
+SPARK: Shape = {"type": "string", "minLength": 1}
 DATABASE: Shape = {"type": "string", "pattern": "^(" + "|".join([*SERVERS, *FILES]) + ")://"}
 SUFFIXED = "^[^\\u0000]+\\.(" + "|".join("".join(f"[{c}{c.upper()}]" for c in suffix[1:]) for suffix in FORMATS) + ")$"
 
@@ -117,16 +118,14 @@ class _Parts:
             **self._kinds("operation", OPERATIONS),
             **self._kinds("model", MODELS),
             **self._kinds("method", METHODS),
-            "output": {"anyOf": [OUTPUT["path"][0], self._options(OUTPUT_KEYS, OUTPUT, [])]},
+            "output": {"anyOf": [OUTPUT["path"][0], *self._outputs()]},
             **DEFINITIONS,
         }
 
     def _said(self, shape: Shape, meaning: Sentence) -> Shape:
         return {"description": meaning.into(self.language), **shape}
 
-    def _options(
-        self, keys: tuple[str, ...], known: Mapping[str, tuple[Shape, Sentence]], required: list[str]
-    ) -> Shape:
+    def _options(self, keys: Sequence[str], known: Mapping[str, tuple[Shape, Sentence]], required: list[str]) -> Shape:
         properties = {key: self._said(*known[key]) for key in keys}
         return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
@@ -135,9 +134,20 @@ class _Parts:
         found = self._options(OPTIONS, SOURCE, [])
         return {
             **found,
-            "oneOf": [{"required": ["path"]}, {"required": ["database"]}],
+            "oneOf": [
+                {"required": ["path"], "properties": {"spark": False}},
+                {"required": ["database"]},
+                {"required": ["spark"], "properties": {"database": False}},
+            ],
             "not": {"required": ["table", "query"]},
         }
+
+    def _outputs(self) -> list[Shape]:
+        """A file or a table of a database; or what Spark writes."""
+        usual = [key for key in OUTPUT_KEYS if key not in CLUSTER_KEYS]
+        clustered = [key for key in OUTPUT_KEYS if key != "database"]
+        folder = {**OUTPUT, "path": (OPTIONAL_PATH, OUTPUT["path"][1])}
+        return [self._options(usual, OUTPUT, []), self._options(clustered, folder, ["spark"])]
 
     def _kinds(self, what: str, kinds: Mapping[str, type[Parametrized]]) -> Shape:
         """Every declared class, and one of them: its name alone, or its name with its parameters."""
@@ -215,9 +225,10 @@ UNIT_RULES: Shape = {"dependentSchemas": {UNITS[0]: {"properties": {UNITS[1]: {"
 SOURCE: dict[str, tuple[Shape, Sentence]] = {
     "path": (PATH, Sentence("the file, or its address")),
     "database": (DATABASE, Sentence("address of the database; the password as ${VARIABLE}")),
+    "spark": (SPARK, Sentence("the Spark cluster: spark://host:7077, connect://host:15002, local[*], yarn, k8s://…, session")),
     "table": (TEXT, Sentence("the table: people, or schema.people")),
     "query": (TEXT, Sentence("a query in the place of a table")),
-    "format": ({"enum": [*dict.fromkeys(FORMATS.values()), None]}, Sentence("format of the file; from its suffix if absent")),
+    "format": ({"enum": [*dict.fromkeys([*FORMATS.values(), *CLUSTERED]), None]}, Sentence("format of the file; from its suffix if absent")),
     "delimiter": (CHARACTER, Sentence("the character between two values; found out if absent")),
     "quote": (CHARACTER, Sentence("the quote character; found out if absent")),
     "encoding": (OPTIONAL_TEXT, Sentence("encoding of the text; found out if absent")),
@@ -241,7 +252,10 @@ COLUMN: dict[str, tuple[Shape, Sentence]] = {
 OUTPUT: dict[str, tuple[Shape, Sentence]] = {
     "path": ({"type": ["string", "null"], "pattern": SUFFIXED}, Sentence("the file of the release; its suffix decides the format")),
     "database": (DATABASE, Sentence("address of the database; the password as ${VARIABLE}")),
+    "spark": (SPARK, Sentence("the Spark cluster: spark://host:7077, connect://host:15002, local[*], yarn, k8s://…, session")),
     "table": (TEXT, Sentence("the table: people, or schema.people")),
+    "format": ({"enum": [*CLUSTERED, None]}, Sentence("format of what Spark writes; from the suffix if absent")),
+    "partition": ({"type": ["string", "array"], "items": TEXT}, Sentence("columns by whose values Spark keeps files apart")),
     "if_exists": ({"enum": list(IF_EXISTS), "default": IF_EXISTS[0]}, Sentence("a table that is there already: stop, or replace it")),
     "delimiter": ({**CHARACTER, "pattern": '^[^"\\r\\n]$'}, Sentence("the character between two values")),
     "order": ({"enum": list(ORDERS), "default": ORDERS[0]}, Sentence("order of the released records")),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from velado.project.document import ROWS
 from velado.sentences import Sentence, into, joined
 from velado.tables import Source, TableName
-from velado.tables.source import format_of
+from velado.tables.source import format_of, said_of
 
 if TYPE_CHECKING:
     from velado.questions.inspect import Inspection
@@ -111,15 +111,20 @@ def release_place(source: Source, target: Path, beside: bool = True) -> dict[str
         short = table.name.encode()[: LONGEST - len(f"{ENDING}_manifest")].decode(errors="ignore")
         return {**_place(source, target), "table": str(replace(table, name=short + ENDING))}
     suffix = "" if source.table is not None else Path(source.short_name).suffix
+    if source.database is not None and source.url is not None and beside:
+        # What a cluster reads is too large to be brought here.
+        there = _place(source, target)
+        return {**there, "path": f"{there['path'].rstrip('/').removesuffix(suffix)}{ENDING}{suffix}"}
     return {"path": f"{source.stem}{ENDING}{suffix if suffix.lower() in KEPT else '.csv'}"}
 
 
 def _place(source: Source, target: Path) -> dict[str, Any]:
     """Where a table is, as the project file says it."""
-    if source.database is not None:
-        return {"database": source.database.written}
-    if source.url is not None:
-        return {"path": source.url}
+    if elsewhere := said_of(source.database, source.url):
+        here = (source.url or "").removeprefix("file://")
+        if source.database is not None and here != (source.url or ""):
+            elsewhere["path"] = os.path.relpath(here, target.resolve().parent)
+        return elsewhere
     assert source.path is not None
     return {"path": os.path.relpath(source.path.resolve(), target.resolve().parent)}
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from velado.errors import InputError, NoSolution, shown, suggest
-from velado.evaluation import MEASURES, Evaluation, Outcome, Pair, Wanted, check_numeric, judge
+from velado.evaluation import MEASURES, MORE, Evaluation, Outcome, Pair, Wanted, check_numeric, judge
 from velado.evaluation import evaluate as evaluate_pair
 from velado.evaluation.exposure import Exposure
 from velado.frequency import FrequencyTable, Sensitive
@@ -70,7 +70,7 @@ def evaluate(
     read as what they say: intervals, masks, parts, sets, ``*``. A ``project`` gives roles, hierarchies and
     models instead; its own source and output are used where a table is None. Rows of the release that show ``*`` in
     every quasi-identifier count as suppressed, unless all do. ``measures`` are names of `MEASURES` (all of them if
-    None); ``target`` asks for learning utility, ``population`` for the journalist's risk, ``weights`` (a column)
+    None) and ``subsets``, which tells how far sets of quasi-identifiers single records out; ``target`` asks for learning utility, ``population`` for the journalist's risk, ``weights`` (a column)
     or ``fraction`` (of the population) for individual risk and population uniqueness. ``twins``: fold or distinct,
     whether spellings of one sensitive value count as one. ``person`` names the column whose equal values are one person's
     rows: k and risk then count people; a project says that itself.
@@ -93,10 +93,11 @@ def evaluate(
         raise InputError("no-table", "two tables are needed: the original and its release")
     _check_numbers(queries=queries, seed=seed, fraction=fraction)
     for name in measures or ():
-        if name not in MEASURES:
+        if name not in (*MEASURES, *MORE):
             raise InputError(
-                "unknown-measure", Sentence("there is no measure '{name}'", name=name), hint=suggest(name, MEASURES)
-            )
+                "unknown-measure", Sentence("there is no measure '{name}'", name=name),
+                hint=suggest(name, (*MEASURES, *MORE)),
+            )  # fmt: skip
     follow = (progress or Progress()).through(open=1, count=4, measure=8)
     session = Session(follow("open"))
     with open_table(original, folder, session) as table:

@@ -26,7 +26,7 @@ WAIT = 10
 Told = Callable[[str, str], None]
 
 
-def run(settings: Settings, *, browser: bool, told: Told) -> None:
+def run(settings: Settings, application: serving.Application, *, browser: bool, told: Told) -> None:
     """Serve until Ctrl-C. Where it runs already, the browser is led there."""
     if settings.host not in LOOPBACK:
         raise InputError(
@@ -39,17 +39,17 @@ def run(settings: Settings, *, browser: bool, told: Told) -> None:
             if mine is None:
                 _lead(service, _running(settings.folder), browser, told)
             else:
-                _serve(service, mine, browser, told)
+                _serve(service, application, mine, browser, told)
     finally:
         service.close()
 
 
-def _serve(service: Service, state: Path, browser: bool, told: Told) -> None:
+def _serve(service: Service, application: serving.Application, state: Path, browser: bool, told: Told) -> None:
     listening = serving.listen(service.settings)
     address = serving.address_of(listening)
     with _worker(service.settings):
         state.write_text(json.dumps({"address": address}), encoding="utf-8")
-        serving.serve(service, listening, lambda: _lead(service, address, browser, told))
+        serving.serve(service, application, listening, lambda: _lead(service, address, browser, told))
 
 
 def _lead(service: Service, address: str, browser: bool, told: Told) -> None:

@@ -127,12 +127,18 @@ def _of_source(db: Db, caller: Caller, given: Mapping[str, Any], language: str) 
             "source-not-ready", "the source was not inspected yet, or could not be read", hint="Wait for its job.",
             fields={"state": source.state},
         )  # fmt: skip
-    document = suggested.get("document", suggested)
-    return Begun("source", {**EMPTY, **document, "source": _named(source)}, name=_name(source.name))
+    # Where no project that runs was found there is a problem instead of a document: columns are described by hand.
+    document = suggested.get("document", {} if "problem" in suggested else suggested)
+    return Begun("source", {**EMPTY, **document, "source": _named(source, document)}, name=_name(source.name))
 
 
-def _named(source: Source) -> dict[str, str]:
-    return {"source": source.id}
+def _named(source: Source, document: Mapping[str, Any]) -> dict[str, Any]:
+    """A source as its document names it, with the texts that stand for missing values in it."""
+    said = document.get("source")
+    return {
+        "source": source.id,
+        **({"missing": said["missing"]} if isinstance(said, Mapping) and said.get("missing") else {}),
+    }
 
 
 BEGINS = {

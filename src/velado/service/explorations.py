@@ -7,7 +7,11 @@ suppressed records, the highest risk.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -106,25 +110,64 @@ class _Sent(io.RawIOBase):
         return b"".join(parts)
 
 
-def chosen(table: pa.Table, status: Sequence[str], sort: str, top: int | None) -> pa.Table:
-    """The nodes with one of the statuses, in order; satisfying ones include the minimal ones and the optimal one.
+@dataclass(frozen=True)
+class Filter:
+    """Which nodes are wanted: with one of the statuses, at most so much loss and so many suppressed records, no level below
+    ``lowest`` and none above ``highest``, or exactly the ``nodes`` that are named. A figure that is hidden is not at most
+    anything."""
+
+    status: Sequence[str] = ()
+    loss: float | None = None
+    suppressed: int | None = None
+    lowest: Levels | None = None
+    highest: Levels | None = None
+    nodes: Sequence[Levels] | None = None
+
+
+def chosen(
+    table: pa.Table, head: Mapping[str, Any], wanted: Filter, sort: str, top: int | None, *, descending: bool = False
+) -> pa.Table:
+    """The nodes that are wanted, in order; satisfying ones include the minimal ones and the optimal one.
 
     Nodes without the figure by which they are sorted come last, ties by objective, height and level vector.
     """
-    for word, known, path in (*((w, STATUSES, "status") for w in status), (sort, SORTS, "sort")):
+    _check_words((*((w, STATUSES, "status") for w in wanted.status), (sort, SORTS, "sort")))
+    table = table.append_column("number", pa.array(np.arange(table.num_rows)))
+    if wanted.nodes is not None:
+        table = table.take(pa.array(sorted(_number(one, head) for one in set(wanted.nodes)), pa.int64()))
+    masks = list(_masks(table, head, wanted))
+    if masks:
+        table = table.filter(reduce(pc.and_, masks))
+    if sort != "levels":
+        keys = dict.fromkeys((sort, "objective", "height", "number"))
+        table = table.sort_by([(key, "descending" if descending and key == sort else "ascending") for key in keys])
+    elif descending:
+        table = table.sort_by([("number", "descending")])
+    return table if top is None else table.slice(0, top)
+
+
+def _check_words(words: Iterable[tuple[str, Sequence[str], str]]) -> None:
+    """Raise for a word that is none of those that are known."""
+    for word, known, path in words:
         if word not in known:
             message = Sentence("'{word}' is none of: {known}", word=word, known=list(known))
             raise Invalid("bad-option", message, hint=suggest(word, known), fields={"path": path})
-    table = table.append_column("number", pa.array(np.arange(table.num_rows)))
-    if status:
-        mask = _having(table, status[0])
-        for word in status[1:]:
-            mask = pc.or_(mask, _having(table, word))
-        table = table.filter(mask)
-    if sort != "levels":
-        keys = dict.fromkeys((sort, "objective", "height", "number"))
-        table = table.sort_by([(key, "ascending") for key in keys])
-    return table if top is None else table.slice(0, top)
+
+
+def _number(levels: Levels, head: Mapping[str, Any]) -> int:
+    return int(np.ravel_multi_index(levels, tuple(head["levels"])))
+
+
+def _masks(table: pa.Table, head: Mapping[str, Any], wanted: Filter) -> Iterator[Any]:
+    """What each condition leaves of the nodes."""
+    if wanted.status:
+        yield reduce(pc.or_, (_having(table, word) for word in wanted.status))
+    for name, most in (("loss", wanted.loss), ("suppressed", wanted.suppressed)):
+        if most is not None:
+            yield pc.less_equal(table[name], most)
+    for bound, holds in ((wanted.lowest, pc.greater_equal), (wanted.highest, pc.less_equal)):
+        for column, level in zip(head["columns"], bound or (), strict=False):
+            yield holds(table[f"level({column})"], level)
 
 
 def _having(table: pa.Table, status: str) -> Any:
@@ -134,18 +177,93 @@ def _having(table: pa.Table, status: str) -> Any:
     return pc.less_equal(table["status"], number) if status == "satisfying" else pc.equal(table["status"], number)
 
 
+PARTS = ("levels", "height", "status", "minimal")
+"""What is told of nodes beside figures."""
+DIGITS = 6
+"""Significant digits of figures in arrays of JSON."""
+
+
+def parts_of(table: pa.Table, wanted: Sequence[str]) -> tuple[str, ...]:
+    """The arrays that are asked for, in the order of the table; none named: all of them."""
+    figures = [name for name in table.column_names if name not in PARTS and not name.startswith(("level(", "small("))]
+    known = (*PARTS, *figures)
+    _check_words((word, known, "figure") for word in wanted)
+    return tuple(name for name in known if not wanted or name in wanted)
+
+
+def column_pieces(table: pa.Table, head: Mapping[str, Any], parts: Sequence[str], *, masked: bool) -> Iterator[bytes]:
+    """All nodes as one JSON object of arrays, piece by piece: only one piece is in memory at a time."""
+    seen = without_small if masked else lambda batch: batch
+    small = [c.removeprefix("small(")[:-1] for c in seen(table.slice(0, 0)).column_names if c.startswith("small(")]
+    whole = frozenset(head.get("whole", ()))
+
+    def array(name: str) -> Iterator[bytes]:
+        yield b"["
+        for first in range(0, table.num_rows, BATCH):
+            yield (b"," if first else b"") + _json_numbers(seen(table.slice(first, BATCH))[name], name in whole)
+        yield b"]"
+
+    about = {"nodes": table.num_rows, "columns": head["columns"], "sizes": head["levels"], "statuses": STATUSES}
+    yield json.dumps(about, ensure_ascii=False)[:-1].encode()
+    for part in parts:
+        if part in PARTS[1:]:
+            yield b',"%s":' % part.encode()
+            yield from array(part)
+    groups = {
+        "levels": {c: f"level({c})" for c in head["columns"]} if "levels" in parts else {},
+        "figures": {name: name for name in parts if name not in PARTS},
+        "small": {name: f"small({name})" for name in parts if name in small},
+    }
+    for group, names in groups.items():
+        yield b',"%s":{' % group.encode()
+        for i, (key, name) in enumerate(names.items()):
+            yield (b"," if i else b"") + json.dumps(key, ensure_ascii=False).encode() + b":"
+            yield from array(name)
+        yield b"}"
+    yield b"}"
+
+
+def _json_numbers(column: Any, whole: bool) -> bytes:
+    """The numbers of an array without its brackets, rounded; null for what is not there or is hidden."""
+    whole = whole or not pa.types.is_floating(column.type)
+    numbers = column.cast(pa.float64()).to_numpy()
+    if not whole:
+        numbers = _rounded(numbers)
+    there = np.isfinite(numbers)
+    if whole and there.all():
+        cells: list[Any] = numbers.astype(np.int64).tolist()
+    else:
+        cells = [
+            (int(x) if whole else x) if ok else None for x, ok in zip(numbers.tolist(), there.tolist(), strict=True)
+        ]
+    return json.dumps(cells, separators=(",", ":"))[1:-1].encode()
+
+
+def _rounded(numbers: np.ndarray) -> np.ndarray:
+    """Numbers with `DIGITS` significant digits, each the nearest one to its decimal: it is written with no more digits."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        places = DIGITS - 1 - np.floor(np.log10(np.abs(numbers)))
+        factor = 10.0 ** np.clip(np.abs(places), 0, 300)
+        found = np.where(places >= 0, np.round(numbers * factor) / factor, np.round(numbers / factor) * factor)
+    return np.where(numbers == 0, 0.0, found)
+
+
+def packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Pieces as a stream of gzip."""
+    packing = zlib.compressobj(level=5, wbits=31)
+    for piece in pieces:
+        if done := packing.compress(piece):
+            yield done
+    yield packing.flush()
+
+
 def rows(table: pa.Table, head: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Nodes as JSON; what is too small to be told is a text."""
     columns, whole = head["columns"], frozenset(head.get("whole", ()))
     found = []
     for row in table.to_pylist():
         told = {
-            name: FEWER
-            if row.get(f"small({name})")
-            else int(value)
-            if name in whole and isinstance(value, float)
-            else value
-            for name, value in row.items()
+            name: FEWER if row.get(f"small({name})") else _told(value, name in whole) for name, value in row.items()
         }
         found.append({
             "levels": [row[f"level({c})"] for c in columns], "height": row["height"], "minimal": bool(row["minimal"]),
@@ -153,6 +271,15 @@ def rows(table: pa.Table, head: Mapping[str, Any]) -> list[dict[str, Any]]:
             "achieved": _of(told, "achieved("), "reached": _of(told, "reached("),
         })  # fmt: skip
     return found
+
+
+def _told(value: Any, whole: bool) -> Any:
+    """A figure; null where there is none, which stands as NaN in the file."""
+    if not isinstance(value, float):
+        return value
+    if value != value:
+        return None
+    return int(value) if whole else value
 
 
 def _of(row: Mapping[str, Any], prefix: str) -> dict[str, Any]:
@@ -178,4 +305,20 @@ def vector(text: str, head: Mapping[str, Any], path: str = "levels") -> Levels:
 def fixed(document: Mapping[str, Any], head: Mapping[str, Any], levels: Levels) -> dict[str, Any]:
     """The document that releases a node: its levels, and no more suppressed records than the exploration allowed."""
     chosen = dict(zip(head["columns"], levels, strict=True))
-    return {**document, "method": {"fixed": {"levels": chosen, "suppression": f"{int(head['limit'])} records"}}}
+    method = {"fixed": {"levels": chosen, "suppression": f"{int(head['limit'])} records"}}
+    return with_method(document, head.get("table"), method)
+
+
+def with_method(document: Mapping[str, Any], table: str | None, method: Any) -> dict[str, Any]:
+    """A document with another method, of one of its tables if it has several."""
+    tables = document.get("tables")
+    if not isinstance(tables, Mapping):
+        return {**document, "method": method}
+    if table not in tables:
+        raise Invalid(
+            "unknown-table",
+            "which table of the project?",
+            hint=suggest(table or "", list(tables)),
+            fields={"path": "table"},
+        )
+    return {**document, "tables": {**tables, table: {**tables[table], "method": method}}}

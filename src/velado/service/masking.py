@@ -235,6 +235,7 @@ _fuzzy: Rule = obj(
     classes=number, q=count, cardinality=by_name(count), normal=plain, robust=plain,
     sensitive=by_name(obj(l=number, t=number, t_smallest=number, t_ordered=number, t_ordered_smallest=number)),
 )  # fmt: skip
+_told_apart: Rule = obj(groups=number, smallest=count, singled_out=count)
 _of_release: dict[str, Rule] = {
     "schema": plain, "rows": count, "released": count, "suppressed": count, "starred": count, "classes": number,
     "class_size": _size, "utility": _utility, "columns": _loss_of_columns, "risk": _risk, "people": by_name(count),
@@ -259,6 +260,7 @@ _of_release: dict[str, Rule] = {
         obj(mean=risk, highest=risk, expected_reidentifications=count, higher=count, higher_and_above_threshold=count)
     ),
     "uniqueness": by_name(obj(fraction=number, population=count, sample_uniques=count, chosen=plain)),
+    "subsets": each(obj(columns=_columns, before=_told_apart, after=_told_apart)),
 }  # fmt: skip
 
 
@@ -458,7 +460,7 @@ RULES: Mapping[str, Rule] = {
     "explore": obj(
         schema=plain, project=plain, columns=_columns, levels=each(number), labels=by_name(each(number)), rows=count,
         limit=number, objective=plain, person=plain, models=any_plain, counts=by_name(number), nodes=number,
-        statuses=each(plain), optimal=_node, figures=_columns, whole=_columns,
+        statuses=each(plain), optimal=_node, figures=_columns, whole=_columns, table=plain, method=plain,
     ),
     "node": _one_node,
     "evaluate": _evaluation,
@@ -481,6 +483,10 @@ RULES: Mapping[str, Rule] = {
     ),
     "report": obj(files=each(obj(name=plain, format=plain, language=plain, bytes=number))),
     "hierarchy": obj(columns=_hierarchies),
+    "singled-out": obj(
+        columns=_columns, k=number, records=count, singled_out=count, few=count, people=plain, without=by_name(count),
+        combinations=each(obj(columns=_columns, singled_out=count)), published=_published,
+    ),
     "checks": obj(
         problems=each(
             obj(code=plain, column=plain, message=by_name(plain), hint=by_name(plain), fields=obj(path=plain))

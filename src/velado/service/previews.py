@@ -19,6 +19,9 @@ def check_preview(document: Mapping[str, Any], asked: Mapping[str, Any]) -> None
     For who may not read records: how many of the listed values the table has would tell who is in it.
     """
     described = asked.get("description")
+    if asked.get("format") is not None:
+        # A format that is written out in full is a value.
+        raise Forbidden("records.read")
     if described is None:
         return
     role = _role(document, asked.get("table"), asked.get("column"))

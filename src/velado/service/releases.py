@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session as Db
@@ -63,6 +63,13 @@ def check_given_out(release: Release, settings: Settings) -> None:
         raise Conflict(
             "not-approved", "a second person must approve the release first", hint="Ask an approver of the project."
         )
+
+
+def check_evidence(db: Db, caller: Caller, release: Release, settings: Settings) -> None:
+    """Who judges a release, or works in its project, reads what is told of it before it is approved and after; nobody else."""
+    before = {"results.read", "release.approve"} & caller.actions_in(db, release.project_id)
+    if not before and not caller.may("evidence.read"):
+        check_given_out(release, settings)
 
 
 def approve(db: Db, caller: Caller, release: Release) -> None:
@@ -141,7 +148,7 @@ def folder(db: Db, files: Files, release: Release) -> Path:
 
 
 def file_of(db: Db, files: Files, release: Release, which: str, table: str | None = None) -> Path:
-    """A file that the run left beside the release: figures, classes or rows."""
+    """A file that the run left beside the release: figures, shape, classes or rows."""
     job = db.get(Job, release.job_id)
     private = {} if job is None else (job.result or {}).get("private", {})
     several = isinstance(release.place.get("tables"), Mapping)
@@ -166,10 +173,13 @@ def data(db: Db, files: Files, release: Release, table: str | None) -> tuple[Pat
     return folder(db, files, release) / name, place
 
 
-def figures(db: Db, files: Files, release: Release, table: str | None) -> dict[str, Any]:
-    """What only the owners may know: the evaluation against the whole input, and the private manifest."""
+def figures(
+    db: Db, files: Files, release: Release, table: str | None, which: Literal["figures", "shape"] = "figures"
+) -> dict[str, Any]:
+    """What a run left beside its release: what only the owners may know (the evaluation against the whole input, and the
+    private manifest), or how records and values are distributed."""
     try:
-        found: dict[str, Any] = json.loads(file_of(db, files, release, "figures", table).read_text(encoding="utf-8"))
+        found: dict[str, Any] = json.loads(file_of(db, files, release, which, table).read_text(encoding="utf-8"))
     except OSError:
         raise NotFound() from None
     return found

@@ -17,7 +17,7 @@ from velado.service.store.tables import Job, Project, Source, Upload
 
 SAMPLES = ("hospital", "caoba", "covid_ceara")
 """Built-in tables of invented people."""
-TELLING = ("explore", "compare", "balance", "attack", "node", "hierarchy", "checks", "rows")
+TELLING = ("explore", "compare", "balance", "attack", "node", "hierarchy", "checks", "singled-out", "rows")
 """Kinds of jobs about projects whose results show values, or classes, of the table."""
 
 

@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from velado.errors import InputError, NoSolution
-from velado.service.jobs.task import Work
+from velado.service.jobs.task import LASTING, Work
 
 
 def perform(work: Work) -> dict[str, Any]:
@@ -38,8 +38,10 @@ def perform(work: Work) -> dict[str, Any]:
     if "file" in do:
         (work.task.folder / "result.txt").write_text(do["file"])
     work.memory["asked"] = work.memory.get("asked", 0) + 1
+    lasting = work.memory.setdefault(LASTING, {"asked": 0})
+    lasting["asked"] += 1
     return {
-        "pid": os.getpid(), "asked": work.memory["asked"], "environment": sorted(os.environ), "tmp": os.environ["TMPDIR"],
+        "pid": os.getpid(), "asked": work.memory["asked"], "of_table": lasting["asked"], "environment": sorted(os.environ), "tmp": os.environ["TMPDIR"],
         "nan": float("nan"), "umask": os.umask(0o077),
     }  # fmt: skip
 

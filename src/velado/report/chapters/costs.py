@@ -13,7 +13,8 @@ from velado.i18n import Language
 from velado.parameters import records_of
 from velado.report import charts
 from velado.report.chapters.content import Beside, Block, Cell, Picture, Pictures, Section, Table
-from velado.report.chapters.disclosure import Share, distribution, open_ends, original_number, sensitive_distribution
+from velado.report.chapters.disclosure import Share, Shown, distribution, sensitive_distribution
+from velado.report.chapters.disclosure import answers as disclosed
 from velado.report.chapters.subject import Subject, clean, limit_in_words, parameter_label, symbol
 
 OVERALL = {
@@ -110,39 +111,31 @@ def _aggregates(subject: Subject, name: str) -> Table:
     """Numbers of the original appear only where enough records have them; else the label above them."""
     words, pair = subject.words, subject.pair
     assert subject.evaluation.aggregates is not None
-    found = subject.evaluation.aggregates[name]
-    b, a = found.before, found.after
-    j = pair.columns.index(name)
-    low_open, high_open = open_ends(pair, j)
-
-    def original(number: float) -> Cell:
-        shown = original_number(pair, j, number, subject.limits)
-        if shown.number is not None:
-            return subject.figure(shown.number)
-        return (
-            subject.text("hidden")
-            if shown.label is None
-            else subject.text("answers.in-label", label=subject.label(shown.label))
-        )
-
-    def released(number: float | None, hidden: bool) -> Cell:
-        return subject.text("hidden") if hidden else subject.figure(number, 2)
-
-    few = b.records < subject.limits.value
-    mode = original(b.mode)
-    if mode.value is not None and not few:
-        mode = Cell(words.text("answers.times", value=mode.text, n=words.integer(b.mode_count)))
-    mean = subject.text("hidden") if few else subject.figure(b.mean, 2)
-    answered = words.text("answers.times", value=subject.label(a.mode), n=words.integer(a.mode_count))
+    told = disclosed(pair, pair.columns.index(name), subject.evaluation.aggregates[name], subject.limits)
     rows = [
-        (subject.text("answers.min"), original(b.min), released(a.min, low_open)),
-        (subject.text("answers.max"), original(b.max), released(a.max, high_open)),
-        (subject.text("answers.mean"), mean, released(a.mean_midpoint, low_open or high_open)),
-        (subject.text("answers.mean-lower"), mean, released(a.mean_lower, low_open)),
-        (subject.text("answers.mode"), mode, Cell(answered)),
+        (
+            subject.text(f"answers.{x.name}"),
+            _answered(subject, x.before, 2 if x.name.startswith("mean") else 4),
+            _answered(subject, x.after, 2),
+        )
+        for x in told
+        if x.name != "mode-suppressed"
     ]
     title = words.text("answers.aggregates", column=clean(name))
     return subject.table(rows, "lrr", ("head.answer", "before", "after"), title=title)
+
+
+def _answered(subject: Subject, shown: Shown, digits: int) -> Cell:
+    """An answer as a cell: a mode with how many records have it."""
+    words = subject.words
+    if shown.kind == "hidden":
+        return subject.text("hidden")
+    if shown.kind == "label" and shown.records is None:
+        return subject.text("answers.in-label", label=subject.label(shown.label))
+    cell = Cell(subject.label(shown.label)) if shown.kind == "label" else subject.figure(shown.number, digits)
+    if shown.records is None:
+        return cell
+    return Cell(words.text("answers.times", value=cell.text, n=words.integer(shown.records)))
 
 
 def _learning(subject: Subject, learning: Any) -> Table:

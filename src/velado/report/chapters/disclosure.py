@@ -11,10 +11,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import ClassVar
 
 import numpy as np
 
-from velado.evaluation import Evaluation, Pair
+from velado.evaluation import Evaluation, Pair, mode_with_suppressed
+from velado.evaluation.aggregates import Aggregates
 from velado.frequency import Sensitive
 from velado.hierarchies import Cover
 from velado.hierarchies.scale import Scale
@@ -273,10 +275,57 @@ def _round_up(least: float) -> float:
 
 @dataclass(frozen=True, repr=False)
 class Shown(Discreet):
-    """A number of the original as it may be shown: itself, or the released label above it, or not at all."""
+    """A number as it may be shown: itself, or a label of the release, or not at all. No number: there is none."""
 
     number: float | None = None
     label: Text = None
+    kind: str = "number"
+    records: int | None = None
+
+
+HIDDEN = Shown(kind="hidden")
+
+
+@dataclass(frozen=True, repr=False)
+class Answer(Discreet):
+    """What a numeric column answers before and after; ``name``: min, max, mean, mean-lower, mode, mode-suppressed."""
+
+    NAMES: ClassVar[tuple[str, ...]] = ("name",)
+    name: str
+    before: Shown
+    after: Shown
+
+
+def answers(pair: Pair, j: int, found: Aggregates, limits: Limits | None) -> list[Answer]:
+    """The answers of a numeric column as they may be shown; without limits, as they are.
+
+    Numbers of the original appear only where enough records have them, else the label above them. ``mode-suppressed`` counts
+    every suppressed record as ``*``, and is there where records are suppressed.
+    """
+    b, a = found.before, found.after
+    low_open, high_open = (False, False) if limits is None else open_ends(pair, j)
+    few = limits is not None and b.records < limits.value
+
+    def original(number: float, records: int | None = None) -> Shown:
+        shown = Shown(number=number) if limits is None else original_number(pair, j, number, limits)
+        return replace(shown, records=records) if shown.kind == "number" and not few else shown
+
+    def released(number: float | None, hidden: bool) -> Shown:
+        return HIDDEN if hidden else Shown(number=number)
+
+    mean = HIDDEN if few else Shown(number=b.mean)
+    mode = original(b.mode, b.mode_count)
+    told = [
+        Answer("min", original(b.min), released(a.min, low_open)),
+        Answer("max", original(b.max), released(a.max, high_open)),
+        Answer("mean", mean, released(a.mean_midpoint, low_open or high_open)),
+        Answer("mean-lower", mean, released(a.mean_lower, low_open)),
+        Answer("mode", mode, Shown(label=a.mode, kind="label", records=a.mode_count)),
+    ]
+    if pair.suppressed:
+        label, records = mode_with_suppressed(pair, j)
+        told.append(Answer("mode-suppressed", mode, Shown(label=label, kind="label", records=records)))
+    return told
 
 
 def original_number(pair: Pair, j: int, number: float, limits: Limits) -> Shown:
@@ -285,12 +334,12 @@ def original_number(pair: Pair, j: int, number: float, limits: Limits) -> Shown:
     assert cover.numbers is not None
     same = np.flatnonzero(cover.numbers == number)
     if pair.original.leaf_records[j][same].sum() >= limits.value:
-        return Shown(number)
+        return Shown(number=number)
     released = pair.label_records[j]
     for i in np.argsort(cover.sizes, kind="stable"):
         if released[i] >= limits.listed and np.isin(same, cover.under(i)).all() and cover.labels[i] not in (None, ROOT):
-            return Shown(label=cover.labels[i])
-    return Shown()
+            return Shown(label=cover.labels[i], kind="label")
+    return HIDDEN
 
 
 def open_ends(pair: Pair, j: int) -> tuple[bool, bool]:

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from velado.attacks import ATTACKS
+from velado.evaluation import Pair
 from velado.evaluation.risk import THRESHOLD, Risk, required_size
 from velado.frequency import Sensitive
+from velado.i18n import Language
 from velado.methods import METHODS, OBJECTIVES
 from velado.models import FUZZY, MODELS, figure_title, larger_is_safer, model_from, title_of
 from velado.models import Verdict as Judged
 from velado.report import charts
 from velado.report.chapters.content import Beside, Block, Cell, Picture, Pictures, Section, Table
-from velado.report.chapters.subject import Subject, clean, limit_in_words
+from velado.report.chapters.subject import Subject, clean, digits_of, limit_in_words
 from velado.report.chapters.summary import required
 from velado.schema import Column
 from velado.sentences import Sentence
@@ -94,15 +96,22 @@ def _columns(subject: Subject) -> Table:
 
 
 def _fate(subject: Subject, column: Column) -> str:
-    words = subject.words
-    if column.operation is not None:
-        return words.text(f"operated.{column.operation.name}")
-    if column.role == "identifier":
-        return words.text("operated.suppress")
-    if column.role != "quasi-identifier":
-        return words.text("fate.same")
+    operation = None if column.operation is None else column.operation.name
     level, height = subject.levels.get(column.name), subject.heights.get(column.name, 0)
-    if subject.pair.fuzzy is not None:
+    return fate_in_words(column.role, operation, level, height, subject.pair.fuzzy is not None, subject.words)
+
+
+def fate_in_words(
+    role: str, operation: str | None, level: float | None, height: int, fuzzy: bool, words: Language
+) -> str:
+    """What became of a column in the release."""
+    if operation is not None:
+        return words.text(f"operated.{operation}")
+    if role == "identifier":
+        return words.text("operated.suppress")
+    if role != "quasi-identifier":
+        return words.text("fate.same")
+    if fuzzy:
         return words.text("fate.fuzzy")
     if level is None or level != int(level):
         return words.text("fate.local")
@@ -149,7 +158,7 @@ def privacy(subject: Subject) -> Section:
         title = words.text("privacy.sensitive", column=clean(column))
         table = subject.table(rows, "lrrl", header, title=title)
         if column in charted:
-            values = distinct_values(subject, charted[column])
+            values = distinct_values(subject.pair, charted[column])
             chart = charts.diversity_histogram(values, clean(column), words)
             blocks.append(Beside(table, Picture(words.text("chart.diversity", column=clean(column)), chart)))
         else:
@@ -159,9 +168,9 @@ def privacy(subject: Subject) -> Section:
     return Section("privacy", words.text("privacy.title"), (words.text("privacy.lead"),), tuple(blocks))
 
 
-def distinct_values(subject: Subject, column: Sensitive) -> np.ndarray:
+def distinct_values(pair: Pair, column: Sensitive) -> np.ndarray:
     """How many different values of a sensitive column each class has."""
-    released = subject.pair.shown
+    released = pair.shown
     inside = (released.values >= column.first) & (released.values < column.first + column.width)
     ends = np.concatenate([[0], np.cumsum(inside)])
     return np.asarray(ends[released.start[1:]] - ends[released.start[:-1]])
@@ -266,7 +275,7 @@ def _figures(subject: Subject, figures: Mapping[str, Any]) -> str:
     numbers = {n: float(x) for n, x in figures.items() if isinstance(x, (int, float, np.number))}
     chosen = [n for n in ATTACK_FIGURES if n in numbers][:MOST_FIGURES] or list(numbers)
     return "; ".join(
-        f"{words.label('attack-figure', n)} {words.percent(numbers[n]) if n in SHARES else _value(subject, numbers[n])}"
+        f"{words.label('attack-figure', n)} {words.percent(numbers[n]) if n in SHARES else _value(numbers[n], words)}"
         for n in chosen
     )
 
@@ -293,39 +302,44 @@ def method(subject: Subject) -> Section | None:
     search = about.part("search") or {}
     rows = [(subject.text("method.name"), _said(subject, METHODS[name].declaration.title))]
     for key, value in parameters.items():
-        rows.append((Cell(words.label("parameter", key)), Cell(_parameter(subject, key, value))))
-    if name in ("fixed", "fuzzy"):
-        told = words.text(f"method.{name}")
-    elif search.get("proven_optimal"):
-        told = words.text("method.optimal")
-    elif search.get("gap") is not None:
-        told = words.text("method.gap", gap=words.number(search["gap"]))
-    else:
-        told = words.text("method.heuristic")
+        rows.append((Cell(words.label("parameter", key)), Cell(parameter_in_words(key, value, words))))
+    told = proof_in_words(name, search, words)
     return Section("method", words.text("method.title"), (told,), (subject.table(rows, "ll"),))
 
 
-def _parameter(subject: Subject, key: str, value: Any) -> str:
-    words = subject.words
+def proof_in_words(method: str, search: Mapping[str, Any], words: Language) -> str:
+    """Whether the recoding that a method found is proven to be the best."""
+    if method in ("fixed", "fuzzy"):
+        return words.text(f"method.{method}")
+    if search.get("proven_optimal"):
+        return words.text("method.optimal")
+    if search.get("gap") is not None:
+        return words.text("method.gap", gap=words.number(search["gap"]))
+    return words.text("method.heuristic")
+
+
+def parameter_in_words(key: str, value: Any, words: Language) -> str:
+    """A parameter of a method as people read it."""
     if key == "suppression":
         return limit_in_words(value, words)
     if key == "objective":
         return Sentence(OBJECTIVES[str(value)].title).into(words.code)
     if isinstance(value, Mapping):
-        parts = (f"{clean(str(k))} {_value(subject, x)}" for k, x in value.items())
+        parts = (f"{clean(str(k))} {_value(x, words)}" for k, x in value.items())
         return "; ".join(parts) or words.text("none")
-    return _value(subject, value)
+    return _value(value, words)
 
 
-def _value(subject: Subject, value: Any) -> str:
-    words = subject.words
+def _value(value: Any, words: Language) -> str:
     if value is None:
         return words.text("none")
     if isinstance(value, (bool, np.bool_)):
         return words.text("yes" if value else "no")
     if isinstance(value, (list, tuple)):
-        return ", ".join(_value(subject, x) for x in value)
-    return subject.figure(float(value)).text if isinstance(value, (int, float, np.number)) else clean(str(value))
+        return ", ".join(_value(x, words) for x in value)
+    if isinstance(value, (int, float, np.number)):
+        return words.number(float(value), digits_of(float(value)))
+    return clean(str(value))
 
 
 def _said(subject: Subject, text: str) -> Cell:

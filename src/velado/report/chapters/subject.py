@@ -68,9 +68,7 @@ class Subject(Discreet):
     @cached_property
     def levels(self) -> dict[str, float | None]:
         """The level of each quasi-identifier: a mean where it differs between classes, None where there is none."""
-        given = self.about.part("recoding", "levels") or {}
-        found = {c.column: _level(c, n) for c, n in zip(self.pair.covers, self.pair.label_records, strict=True)}
-        return {name: given.get(name, level) for name, level in found.items()}
+        return levels_of(self.pair, self.about.part("recoding", "levels") or {})
 
     @cached_property
     def heights(self) -> dict[str, int]:
@@ -89,7 +87,7 @@ class Subject(Discreet):
 
     def figure(self, number: float | None, digits: int = 4) -> Cell:
         """A number, large ones with fewer decimals; a dash where there is none."""
-        digits = min(digits, 4 if number is None or abs(number) < 10 else 2 if abs(number) < 1000 else 1)
+        digits = digits_of(number, digits)
         return Cell(self.words.number(number, digits), number, "#,##0." + "#" * digits if digits else "#,##0")
 
     def percent(self, share: float | None, digits: int = 1) -> Cell:
@@ -103,6 +101,11 @@ class Subject(Discreet):
     def table(self, rows: Sequence[Sequence[Cell]], align: str, header: Sequence[str] = (), **more: str) -> Table:
         """A table whose header is given by keys."""
         return Table(tuple(map(tuple, rows)), align, tuple(self.words.text(h) if h else "" for h in header), **more)
+
+
+def digits_of(number: float | None, digits: int = 4) -> int:
+    """How many decimals a number is written with: large ones have fewer."""
+    return min(digits, 4 if number is None or abs(number) < 10 else 2 if abs(number) < 1000 else 1)
 
 
 def clean(text: str) -> str:
@@ -127,6 +130,12 @@ def symbol(parameter: str) -> str:
 def parameter_label(words: Language, name: str) -> str:
     """What a parameter of a grid is called."""
     return symbol(name) if name in strengths() else words.label("parameter", name)
+
+
+def levels_of(pair: Pair, given: Mapping[str, float]) -> dict[str, float | None]:
+    """The level of each quasi-identifier as it is given, else as the labels say it."""
+    found = {c.column: _level(c, n) for c, n in zip(pair.covers, pair.label_records, strict=True)}
+    return {name: given.get(name, level) for name, level in found.items()}
 
 
 def _level(cover: Cover, records: np.ndarray) -> float | None:

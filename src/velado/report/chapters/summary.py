@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from velado.evaluation.risk import THRESHOLD, required_size
+from velado.i18n import Language
 from velado.models import MODELS, model_from, strength_of, title_of
 from velado.models import Verdict as Judged
 from velado.parameters import Choice, Number, Word
@@ -72,7 +73,11 @@ def _models(subject: Subject) -> Table:
 
 def required(subject: Subject, v: Judged) -> str:
     """What a model requires: ``t ≤ 0.2 (hierarchical distance)``."""
-    words = subject.words
+    return required_in_words(v, subject.words)
+
+
+def required_in_words(v: Judged, words: Language) -> str:
+    """What a model requires, in a language."""
     wanted, options = [], []
     for name, value in v.required.items():
         strength, parameter = (
@@ -94,6 +99,11 @@ def required(subject: Subject, v: Judged) -> str:
 
 def achieved(subject: Subject, v: Judged) -> str:
     """What the worst class reaches."""
+    return achieved_in_words(v, subject.words)
+
+
+def achieved_in_words(v: Judged, words: Language) -> str:
+    """What the worst class reaches, in a language."""
     given: Mapping[str, Any] = v.achieved if isinstance(v.achieved, Mapping) else {}
     if not given:
         names = [n for n in v.required if strength_of(v.name, n)]
@@ -103,7 +113,7 @@ def achieved(subject: Subject, v: Judged) -> str:
     for name, figure in found.items():
         strength = strength_of(v.name, name)
         sign = "=" if v.exact or strength is None else strength.relation
-        told.append(f"{symbol(name)} {sign} {subject.words.number(figure)}")
+        told.append(f"{symbol(name)} {sign} {words.number(figure)}")
     return ", ".join(told) or "–"
 
 

@@ -19,13 +19,16 @@ from velado.report.charts.bars import (
     diversity_histogram,
     levels,
     risk_distribution,
+    risk_shares,
     top_classes,
 )
 from velado.report.charts.drawing import Chart
-from velado.report.charts.trends import Point, Points, frontier, line_layers, lines
+from velado.report.charts.trends import Best, Level, Point, Points, frontier, held, line_layers, lines
 
 __all__ = [
+    "Best",
     "Chart",
+    "Level",
     "Pairing",
     "Point",
     "before_after",
@@ -34,11 +37,13 @@ __all__ = [
     "diversity",
     "diversity_histogram",
     "frontier",
+    "held",
     "largest_classes",
     "levels",
     "lines",
     "panels",
     "risk_distribution",
+    "risk_shares",
     "top_classes",
 ]
 WIDTH, HEIGHT = 640, 320

@@ -181,6 +181,11 @@ RISK_EDGES = (1, 2, 3, 5, 10, 20, 50, 100)
 
 def risk_distribution(before: np.ndarray, after: np.ndarray, words: Language) -> Chart:
     """Shares of the records by the size of their class, which is their risk, before and after."""
+    return before_after(risk_shares(before, after, words), words.text("axis.share-of-table"), words)
+
+
+def risk_shares(before: np.ndarray, after: np.ndarray, words: Language) -> list[Pairing]:
+    """The figures of `risk_distribution`."""
     pairs = []
     for low, following in zip(RISK_EDGES, (*RISK_EDGES[1:], None), strict=True):
         shares = []
@@ -190,7 +195,7 @@ def risk_distribution(before: np.ndarray, after: np.ndarray, words: Language) ->
         size = Bin(low, None if following is None else following - 1, 0, 0).label(words)
         sign = "" if following == low + 1 else "≤ "
         pairs.append(Pairing(f"{size} ({sign}{words.percent(1 / low, 0)})", shares[0], shares[1]))
-    return before_after(pairs, words.text("axis.share-of-table"), words)
+    return pairs
 
 
 def levels(columns: Sequence[tuple[str, float, int]], words: Language) -> Chart:

@@ -90,7 +90,7 @@ class Chart:
         path.write_bytes(image)
 
 
-def framed(width: int, height: int, **parts: Any) -> dict[str, Any]:
+def framed(width: int | str, height: int, **parts: Any) -> dict[str, Any]:
     """A description whose axes and labels fit into the size."""
     fit = {"type": "fit", "contains": "padding"}
     return {"width": width, "height": height, "autosize": fit, "padding": 4, **parts}

@@ -19,7 +19,7 @@ GAP = 46
 LONGEST = 40
 """Letters of a label that are drawn."""
 LEAST = 360
-FAINT = "#777777"
+FAINT = "#666666"
 LINES = "#AAAAAA"
 
 

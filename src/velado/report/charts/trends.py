@@ -59,6 +59,108 @@ def line_layers(series: Mapping[str, Points], x: str, y: str, percent: bool = Fa
     return {"data": {"values": rows}, "layer": layers}
 
 
+@dataclass(frozen=True)
+class Level:
+    """A height that a curve is held against: that of the original, or a limit that must be kept (``kind``)."""
+
+    name: str
+    value: float
+    kind: str = "original"
+
+
+@dataclass(frozen=True)
+class Best:
+    """The point that a curve is drawn to find: where it is on both axes, and what it is called."""
+
+    name: str
+    x: float
+    y: float | None = None
+
+
+LEVELS = {"original": ("#666666", [2, 3], "bottom"), "limit": ("#C0143C", [12, 4], "top")}
+"""Colour, dash, and which side of its name is at the line."""
+
+
+def held(
+    series: Mapping[str, Points],
+    x: str,
+    y: str,
+    words: Language,
+    levels: Sequence[Level] = (),
+    best: Best | None = None,
+    width: int | str = WIDTH,
+    height: int = HEIGHT,
+    percent: bool = False,
+    named: bool = True,
+) -> Chart:
+    """Lines as `lines` draws them, beside levels with their names, the best point marked by a line, a shape and its name.
+
+    ``named``: what is measured stands at the axis, too, not only in what is said of a point.
+    """
+    drawn = line_layers(series, x, y if named else "", percent)
+    axes = drawn["layer"][0]["encoding"]
+    told = [
+        {"field": "x", "title": x, "format": ",~f"},
+        {"field": "y", "title": y, "format": ".1~%" if percent else ",.4~f"},
+    ]
+    drawn["layer"][1]["encoding"]["tooltip"] = [
+        *told,
+        *([{"field": "series", "title": " "}] if len(series) > 1 else []),
+    ]
+    if best is not None:
+        drawn["layer"] += _best(best, axes)
+    drawn["layer"] += [layer for level in levels for layer in _level(level, axes)]
+    return Chart(framed(width, height, **drawn), words)
+
+
+def _level(level: Level, axes: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A line across, and its name at its right end."""
+    colour, dash, side = LEVELS[level.kind]
+    up = {**axes["y"], "field": "level"}
+    text = {
+        "type": "text",
+        "align": "right",
+        "baseline": side,
+        "dy": 4 if side == "top" else -3,
+        "fontSize": 11,
+        "color": INK,
+    }
+    data = {"values": [{"level": level.value, "text": level.name}]}
+    return [
+        {
+            "data": data,
+            "mark": {"type": "rule", "color": colour, "strokeDash": dash, "strokeWidth": 1.5},
+            "encoding": {"y": up},
+        },
+        {"data": data, "mark": text, "encoding": {"y": up, "x": {"value": "width"}, "text": {"field": "text"}}},
+    ]
+
+
+def _best(best: Best, axes: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A line upwards with its name at its foot, and a diamond on the curve."""
+    across, up = {**axes["x"], "field": "best"}, {**axes["y"], "field": "height"}
+    data = {"values": [{"best": best.x, "height": best.y, "text": best.name}]}
+    text = {
+        "type": "text",
+        "align": "left",
+        "baseline": "bottom",
+        "dx": 6,
+        "dy": -4,
+        "fontSize": 13,
+        "fontWeight": "bold",
+        "color": INK,
+    }
+    shape, fill, edge = KINDS["this"]
+    mark = {"type": "point", "filled": True, "shape": shape, "size": 220, "opacity": 1, "fill": fill, "stroke": edge}
+    layers: list[dict[str, Any]] = [
+        {"data": data, "mark": {"type": "rule", "color": fill, "strokeWidth": 1.5}, "encoding": {"x": across}},
+        {"data": data, "mark": text, "encoding": {"x": across, "y": {"value": "height"}, "text": {"field": "text"}}},
+    ]
+    if best.y is not None:
+        layers.append({"data": data, "mark": mark, "encoding": {"x": across, "y": up}})
+    return layers
+
+
 def _large(rows: Sequence[Mapping[str, Any]]) -> bool:
     return any(abs(row["y"]) >= 100_000 for row in rows)
 
@@ -81,7 +183,7 @@ KINDS = {
 MOST_NAMES = 6
 
 
-def frontier(points: Sequence[Point], words: Language) -> Chart:
+def frontier(points: Sequence[Point], words: Language, width: int | str = WIDTH, height: int = 260) -> Chart:
     """Average risk against loss: efficient settings filled and joined, the others hollow, the release itself apart."""
     kinds = [kind for kind in KINDS if any(p.kind == kind for p in points)]
     shown = {kind: words.text(f"trade-off.{kind}") for kind in kinds}
@@ -94,6 +196,7 @@ def frontier(points: Sequence[Point], words: Language) -> Chart:
             "y": p.loss,
             "kind": shown[p.kind],
             "text": p.name if id(p) in named else "",
+            "name": p.name,
         }
         for p in sorted(points, key=lambda p: p.kind == "this")
     ]
@@ -107,7 +210,9 @@ def frontier(points: Sequence[Point], words: Language) -> Chart:
         "x": _measure("x", words.text("figure.risk_average"), {"format": "~%", "grid": False, "tickCount": 5}, True),
         "y": _measure("y", words.text("figure.loss"), {"format": ",~f", "tickCount": 5}, False),
     }
-    marks = {"shape": told(0), "fill": told(1), "stroke": told(2)}
+    told_of = [{"field": "name", "title": " "}, {"field": "x", "title": axes["x"]["title"], "format": ".2~%"}]
+    told_of.append({"field": "y", "title": axes["y"]["title"], "format": ",.4~f"})
+    marks = {"shape": told(0), "fill": told(1), "stroke": told(2), "tooltip": told_of}
     text = {"type": "text", "align": "left", "dx": 6, "dy": -6, "fontSize": 11, "color": INK}
     chosen = {"filter": {"field": "kind", "equal": shown.get("efficient", "")}}
     layers = [
@@ -115,7 +220,7 @@ def frontier(points: Sequence[Point], words: Language) -> Chart:
         {"mark": {"type": "point", "size": 80, "opacity": 1}, "encoding": {**axes, **marks}},
         {"mark": text, "encoding": {**axes, "text": {"field": "text"}}},
     ]
-    return Chart(framed(WIDTH, 260, data={"values": rows}, layer=layers), words)
+    return Chart(framed(width, height, data={"values": rows}, layer=layers), words)
 
 
 def _measure(field: str, title: str, axis: Mapping[str, Any], zero: bool) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from velado.errors import InputError
 from velado.evaluation import Comparison
@@ -27,9 +29,7 @@ def save_comparison(
     loss. With ``force`` they replace files that Velado did not write."""
     writing = (progress or Progress()).part(0.0, 1.0, "draw")
     make_folder(folder)
-    rows = [s.figures() for s in comparison.settings]
-    header = list(dict.fromkeys(name for row in rows for name in row))
-    cells = [[row.get(name) for name in header] for row in rows]
+    header, cells = table_of([s.figures() for s in comparison.settings])
     pictures = trade_off_pictures(comparison, language_of(language))
     names = ("comparison.csv", "comparison.xlsx", *(f"comparison_{n}.png" for n in pictures))
     with results(folder, names, force=force) as (text, book, *charts):
@@ -41,6 +41,12 @@ def save_comparison(
             picture.chart.titled(picture.title).save(place)
         writing.at(1.0)
     return [folder / name for name in names]
+
+
+def table_of(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[Any]]]:
+    """Header and cells of settings by their figures; one without a recoding has none, but says why."""
+    header = list(dict.fromkeys(name for row in rows for name in row))
+    return header, [[row.get(name) for name in header] for row in rows]
 
 
 def make_folder(folder: Path) -> None:

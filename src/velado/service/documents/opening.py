@@ -202,10 +202,11 @@ class Room:
         self._allowed.check_models(found)
         return found
 
-    def other_release(self, job: str) -> Source | None:
-        """The release of another job, if the task may use it and it is a file."""
+    def other_release(self, job: str, table: str | None = None) -> Source | None:
+        """The release of another job, or one table of it, if the task may use it and it is a file."""
         found = (self.things.get("jobs") or {}).get(job)
         place = ((found or {}).get("result") or {}).get("place") or {}
+        place = (place.get("tables") or {}).get(table, place)
         if found is None or place.get("kind") != "file":
             return None
         path = Path(found["folder"]) / plain_name(str(place["file"]))

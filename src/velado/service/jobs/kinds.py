@@ -49,13 +49,26 @@ def _inspected(db: Db, job: Job, result: Mapping[str, Any]) -> None:
     job.result = {key: result[key] for key in ("rows", "columns", "copied")}
 
 
+def _summary(result: Mapping[str, Any]) -> dict[str, Any]:
+    """What everybody may know of a release, its notes in every language."""
+    summary, notes = dict(result["summary"]), list(result.get("notes") or ())
+    if isinstance(summary.get("tables"), Mapping):
+        summary["tables"] = {
+            name: _summary({"summary": part, "notes": [note for note in notes if note.get("table") == name]})
+            for name, part in summary["tables"].items()
+        }
+    elif notes:
+        summary["notes"] = [{key: one for key, one in note.items() if key != "table"} for note in notes]
+    return summary
+
+
 def _released(db: Db, job: Job, result: Mapping[str, Any]) -> None:
     """There is a release. Its id stands in the result of the job."""
     if job.project_id is None:
         return
     release = Release(
         project_id=job.project_id, job_id=job.id, user_id=job.user_id, version=job.version or 1,
-        summary=dict(result["summary"]), manifest=dict(result["manifest"]), place=dict(result["place"]),
+        summary=_summary(result), manifest=dict(result["manifest"]), place=dict(result["place"]),
     )  # fmt: skip
     db.add(release)
     db.flush()
@@ -81,6 +94,7 @@ KINDS: dict[str, Kind] = {
         Kind("study", "nothing", "studies.run", of.Study, "study"),
         Kind("checks", "project", "profile.read", of.Nothing, "checks", quick=True),
         Kind("hierarchy", "project", "profile.read", of.Hierarchy, "hierarchy", quick=True),
+        Kind("singled-out", "project", "profile.read", of.SingledOut, "singled_out", quick=True),
         Kind("node", "project", "results.read", of.Node, "node", quick=True),
         Kind("rows", "source", "records.read", of.Rows, "rows", quick=True),
         Kind("tables", "connection", "connections.create", of.OnConnection, "tables", quick=True),

@@ -12,13 +12,17 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{24}$")]
 ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 Columns = Annotated[list[ColumnName], Field(max_length=1000)]
+TableName = Annotated[str, StringConstraints(max_length=300)]
 Level = Annotated[int, Field(ge=0, le=1000)]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]
 Language = Literal["en", "es", "pt"]
 Measure = Literal["privacy", "aggregates", "ks", "queries"]
+AnyMeasure = Literal["privacy", "aggregates", "ks", "queries", "subsets"]
 ReportFormat = Literal["html", "pdf", "xlsx"]
 MOST_SETTINGS = 2000
 MOST_LISTED = 2000
+MOST_VALUES = 100_000
+"""Values of a hierarchy that one answer has."""
 
 
 class Parameters(BaseModel):
@@ -38,18 +42,24 @@ class Run(Parameters):
 
 
 class Explore(Parameters):
-    """Look at every node of the lattice; one of more nodes is refused."""
+    """Look at every node of the lattice; one of more nodes is refused.
+
+    ``table``: which of several. ``method``: as if the project said this one, since not all methods choose a node.
+    """
 
     most_nodes: Annotated[int, Field(ge=1, le=2_000_000)] = 1_000_000
+    table: TableName | None = None
+    method: str | dict[str, dict[str, Any] | None] | None = None
 
 
 class Node(Parameters):
     """One node with its classes, at most ``limit``, the smallest first; ``records``: with so many rows of it, as examples.
 
-    ``exploration`` is the job that has looked at all nodes; without it they are looked at anew.
+    ``exploration`` is the job that has looked at all nodes; without it they are looked at anew. ``table``: of several.
     """
 
     exploration: Id | None = None
+    table: TableName | None = None
     levels: dict[ColumnName, Level] | Annotated[list[Level], Field(max_length=1000)]
     l: Annotated[int, Field(ge=1, le=1000)] = 2  # noqa: E741
     offset: Annotated[int, Field(ge=0)] = 0
@@ -58,9 +68,13 @@ class Node(Parameters):
 
 
 class Evaluate(Parameters):
-    """Measure a release anew; what is not asked for is left out. ``population``: a source with the same quasi-identifiers."""
+    """Measure a release anew; what is not asked for is left out. ``population``: a source with the same quasi-identifiers.
 
-    measures: list[Measure] | None = None
+    ``table``: which one, of several.
+    """
+
+    table: TableName | None = None
+    measures: list[AnyMeasure] | None = None
     target: ColumnName | None = None
     population: Id | None = None
     weights: ColumnName | None = None
@@ -86,22 +100,28 @@ class _Gridded(Parameters):
 
 
 class Compare(_Gridded):
-    """Every combination of values of parameters, searched and measured; nothing is released."""
+    """Every combination of values of parameters, searched and measured; nothing is released. ``table``: which one, of several."""
 
+    table: TableName | None = None
     grid: Grid
     measures: list[Measure] = ["ks"]
 
 
 class Balance(_Gridded):
-    """The strongest setting that keeps the conditions, such as ``{"loss": 0.2}``."""
+    """The strongest setting that keeps the conditions, such as ``{"loss": 0.2}``. ``table``: which one, of several."""
 
+    table: TableName | None = None
     conditions: Annotated[dict[str, float], Field(min_length=1, max_length=20)]
     grid: Grid | None = None
 
 
 class Attack(Parameters):
-    """What an adversary can do with a release; ``external`` is a source, ``other`` too, or the job of another release."""
+    """What an adversary can do with a release; ``external`` is a source, ``other`` too, or the job of another release.
 
+    ``table``: which one, of several.
+    """
+
+    table: TableName | None = None
     only: list[str] | None = None
     external: Id | None = None
     other: Id | None = None
@@ -119,7 +139,7 @@ class Report(Parameters):
     formats: Annotated[list[ReportFormat], Field(min_length=1, max_length=3)] = ["html"]
     languages: Annotated[list[Language], Field(min_length=1, max_length=3)] = ["en"]
     grid: Grid | None = None
-    table: str | None = None
+    table: TableName | None = None
 
 
 class Check(Parameters):
@@ -191,14 +211,21 @@ class Study(Parameters):
 class Hierarchy(Parameters):
     """Hierarchies as they are built: of all columns, of one, or of one by another ``description``, which is not saved.
 
-    ``values``: with so many of its values at all levels.
+    ``values``: with so many of its values at all levels. ``format``: dates are read so, whatever the project says.
     """
 
     column: ColumnName | None = None
     description: dict[str, Any] | None = None
+    format: str | list[str] | None = None
     table: str | None = None
-    values: Annotated[int, Field(ge=0, le=MOST_LISTED)] = 0
+    values: Annotated[int, Field(ge=0, le=MOST_VALUES)] = 0
     offset: Annotated[int, Field(ge=0)] = 0
+
+
+class SingledOut(Parameters):
+    """How many are alone with their quasi-identifiers, before anything is recoded. ``table``: which one, of several."""
+
+    table: TableName | None = None
 
 
 class Rows(Parameters):

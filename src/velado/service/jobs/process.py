@@ -24,7 +24,7 @@ from typing import Any, TextIO
 from velado.errors import FULL, Cancelled, InternalError, VeladoError, disk_full
 from velado.progress import Progress, Step
 from velado.service.jobs import failures, limits
-from velado.service.jobs.task import Task, Work
+from velado.service.jobs.task import LASTING, Task, Work
 
 WORK = "velado.service.jobs.work"
 PAUSE = 0.2
@@ -50,9 +50,18 @@ def main(modules: str = WORK) -> None:
             limits.restrict(task.limits["memory"], task.limits["bytes"])
             restricted = True
         if task.key != key:
-            memory.clear()
+            _forget(memory, key, task.key)
             key = task.key
         say(outcome(task, progress, memory, modules))
+
+
+def _forget(memory: dict[str, Any], before: str | None, now: str | None) -> None:
+    """Another subject: all that was known of the one before; another version of a project: all but figures of its tables."""
+    same = before is not None and now is not None and before.split(":")[:2] == now.split(":")[:2]
+    lasting = memory.get(LASTING) if same else None
+    memory.clear()
+    if lasting:
+        memory[LASTING] = lasting
 
 
 def outcome(task: Task, progress: Progress, memory: dict[str, Any], modules: str = WORK) -> dict[str, Any]:

@@ -14,6 +14,9 @@ from velado.results import Discreet
 if TYPE_CHECKING:
     from velado.service.secrets import Secrets
 
+LASTING = "of tables"
+"""What a warm process remembers longer than a version of a project: figures, by what they were counted from."""
+
 
 @dataclass(frozen=True, repr=False)
 class Task(Discreet):

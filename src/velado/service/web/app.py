@@ -21,9 +21,11 @@ RESOURCES = (
 """Modules of ``resources``, in the order of the reference."""
 
 
-def create_app(service: Service) -> FastAPI:
-    """The web application of a service."""
+def create_app(service: Service, *pages: APIRouter) -> FastAPI:
+    """The web application of a service; ``pages`` are for people, and come after the resources."""
     app = _application()
+    for router in pages:
+        app.include_router(router)
     app.state.service = service
     app.add_middleware(Security, settings=service.settings)
     return app

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Db
 
+from velado.service.documents import references
 from velado.service.errors import Conflict, NotFound
 from velado.service.jobs import queue
 from velado.service.projects import runnable
-from velado.service.store.tables import Job, Project
+from velado.service.store.tables import Job, Project, Secret, Source
 from velado.service.web.call import Call
 
 
@@ -40,6 +42,21 @@ def of_project(
         db, call.settings(db), kind, call.caller.id, parameters or {}, project_id=project.id,
         version=version or project.version, document=document or runnable(project), release_id=release, quick=quick,
     )  # fmt: skip
+
+
+def known(db: Db, project: Project, kind: str, parameters: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
+    """The answer to the same question about this version, unless a secret or a table of it is newer."""
+    done = select(Job).where(Job.project_id == project.id, Job.kind == kind, Job.version == project.version)
+    found = db.scalars(done.where(Job.state == "done").order_by(Job.created.desc()).limit(20))
+    job = next((one for one in found if one.parameters == (parameters or {})), None)
+    if job is None:
+        return None
+    sources = references(project.document)["sources"]
+    there = set(db.scalars(select(Source.id).where(Source.id.in_(sources), Source.state != "deleted")))
+    secret = db.scalar(select(func.max(Secret.created)).where(Secret.project_id == project.id))
+    inspected = db.scalar(select(func.max(Job.created)).where(Job.source_id.in_(sources), Job.kind == "inspect"))
+    newer = [moment for moment in (secret, inspected) if moment is not None and moment > job.created]
+    return None if newer or there != sources else job.result
 
 
 def job_of(db: Db, call: Call, id: str, kinds: Sequence[str], action: str) -> Job:

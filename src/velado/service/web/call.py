@@ -109,6 +109,11 @@ def cookie_of(request: Request) -> str | None:
 
 def call(request: Request) -> Call:
     """The dependency of every resource that is not for everybody."""
+    return call_of(request, request.headers.get("x-csrf-token", ""))
+
+
+def call_of(request: Request, csrf: str) -> Call:
+    """Who asks, by a token or by a session; what changes something in a session must repeat its token ``csrf``."""
     service: Service = request.app.state.service
     header = request.headers.get("authorization", "")
     scheme, _, text = header.partition(" ")
@@ -123,7 +128,7 @@ def call(request: Request) -> Call:
         raise Unauthenticated()
     key, user = known
     if isinstance(key, Session):
-        check_own(request, cookie or "")
+        check_own(request, cookie or "", csrf)
     _touch(service, key)
     caller = Caller(
         user.id, user.name, tuple(user.roles), user.language,
@@ -135,12 +140,11 @@ def call(request: Request) -> Call:
 Called = Annotated[Call, Depends(call)]
 
 
-def check_own(request: Request, cookie: str) -> None:
+def check_own(request: Request, cookie: str, csrf: str) -> None:
     """What changes something comes from our own pages: it repeats the session's token, and the browser says so, too."""
     if request.method in SAFE:
         return
-    given = request.headers.get("x-csrf-token", "").encode()
-    if not hmac.compare_digest(given, sessions.csrf_of(cookie).encode()):
+    if not hmac.compare_digest(csrf.encode(), sessions.csrf_of(cookie).encode()):
         raise ForgedRequest()
     check_origin(request)
 

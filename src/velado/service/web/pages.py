@@ -36,12 +36,6 @@ def _templates() -> Any:
     )
 
 
-@router.get("/")
-def start() -> RedirectResponse:
-    """Where a browser begins."""
-    return RedirectResponse("/api/v1/docs", 303)
-
-
 @router.get("/link/{token}")
 def link(token: str, request: Request) -> RedirectResponse:
     """Sign in by a link that works once: what 'velado studio' opens in the browser."""

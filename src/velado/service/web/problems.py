@@ -80,11 +80,14 @@ def problem(error: VeladoError, status: int, language: str) -> dict[str, Any]:
     return found.model_dump(exclude_defaults=False)
 
 
+def status_of(error: VeladoError) -> int:
+    """The status that an error is answered with."""
+    return error.status if isinstance(error, Refused) else 500 if isinstance(error, InternalError) else 422
+
+
 def answer(request: Request, error: VeladoError, status: int | None = None) -> JSONResponse:
     """The answer that an error gets."""
-    status = status or (
-        error.status if isinstance(error, Refused) else 500 if isinstance(error, InternalError) else 422
-    )
+    status = status or status_of(error)
     language = language_of(request, "", request.app.state.service.settings.language)
     headers = {"Cache-Control": "no-store"}
     if status == 401:

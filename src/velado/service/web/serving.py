@@ -17,8 +17,7 @@ from fastapi import FastAPI
 from velado.errors import InputError, reason
 from velado.sentences import Sentence
 from velado.service.service import Service
-from velado.service.settings import PREFIX, Settings, load
-from velado.service.web.app import create_app
+from velado.service.settings import PREFIX, Settings
 
 KEEP_ALIVE = 75
 """Seconds for which idle connections stay open: longer than what proxies and clients reuse them for."""
@@ -26,10 +25,8 @@ GRACE = 5
 BACKLOG = 512
 
 
-def from_environment() -> FastAPI:
-    """The application of a process that another one started: all settings stand in the environment."""
-    log_to_stderr()
-    return create_app(Service.open(load()))
+Application = Callable[[Service], FastAPI]
+"""What makes the application of a service."""
 
 
 def listen(settings: Settings) -> socket.socket:
@@ -72,19 +69,19 @@ class _Quiet(uvicorn.Server):
         self._ready()
 
 
-def serve(service: Service, listening: socket.socket, ready: Callable[[], None] = lambda: None) -> None:
+def serve(service: Service, application: Application, listening: socket.socket, ready: Callable[[], None]) -> None:
     """Answer requests until a signal ends it."""
     log_to_stderr()
-    server = _Quiet(uvicorn.Config(create_app(service), **_options(service.settings)), ready)
+    server = _Quiet(uvicorn.Config(application(service), **_options(service.settings)), ready)
     with suppress(KeyboardInterrupt):
         server.run([listening])
 
 
-def serve_many(settings: Settings, listening: socket.socket, processes: int) -> None:
-    """Answer requests in several processes; the settings are handed to them in the environment."""
+def serve_many(settings: Settings, factory: str, listening: socket.socket, processes: int) -> None:
+    """Answer requests in several processes; ``factory`` names what makes the application of each from the environment."""
     os.environ |= exported(settings)
     uvicorn.run(
-        "velado.service.web.serving:from_environment", factory=True, workers=processes, fd=listening.fileno(),
+        factory, factory=True, workers=processes, fd=listening.fileno(),
         **_options(settings),
     )  # fmt: skip
 

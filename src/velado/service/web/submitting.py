@@ -15,6 +15,7 @@ from velado.sentences import Sentence
 from velado.service.belongings import own, source_for
 from velado.service.documents import check_document
 from velado.service.errors import Conflict, Forbidden, Invalid, NotFound
+from velado.service.explorations import with_method
 from velado.service.jobs import queue
 from velado.service.jobs.kinds import KINDS, Kind
 from velado.service.permissions import scoped
@@ -45,6 +46,10 @@ def submit(db: Db, call: Call, name: str, about: Mapping[str, str | None], param
     kind = _kind(name)
     subject = _subject(db, call, kind, about)
     given = checked(kind, {**parameters, **({"connection": subject.connection_id} if subject.connection_id else {})})
+    if kind.name == "explore" and given.get("method") is not None:
+        # The document of the job is what was explored: nodes are looked at, and released, by it.
+        subject.document = with_method(subject.document or {}, given.get("table"), given["method"])
+        check_document(subject.document)
     return queue.submit(
         db, call.settings(db), kind.name, call.caller.id, given, project_id=subject.project_id, version=subject.version,
         document=subject.document, source_id=subject.source_id, release_id=subject.release_id, quick=kind.quick,

@@ -25,9 +25,8 @@ def known(request: Request, tag: str) -> bool:
     return bool(_tags(request.headers.get("if-none-match", "")) & {tag, "*"})
 
 
-def check_match(request: Request, tag: str) -> None:
-    """Raise unless a change says which version it changes, and it is this one."""
-    header = request.headers.get("if-match")
+def check_match(header: str | None, tag: str) -> None:
+    """Raise unless a change says which version it changes (the header If-Match), and it is this one."""
     if header is None:
         raise Unconditional()
     if not _tags(header) & {tag, "*"}:

@@ -38,7 +38,8 @@ def wait_for(call: Call, job_id: str, seconds: float, *, values: bool) -> dict[s
     try:
         until = time.monotonic() + seconds
         while (found := _outcome(call.service, job_id, values)) is None:
-            if time.monotonic() > until:
+            # A process that is being ended waits for its threads: nobody hears the answer any more.
+            if time.monotonic() > until or not threading.main_thread().is_alive():
                 raise no_answer(job_id)
             time.sleep(STEP)
         return found

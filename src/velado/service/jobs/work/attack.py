@@ -8,7 +8,7 @@ import velado
 from velado.service.documents.opening import Room, entered
 from velado.service.jobs import parameters as of
 from velado.service.jobs.task import Work
-from velado.service.jobs.work.shared import as_json, given, released_project, spoken
+from velado.service.jobs.work.shared import as_json, given, one_table, released_project, spoken
 from velado.tables import Source
 
 
@@ -17,7 +17,8 @@ def perform(work: Work) -> dict[str, Any]:
     wanted = given(work, of.Attack)
     with entered(work) as room:
         found = velado.attack(
-            project=released_project(room, work), external=_table(room, wanted.external), other=_table(room, wanted.other),
+            project=one_table(released_project(room, work), wanted.table), external=_table(room, wanted.external),
+            other=_table(room, wanted.other, wanted.table),
             match=wanted.match or None, identity=wanted.identity, only=wanted.only, know=wanted.know,
             confidence=wanted.confidence, factor=wanted.factor, seed=wanted.seed, progress=work.progress,
         )  # fmt: skip
@@ -32,5 +33,5 @@ def spoken_remedy(remedy: Any) -> dict[str, str]:
     return {code: remedy.text(code) for code in spoken("")}
 
 
-def _table(room: Room, id: str | None) -> Source | None:
-    return None if id is None else room.other_release(id) or room.opened(id)
+def _table(room: Room, id: str | None, table: str | None = None) -> Source | None:
+    return None if id is None else room.other_release(id, table) or room.opened(id)

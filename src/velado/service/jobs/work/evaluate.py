@@ -8,7 +8,7 @@ import velado
 from velado.service.documents.opening import entered
 from velado.service.jobs import parameters as of
 from velado.service.jobs.task import Work
-from velado.service.jobs.work.shared import as_json, given, released_project
+from velado.service.jobs.work.shared import as_json, given, one_table, released_project
 
 
 def perform(work: Work) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def perform(work: Work) -> dict[str, Any]:
     with entered(work) as room:
         population = None if wanted.population is None else room.opened(wanted.population)
         found = velado.evaluate(
-            None, None, project=released_project(room, work), measures=wanted.measures, target=wanted.target,
+            None, None, project=one_table(released_project(room, work), wanted.table), measures=wanted.measures, target=wanted.target,
             population=population, weights=wanted.weights, fraction=wanted.fraction, l=wanted.l, queries=wanted.queries,
             seed=wanted.seed, progress=work.progress,
         )  # fmt: skip

@@ -14,7 +14,7 @@ from velado.results import encoded
 from velado.service.documents.opening import entered
 from velado.service.jobs import parameters as of
 from velado.service.jobs.task import Work
-from velado.service.jobs.work.shared import given
+from velado.service.jobs.work.shared import given, one_table
 
 NODES = "nodes.arrow"
 
@@ -23,9 +23,10 @@ def perform(work: Work) -> dict[str, Any]:
     """The head of an exploration; its arrays are in a file."""
     wanted = given(work, of.Explore)
     with entered(work) as room:
-        found = velado.explore(room.project(), most_nodes=wanted.most_nodes, progress=work.progress)
+        project = one_table(room.project(), wanted.table)
+        found = velado.explore(project, most_nodes=wanted.most_nodes, progress=work.progress)
     save_nodes(found, work.task.folder / NODES)
-    return head(found)
+    return {**head(found), "table": wanted.table, "method": project.method.name}
 
 
 def head(found: Exploration) -> dict[str, Any]:

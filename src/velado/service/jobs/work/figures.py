@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from velado.evaluation import ClassFigures, Pair, public, released_figures
+from velado.evaluation import ClassFigures, public, released_figures
 from velado.release.result import Release
+from velado.report.shape import shape_of
 
 MOST = 5_000_000
 GROUP = 10_000
@@ -17,11 +19,19 @@ GROUP = 10_000
 
 def classes_of(release: Release) -> ClassFigures | None:
     """The classes of a release as its readers see them; None where it was made part by part, or shows none."""
-    found = release.found
-    if found is None:
+    return None if release.pair is None else released_figures(public(release.pair))
+
+
+def shape(release: Release) -> dict[str, Any] | None:
+    """How records and values are distributed, as everybody may know it and for the owner; None where it shows no classes."""
+    if release.pair is None:
         return None
-    pair = Pair.of(found.classes, found.kept, found.covers, found.labels, fuzzy=found.fuzzy)
-    return released_figures(public(pair))
+    known = public(release.pair)
+    levels = release.levels
+    return {
+        "public": shape_of(known, release.public_evaluation, levels),
+        "whole": shape_of(release.pair, release.evaluation, levels, whole=True),
+    }
 
 
 def save_classes(figures: ClassFigures, path: Path) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from velado.errors import InputError, VeladoError, suggest
+from velado.hierarchies import distribution_of, outline
 from velado.hierarchies.build import build_unchecked
 from velado.hierarchies.preview import preview
 from velado.project import Project
@@ -22,7 +23,9 @@ from velado.tables import Session, open_table
 from velado.values import Text
 
 UNCOVERED = 500
-"""Values without a place in their hierarchy that are listed."""
+"""Values without a place in their hierarchy that are listed, unless more values are asked for."""
+DRAWN = 60
+"""Groups of a level that are drawn one by one."""
 
 
 def perform(work: Work) -> dict[str, Any]:
@@ -55,7 +58,7 @@ def _table_of(document: Mapping[str, Any], table: str | None) -> Mapping[str, An
 def _chosen(document: Mapping[str, Any], wanted: of.Hierarchy) -> dict[str, dict[str, Any]]:
     given = document.get("columns")
     columns = (
-        {name: _described(document, name, spec) for name, spec in given.items()} if isinstance(given, Mapping) else {}
+        {name: described(document, name, spec) for name, spec in given.items()} if isinstance(given, Mapping) else {}
     )
     if wanted.column is None:
         return {
@@ -71,10 +74,11 @@ def _chosen(document: Mapping[str, Any], wanted: of.Hierarchy) -> dict[str, dict
     spec = columns.get(wanted.column, {"role": "quasi-identifier"})
     if spec.get("role") == "identifier":
         raise InputError("identifier", "identifiers are not generalized and not shown", column=wanted.column)
-    return {wanted.column: spec if wanted.description is None else {**spec, "hierarchy": wanted.description}}
+    tried = {"hierarchy": wanted.description, "format": wanted.format}
+    return {wanted.column: spec | {key: value for key, value in tried.items() if value is not None}}
 
 
-def _described(document: Mapping[str, Any], name: str, spec: Any) -> dict[str, Any]:
+def described(document: Mapping[str, Any], name: str, spec: Any) -> dict[str, Any]:
     """A column with what it takes from its attribute."""
     own = dict(spec) if isinstance(spec, Mapping) else {"role": spec}
     attributes = document.get("attributes")
@@ -99,12 +103,30 @@ def _one(work: Work, room: Room, document: Mapping[str, Any], wanted: of.Hierarc
         column.name, column.hierarchy, values, format=column.format, missing=column.missing, folder=project.folder
     )
     lacking = [v for v in values if v not in built.code]
-    rows = built.rows()
-    return {
+    listed = lacking[: max(UNCOVERED, wanted.values)]
+    found = {
         **encoded(preview(built, values)),
-        "uncovered_values": lacking[:UNCOVERED],
-        **({"rows": rows[wanted.offset : wanted.offset + wanted.values], "total": len(rows)} if wanted.values else {}),
+        "uncovered_values": listed,
+        "uncovered_counts": [values[v] for v in listed],
+        "outline": outline(built, DRAWN),
     }
+    if wanted.values:
+        rows = built.rows()
+        shown = slice(wanted.offset, wanted.offset + wanted.values)
+        found |= {"rows": rows[shown], "total": len(rows), "records": [values.get(v, 0) for v in built.leaves[shown]]}
+    if wanted.column is not None:
+        found["distribution"] = _distribution(work, column.name, values, document["source"])
+    return found
+
+
+def _distribution(work: Work, column: str, values: Mapping[Text, int], source: Any) -> dict[str, Any] | None:
+    """How the numbers of a column are spread; remembered as its values are."""
+    kept = work.memory.setdefault("distributions", {})
+    key = remembered_as(work, source, column)
+    if key not in kept:
+        spread = distribution_of(values)
+        kept[key] = None if spread is None else spread.as_dict()
+    return kept[key]  # type: ignore[no-any-return]
 
 
 def _values(work: Work, project: Project, column: Column, source: Any) -> Mapping[Text, int]:

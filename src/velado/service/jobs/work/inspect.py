@@ -37,7 +37,7 @@ def perform(work: Work) -> dict[str, Any]:
         return {
             "rows": inspection.rows,
             "columns": columns,
-            "profile": {**_profile(inspection), "source": thing.get("name", "")},
+            "profile": {**_profile(inspection), "source": thing.get("name", ""), "sheets": _sheets(source)},
             "suggestion": _suggestion(source, inspection, task.source, follow("suggest")),
             "copied": bool(into),
         }
@@ -48,6 +48,15 @@ def _profile(inspection: Inspection) -> dict[str, Any]:
     for column, seen in zip(found["columns"], inspection.columns, strict=True):
         column["reasons"] = spoken(seen.reason)
     return {**found, "notes": told(inspection.notes)}
+
+
+def _sheets(source: Source) -> list[str]:
+    """The sheets of a workbook, one of which was read."""
+    if source.path is None or source.kind_of_file != "xlsx":
+        return []
+    from velado.tables.formats.xlsx import sheets_of
+
+    return sheets_of(source.path)
 
 
 def _suggestion(source: Source, inspection: Inspection, id: str | None, progress: Any) -> dict[str, Any]:

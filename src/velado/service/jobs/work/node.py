@@ -19,22 +19,28 @@ from velado.service.documents.opening import entered
 from velado.service.jobs import parameters as of
 from velado.service.jobs.task import Work
 from velado.service.jobs.work.explore import NODES
-from velado.service.jobs.work.shared import given, remembered_as
+from velado.service.jobs.work.shared import given, one_table, remembered_as
 from velado.tables import Session, open_table
 
 MOST_SIZES = 500
+MOST_LABELS = 8
+"""Labels of a column that are told as examples of its level."""
 
 
 def perform(work: Work) -> dict[str, Any]:
     """A node; a warm process has counted the table already."""
     wanted = given(work, of.Node)
     with entered(work) as room:
-        project = room.project()
+        project = one_table(room.project(), wanted.table)
         found = _exploration(work, project, wanted)
         node = found.node(wanted.levels, wanted.l)
         data = _classes(node, wanted)
+        assert found.frequency is not None
+        data["labels"] = {
+            h.column: list(h.labels[level][:MOST_LABELS])
+            for h, level in zip(found.frequency.hierarchies, node.node.levels, strict=True)
+        }
         if wanted.records:
-            assert found.frequency is not None
             data["examples"] = _examples(project, found.frequency, node.node.levels, wanted.records)
     return data
 
@@ -42,7 +48,7 @@ def perform(work: Work) -> dict[str, Any]:
 def _exploration(work: Work, project: Project, wanted: of.Node) -> Exploration:
     """All nodes, with the counted table: from memory, from the job that looked at them, or anew."""
     job = (work.task.things.get("jobs") or {}).get(wanted.exploration) if wanted.exploration else None
-    key = remembered_as(work, work.task.document, wanted.exploration if job else None)
+    key = remembered_as(work, work.task.document, wanted.exploration if job else None, wanted.table)
     kept = work.memory.get("exploration")
     if kept is not None and kept[0] == key:
         return kept[1]  # type: ignore[no-any-return]

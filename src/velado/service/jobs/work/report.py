@@ -5,20 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import velado
-from velado.errors import InputError
-from velado.project import Project
-from velado.sentences import Sentence
 from velado.service.documents.opening import entered
 from velado.service.jobs import parameters as of
 from velado.service.jobs.task import Work
-from velado.service.jobs.work.shared import given, released_project
+from velado.service.jobs.work.shared import given, one_table, released_project
 
 
 def perform(work: Work) -> dict[str, Any]:
     """Write the files; the result names them."""
     wanted = given(work, of.Report)
     with entered(work) as room:
-        project = _table(released_project(room, work), wanted.table)
+        project = one_table(released_project(room, work), wanted.table)
         files = []
         languages = list(dict.fromkeys(wanted.languages))
         for number, language in enumerate(languages):
@@ -32,15 +29,3 @@ def perform(work: Work) -> dict[str, Any]:
                 for p in written
             ]
     return {"files": files}
-
-
-def _table(project: Project, name: str | None) -> Project:
-    """The project, or that of one of its tables."""
-    if not project.tables and name is None:
-        return project
-    if name is None or name not in project.tables:
-        raise InputError(
-            "unknown-table", "which table of the release?",
-            hint=Sentence("Choose one of: {known}", known=list(project.tables)),
-        )  # fmt: skip
-    return project.tables[name]

@@ -17,7 +17,7 @@ from velado.service.jobs.work import adopted, figures
 from velado.service.jobs.work.shared import as_json, at_levels, copy_texts, given, name_of, save, told
 from velado.tables import Session, open_table
 
-FIGURES, ROWS, CLASSES = "private.json", "rows.parquet", "classes.parquet"
+FIGURES, ROWS, CLASSES, SHAPE = "private.json", "rows.parquet", "classes.parquet", "shape.json"
 """Files that a run leaves beside its release."""
 
 
@@ -82,6 +82,8 @@ def _one(project: Project, release: Release | LightRelease, room: Room, before: 
             files["recoding"] = named(RECODING, before)
         if (classes := figures.classes_of(release)) is not None:
             files["classes"] = figures.save_classes(classes, folder / named(CLASSES, before))
+        if (shape := figures.shape(release)) is not None:
+            files["shape"] = save(folder, named(SHAPE, before), shape)
     else:
         files["figures"] = save(folder, named(FIGURES, before), {"manifest": release.private_manifest})
     files["rows"] = copied(project, folder / named(ROWS, before))

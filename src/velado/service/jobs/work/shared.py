@@ -13,7 +13,7 @@ from velado.errors import InputError, Note
 from velado.i18n.language import LANGUAGES
 from velado.project import Project
 from velado.results import Result, encoded
-from velado.sentences import into
+from velado.sentences import Sentence, into
 from velado.service.documents.opening import Room
 from velado.service.jobs.parameters import Parameters
 from velado.service.jobs.task import Task, Work
@@ -124,6 +124,18 @@ def released_project(room: Room, work: Work) -> Project:
     project = room.loaded(data)
     room.released(folder, project)
     return project
+
+
+def one_table(project: Project, name: str | None) -> Project:
+    """The project, or that of one of its tables."""
+    if not project.tables and name is None:
+        return project
+    if name is None or name not in project.tables:
+        raise InputError(
+            "unknown-table", "which table of the release?",
+            hint=Sentence("Choose one of: {known}", known=list(project.tables)),
+        )  # fmt: skip
+    return project.tables[name]
 
 
 def at_levels(data: Mapping[str, Any], levels: Mapping[str, int]) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query, Response
@@ -28,6 +30,8 @@ router = APIRouter(tags=["explorations"])
 KIND = "explore"
 ARROW = "application/vnd.apache.arrow.file"
 SECONDS = 60.0
+WORTH_PACKING = 500
+"""Numbers from which an answer is packed."""
 Figure = float | int | str | None
 """A number, null if there is none; for who may not read records "fewer than 3", and null for what tells of such a count."""
 Vector = Annotated[str, Query(max_length=400, description="A level for each column, such as 1,0,2")]
@@ -41,6 +45,7 @@ class ExplorationEntry(BaseModel):
     state: str
     created: datetime
     finished: datetime | None
+    table: str | None = Field(None, description="Which one, of several")
     nodes: int | None = None
     counts: dict[str, int] = Field(default_factory=dict)
 
@@ -53,6 +58,7 @@ class ExplorationAnswer(ExplorationEntry):
     rows: int
     limit: int
     objective: str
+    method: str | None = Field(None, description="With which method it was explored")
     person: str | None = None
     models: list[dict[str, Any]]
     labels: dict[str, list[int]] = Field(default_factory=dict, description="Labels of each column at each level")
@@ -80,6 +86,34 @@ class NodeEntry(BaseModel):
     average_risk: Figure
     achieved: dict[str, Figure]
     reached: dict[str, Figure]
+
+
+class NodeList(Listed[NodeEntry]):
+    """Some nodes."""
+
+    total: int = Field(description="How many there are on all pages")
+
+
+class NodeColumns(BaseModel):
+    """All nodes as arrays, an element for each node in lexicographic order of the level vectors (`format=columns`).
+
+    Figures have six significant digits, `achieved(…)` and `reached(…)` are those of models. Null: there is none, or it is hidden
+    from who may not read records.
+    """
+
+    nodes: int
+    columns: list[str]
+    sizes: list[int] = Field(description="How many levels each column has")
+    statuses: list[str] = Field(description="The statuses, best first")
+    height: list[int] = Field(default_factory=list)
+    status: list[int] = Field(default_factory=list, description="The place of its status in `statuses`")
+    minimal: list[int] = Field(default_factory=list, description="1: no finer node satisfies")
+    levels: dict[str, list[int]] = Field(default_factory=dict, description="By column")
+    figures: dict[str, list[float | int | None]] = Field(default_factory=dict)
+    small: dict[str, list[int]] = Field(
+        default_factory=dict,
+        description="By figure, for who may not read records: 1 where it is hidden for being small",
+    )
 
 
 class PathAnswer(BaseModel):
@@ -110,13 +144,14 @@ def read_exploration(call: Called, id: str) -> ExplorationAnswer:
     with call.reading() as db:
         job, head, masked = _exploration(db, call, id)
     about = {key: head[key] for key in ("columns", "levels", "rows", "limit", "objective", "person", "models")}
+    about["method"] = head.get("method")
     best = (head.get("optimal") or {}).get("levels")
     return ExplorationAnswer(**_entry(job), **about, labels=head.get("labels", {}), optimal=best, masked=masked)
 
 
 @router.get(
     "/explorations/{id}/nodes",
-    response_model=Listed[NodeEntry],
+    response_model=NodeList | NodeColumns,
     responses={200: {"content": {ARROW: {"schema": {"type": "string"}}}}, 304: {"description": "Not changed"}},
 )
 def list_nodes(
@@ -127,11 +162,28 @@ def list_nodes(
     status: Annotated[list[str] | None, Query(max_length=5, description="Only nodes with one of these")] = None,
     sort: Annotated[str, Query(max_length=40, description="levels, status, height, or a figure")] = "levels",
     top: Annotated[int | None, Query(ge=1, lt=2**31, description="Only so many of them")] = None,
-    format: Annotated[Literal["json", "arrow"] | None, Query(description="Else the header Accept decides")] = None,
+    descending: Annotated[bool, Query(description="The largest first; what has no figure stays last")] = False,
+    loss: Annotated[float | None, Query(ge=0, description="Only nodes with at most this loss")] = None,
+    suppressed: Annotated[
+        int | None, Query(ge=0, lt=2**53, description="Only nodes that suppress at most so many")
+    ] = None,
+    lowest: Annotated[Vector | None, Query(description="Only nodes with no level below these")] = None,
+    highest: Annotated[Vector | None, Query(description="Only nodes with no level above these")] = None,
+    levels: Annotated[list[Vector] | None, Query(max_length=500, description="Only these nodes, such as 1,0,2")] = None,
+    figure: Annotated[
+        list[str] | None, Query(max_length=100, description="With format=columns: only these arrays and figures")
+    ] = None,
+    format: Annotated[
+        Literal["json", "arrow", "columns"] | None, Query(description="Else the header Accept decides: JSON or Arrow")
+    ] = None,
     accept: Annotated[str, Header()] = "",
+    accept_encoding: Annotated[str, Header()] = "",
     if_none_match: Annotated[str | None, Header()] = None,
 ) -> Any:
-    """All nodes: as JSON, paged, filtered and sorted, or as one Arrow file of arrays, in lexicographic order."""
+    """All nodes: as JSON, paged, filtered and sorted, or in lexicographic order as arrays: one Arrow file, or one JSON object.
+
+    The JSON object of arrays (`format=columns`) is for browsers; it is packed (gzip) for who accepts it.
+    """
     with call.reading() as db:
         job, head, masked = _exploration(db, call, id)
     # What was explored never changes: the tag is that of the attempt, and of what is hidden.
@@ -146,11 +198,44 @@ def list_nodes(
         blocks = explorations.masked_blocks(explorations.table_of(folder, masked=False))
         named = {**downloads.headers(explorations.FILE), **headers}
         return StreamingResponse(blocks, media_type=ARROW, headers=named)
-    table = explorations.chosen(explorations.table_of(folder, masked=masked), status or (), sort, top)
+    if format == "columns":
+        return _as_columns(call, head, folder, figure or (), headers, masked=masked, packing="gzip" in accept_encoding)
+    wanted = explorations.Filter(
+        status or (), loss, suppressed,
+        None if lowest is None else explorations.vector(lowest, head, "lowest"),
+        None if highest is None else explorations.vector(highest, head, "highest"),
+        None if levels is None else [explorations.vector(one, head, "levels") for one in levels],
+    )  # fmt: skip
+    seen = explorations.table_of(folder, masked=masked)
+    table = explorations.chosen(seen, head, wanted, sort, top, descending=descending)
     first = int(after) if after is not None and after.isdecimal() and len(after) < 12 else 0
     items = explorations.rows(table.slice(first, limit), head)
     following = str(first + limit) if first + limit < table.num_rows else None
-    return Listed[NodeEntry](items=[NodeEntry(**item) for item in items], next=following)
+    return NodeList(items=[NodeEntry(**item) for item in items], next=following, total=table.num_rows)
+
+
+def _as_columns(
+    call: Call,
+    head: dict[str, Any],
+    folder: Path,
+    wanted: Sequence[str],
+    headers: dict[str, str],
+    *,
+    masked: bool,
+    packing: bool,
+) -> Response:
+    """All nodes as one JSON object of arrays; a few are not worth packing."""
+    table = explorations.table_of(folder, masked=False)
+    parts = explorations.parts_of(table, wanted)
+    packing = packing and table.num_rows * len(parts) > WORTH_PACKING
+    tag = headers["ETag"][:-1] + ('-gzip"' if packing else '"')
+    headers = {**headers, "ETag": tag, "Vary": f"{headers['Vary']}, Accept-Encoding"}
+    if known(call.request, tag):
+        return Response(status_code=304, headers=headers)
+    pieces = explorations.column_pieces(table, head, parts, masked=masked)
+    if packing:
+        pieces, headers = explorations.packed(pieces), {**headers, "Content-Encoding": "gzip"}
+    return StreamingResponse(pieces, media_type="application/json", headers=headers)
 
 
 @router.get("/explorations/{id}/path")
@@ -184,6 +269,7 @@ def read_node(
         project = call.caller.project(db, str(job.project_id), "results.read")
         parameters = {
             "exploration": job.id, "levels": list(at), "l": l, "offset": offset, "limit": limit, "records": records,
+            **({"table": head["table"]} if head.get("table") else {}),
         }  # fmt: skip
         if masked and records:
             raise Forbidden("records.read")
@@ -228,5 +314,5 @@ def _entry(job: Job) -> dict[str, Any]:
         nodes *= n
     return {
         "id": job.id, "version": job.version, "state": job.state, "created": job.created, "finished": job.finished,
-        "nodes": nodes if job.state == "done" else None, "counts": counts,
+        "table": job.parameters.get("table"), "nodes": nodes if job.state == "done" else None, "counts": counts,
     }  # fmt: skip

@@ -94,14 +94,15 @@ def list_jobs(
 async def read_job(call: Called, id: str, wait: Wait = 0, stage: Stage = None) -> JobAnswer:
     """A job: its state, where it is, why it failed."""
     # Who waits holds no thread: many may wait at once.
-    found = await run_in_threadpool(_read, call, id)
+    found = await run_in_threadpool(read_now, call, id)
     if wait and found.state not in queue.ENDED:
         await wait_for_end(call.service, id, wait, stage)
-        found = await run_in_threadpool(_read, call, id)
+        found = await run_in_threadpool(read_now, call, id)
     return found
 
 
-def _read(call: Call, id: str) -> JobAnswer:
+def read_now(call: Call, id: str) -> JobAnswer:
+    """A job as it is, for who runs in a thread."""
     with call.reading() as db:
         return job_answer.answer(db, call, *job_answer.find(db, call.caller, id))
 

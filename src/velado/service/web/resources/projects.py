@@ -16,16 +16,18 @@ from velado.service.store.tables import Job, Project, Release, User, Version
 from velado.service.usable import mine, roles_in
 from velado.service.web import downloads, paged
 from velado.service.web.call import Call, Called
-from velado.service.web.resources import checks, members
+from velado.service.web.resources import checks, members, singled_out
 from velado.service.web.shapes import After, Body, Id, Limit, Listed, Name
 from velado.service.web.tags import check_match, etag, known
 
 router = APIRouter(tags=["projects"])
 router.include_router(members.router)
 router.include_router(checks.router)
+router.include_router(singled_out.router)
 
 LONGEST_TEXT = 8_000_000
 IfMatch = Annotated[str | None, Header(description="The ETag of the version that is changed")]
+Search = Annotated[str | None, Query(max_length=200, description="A part of the name")]
 IfNoneMatch = Annotated[str | None, Header(description="The ETag of what is known already")]
 
 
@@ -114,11 +116,13 @@ class VersionAnswer(VersionEntry):
 
 
 @router.get("/projects")
-def list_projects(call: Called, limit: Limit = 100, after: After = None) -> Listed[ProjectEntry]:
+def list_projects(call: Called, limit: Limit = 100, after: After = None, search: Search = None) -> Listed[ProjectEntry]:
     """The projects of who asks, those changed last first."""
     call.caller.require("account.use")
     with call.reading() as db:
         own = select(Project).where(Project.id.in_(mine(call.caller)))
+        if search and search.strip():
+            own = own.where(Project.name.icontains(search.strip(), autoescape=True))
         found, following = paged.newest(db, own, Project.changed, Project.id, limit, after)
         ids = [p.id for p in found]
         verdicts, roles = _verdicts(db, ids), roles_in(db, call.caller, ids)
@@ -166,7 +170,7 @@ def change_project(
     """Change a project: a new version, if the one that is changed is still the newest."""
     with call.writing() as db:
         project = projects.locked(db, call.caller.project(db, id, "project.edit"))
-        check_match(call.request, etag(project.version))
+        check_match(if_match, etag(project.version))
         before = project.version
         projects.change(db, call.caller, project, body.document, body.name)
         if project.version != before:

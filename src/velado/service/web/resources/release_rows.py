@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ from sqlalchemy.orm import Session as Db
 from velado.service import releases
 from velado.service.blurring import FEWER, SMALL
 from velado.service.releases import release_of
-from velado.service.slices import read_slice
+from velado.service.slices import Below, read_slice, read_sorted
 from velado.service.store.tables import Release
 from velado.service.web.call import Call, Called
 from velado.service.web.shapes import Limit
@@ -33,7 +34,15 @@ class Page(BaseModel):
 
 
 @router.get("/releases/{id}/classes")
-def list_classes(call: Called, id: str, offset: Offset = 0, limit: Limit = 100, table: OneTable = None) -> Page:
+def list_classes(
+    call: Called,
+    id: str,
+    offset: Offset = 0,
+    limit: Limit = 100,
+    table: OneTable = None,
+    sort: Annotated[str | None, Query(max_length=400, description="One of `columns`")] = None,
+    descending: bool = False,
+) -> Page:
     """The equivalence classes of a release with size, risk and figures of sensitive columns, the riskiest first."""
     with call.reading() as db:
         release = release_of(db, call.caller, id, "release.download")
@@ -41,8 +50,9 @@ def list_classes(call: Called, id: str, offset: Offset = 0, limit: Limit = 100, 
         if "results.read" not in allowed:
             releases.check_given_out(release, call.settings(db))
         path = releases.file_of(db, call.service.files, release, "classes", table)
-    found = _page(path, offset, limit)
-    return found if "records.read" in allowed else _masked(found)
+    whole = "records.read" in allowed
+    found = _page(path, offset, limit) if sort is None else _sorted(path, offset, limit, sort, descending, not whole)
+    return found if whole else _masked(found)
 
 
 @router.get("/releases/{id}/rows")
@@ -71,11 +81,23 @@ def _page(path: Path, offset: int, limit: int) -> Page:
     return Page(columns=found.columns, rows=found.rows, offset=offset, total=found.total)
 
 
+def _sorted(path: Path, offset: int, limit: int, sort: str, descending: bool, small_first: bool) -> Page:
+    """A page of all classes in another order; missing figures come last. Where small classes are masked, they come first:
+    their place among the others would tell of them."""
+    first = Below(_counts, SMALL) if small_first else None
+    found = read_sorted(path, offset, limit, sort, descending, first)
+    return Page(columns=found.columns, rows=found.rows, offset=offset, total=found.total)
+
+
+def _counts(columns: Sequence[str]) -> list[int]:
+    """Which columns count records or people: a quasi-identifier may have the name of a figure; it stands before it."""
+    last = {name.partition(" #")[0]: j for j, name in enumerate(columns)}
+    return [last[name] for name in ("records", "people") if name in last]
+
+
 def _masked(page: Page) -> Page:
     """Of classes of one or two people nothing is told but that they are there."""
-    # A quasi-identifier may have the name of a figure; it stands before it.
-    last = {name.partition(" #")[0]: j for j, name in enumerate(page.columns)}
-    counts = [last[name] for name in ("records", "people") if name in last]
+    counts = _counts(page.columns)
     rows = [
         [FEWER if j in counts else None for j in range(len(row))] if any(row[j] < SMALL for j in counts) else row
         for row in page.rows

@@ -23,11 +23,12 @@ from velado.service.usable import mine
 from velado.service.web import downloads, paged
 from velado.service.web.asking import JobBegun, begun, of_project
 from velado.service.web.call import Call, Called
-from velado.service.web.resources import release_rows
+from velado.service.web.resources import distributions, release_rows
 from velado.service.web.shapes import After, Limit, Listed
 
 router = APIRouter(tags=["releases"])
 router.include_router(release_rows.router)
+router.include_router(distributions.router)
 Private = Annotated[bool, Query(description="With what only owners and editors may know")]
 OneTable = Annotated[str | None, Query(max_length=300, description="Which table, of a release of several")]
 SANDBOX = (
@@ -191,7 +192,7 @@ def read_report(
     """A report: HTML as a page of its own in which nothing runs, others as files."""
     with call.writing() as db:
         release = release_of(db, call.caller, id, "release.read")
-        _check_report(db, call, release)
+        releases.check_evidence(db, call.caller, release, call.settings(db))
         found = releases.reports(db, release).get(name)
         if found is None:
             raise NotFound()
@@ -231,13 +232,6 @@ def delete_release(call: Called, id: str) -> None:
         folders = releases.delete(db, call.service.files, release)
     for folder in folders:
         call.service.files.remove(folder)
-
-
-def _check_report(db: Db, call: Call, release: Release) -> None:
-    """Who judges a release, or works in its project, reads its reports before it is approved and after; nobody else."""
-    before = {"results.read", "release.approve"} & call.caller.actions_in(db, release.project_id)
-    if not before and not call.caller.may("evidence.read"):
-        releases.check_given_out(release, call.settings(db))
 
 
 def _notes(release: Release, language: str) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,8 @@ from pydantic import BaseModel
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Db
 
+from velado.evaluation import Comparison
+from velado.report.formats.comparison import table_of
 from velado.service.belongings import source_for
 from velado.service.errors import NotFound
 from velado.service.masking import masked
@@ -62,6 +66,24 @@ def read_comparison(call: Called, id: str) -> ResultAnswer:
         seen = "records.read" in call.caller.actions_in(db, str(job.project_id))
     answer = _answer(job)
     return answer if seen else answer.model_copy(update={"result": masked(answer.result, job.kind)})
+
+
+@router.get("/comparisons/{id}/table", response_class=Response, responses=downloads.answers("text/csv"))
+def download_comparison(call: Called, id: str) -> Response:
+    """The main figures of every setting as a file, one line each."""
+    with call.writing() as db:
+        job = job_of(db, call, id, COMPARISONS, "results.read")
+        seen = "records.read" in call.caller.actions_in(db, str(job.project_id))
+        call.audit(db, "result.read", job.id, kind=job.kind, masked=not seen)
+        result = dict(job.result or {})
+    found = Comparison.from_dict(result.get("comparison") or result)
+    rows = [setting.figures() for setting in found.settings]
+    if not seen:
+        rows = masked({"evidence": rows, "comparison": {"parameters": list(found.parameters)}}, "balance")["evidence"]
+    header, cells = table_of(rows)
+    text = io.StringIO()
+    csv.writer(text).writerows([header, *cells])
+    return Response(text.getvalue().encode(), media_type="text/csv", headers=downloads.headers("comparison.csv"))
 
 
 @router.get("/plans")

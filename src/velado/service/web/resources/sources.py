@@ -103,6 +103,13 @@ class SourceAnswer(BaseModel):
     used: datetime
 
 
+class UseAnswer(BaseModel):
+    """A project that works on a source."""
+
+    id: str
+    name: str
+
+
 class RowsAnswer(BaseModel):
     """A page of rows, cells as texts; null is a missing value."""
 
@@ -300,6 +307,15 @@ def _rows_of(call: Call, job: Job, offset: int, total: int | None) -> RowsAnswer
                 db.delete(kept)
     rows = [[None if cell is None else str(cell) for cell in row] for row in found["rows"]]
     return RowsAnswer(columns=list(found["columns"]), rows=rows, offset=offset, total=total)
+
+
+@router.get("/sources/{id}/projects")
+def list_uses(id: str, call: Called) -> Listed[UseAnswer]:
+    """The projects of who asks that work on a source, and would lack it."""
+    with call.reading() as db:
+        source, _ = source_for(db, call.caller, id, "profile.read")
+        found = sorted(naming(db, call.caller, source), key=lambda project: (project.name, project.id))
+        return Listed(items=[UseAnswer(id=project.id, name=project.name) for project in found])
 
 
 @router.put("/sources/{id}")

@@ -1,0 +1,1 @@
+"""The pages, one file each: addresses, what is shown, what forms change."""

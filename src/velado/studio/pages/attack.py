@@ -1,0 +1,416 @@
+"""The page 'Attack': which adversary is tried on a release, what they learn, and what would have prevented it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from velado.attacks import ATTACKS
+from velado.attacks.words import figure_title, is_share, main_figure, tried
+from velado.catalogue import kind_of
+from velado.errors import InputError, VeladoError
+from velado.results import Discreet
+from velado.sentences import Sentence
+from velado.service.errors import NotFound
+from velado.service.web.job_answer import JobAnswer
+from velado.service.web.problems import ProblemPart, part
+from velado.service.web.resources import jobs, projects, releases, sources
+from velado.service.web.resources.releases import ReleaseEntry
+from velado.service.web.resources.sources import SourceAnswer
+from velado.studio import adopting
+from velado.studio.compared import upper
+from velado.studio.visit import PageRoute
+from velado.studio.work import Work, Working, part_of
+
+router = APIRouter(route_class=PageRoute)
+KIND = "attack"
+ALL = "all"
+"""What is tried where no adversary is chosen."""
+LISTED = 200
+KNOWS = {
+    "lookup": Sentence("Knows what another published column says of a person, such as the day of a visit."),
+    "homogeneity": Sentence("Knows that a person is in the table, and the person's quasi-identifiers."),
+    "background": Sentence(
+        "Knows a person's quasi-identifiers, and some sensitive values that the person does not have."
+    ),
+    "skewness": Sentence("Knows a person's quasi-identifiers, and how frequent each sensitive value is."),
+    "similarity": Sentence("Knows a person's quasi-identifiers, and which sensitive values are nearly the same."),
+    "linkage": Sentence("Has another table about the same people, with names and quasi-identifiers."),
+    "order": Sentence("Has a list of the same people in the order of the original, or another release."),
+    "releases": Sentence("Has another release of the same table."),
+}
+"""What each adversary knows beside the release."""
+LACKS = {
+    "columns": Sentence("Every published column is a quasi-identifier: there is nothing else to look people up by."),
+    "sensitive": Sentence("No column of the release is sensitive."),
+    "external": Sentence("Choose a table of known people above."),
+    "other": Sentence("Choose another release above. There must be two."),
+    "original": Sentence("The original is not there any more."),
+}
+"""What is missing for an adversary."""
+OF_TABLE = {"tree": "sensitive", "numbers": "sensitive"}
+"""What shows itself only when the columns are read."""
+
+FAILED = ("singled_out_alone", "highest_confidence", "in_order", "smallest_combined")
+"""The figure that says most where an attack fails."""
+
+
+@dataclass(frozen=True, repr=False)
+class Adversary(Discreet):
+    """A card: who tries what, with which parameters; ``lacks`` says why it cannot be tried."""
+
+    name: str
+    title: str
+    meaning: str
+    knows: str
+    fields: list[dict[str, Any]]
+    lacks: str = ""
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What would have prevented an attack. ``action``: add or change a model, shuffle, columns (to go there), done, or nothing."""
+
+    text: str
+    action: str = ""
+    code: str = ""
+    now: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class Outcome(Discreet):
+    """What came of one attack, as it is shown; ``number`` is its place in the result."""
+
+    number: int
+    name: str
+    title: str
+    tried: str
+    succeeded: bool
+    expected: bool
+    gist: str
+    figures: list[tuple[str, str]]
+    head: list[str]
+    exposed: list[dict[str, Any]]
+    remedies: list[Remedy]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The tables that the adversary has beside the release."""
+
+    sources: list[SourceAnswer] = field(default_factory=list)
+    releases: list[ReleaseEntry] = field(default_factory=list)
+    external: SourceAnswer | None = None
+    other: str = ""
+    quasi: list[str] = field(default_factory=list)
+    people: list[str] = field(default_factory=list)
+
+    def like(self, column: str) -> str:
+        """The column of the external table that has the name of one of the original, or nearly so."""
+        names = [] if self.external is None else [c.name for c in self.external.columns]
+        alike = [name for name in names if name.casefold() == column.casefold()]
+        return column if column in names else alike[0] if alike else ""
+
+
+@router.get("/projects/{id}/attack")
+def attack(work: Working) -> Response:
+    """Adversaries, and what those came to that were tried."""
+    return _page(work)
+
+
+def _page(work: Work, status: int = 200, wrong: VeladoError | None = None) -> Response:
+    release = work.release()
+    if release is None:
+        return work.show("attack.html", "attack", status, release=None)
+    made = _described(work, release)
+    tries = _tries(work, release)
+    shown = _chosen(work, tries)
+    beside = _beside(work, release, made)
+    outcomes = _outcomes(work, jobs.read_result(work.call, shown.id)) if shown and _readable(work, shown) else []
+    light = made.get("anonymization") == "light"
+    return work.show(
+        "attack.html", "attack", status, release=release, releases=_releases(work), light=light, beside=beside,
+        adversaries=[] if light else _adversaries(work, made, beside, shown), everything=_everything(work, shown), tries=tries,
+        shown=shown, outcomes=outcomes, told=told(work), wrong=None if wrong is None else ProblemPart(**part(wrong, work.words.code)),
+        act=[one for one in outcomes if not one.expected], usual=[one for one in outcomes if one.expected],
+    )  # fmt: skip
+
+
+@router.post("/projects/{id}/attack")
+def try_it(work: Working) -> Response:
+    """Put the attack into the queue."""
+    release = work.release()
+    if release is None:
+        raise NotFound()
+    try:
+        job = work.submit(KIND, release=release.id, parameters=_parameters(work))
+    except VeladoError as error:
+        return _page(work, 422, error)
+    return work.go(work.address("attack", **_kept(work), result=job))
+
+
+@router.post("/projects/{id}/attack/prevent")
+def prevent(work: Working) -> Response:
+    """Put what would have prevented an attack into the project."""
+    remedy = _remedy(work, work.form.text("result"), work.form.text("attack"), work.form.text("remedy"))
+    model, parameters, before = remedy.get("model"), remedy.get("parameters") or {}, work.part
+
+    def change(part: dict[str, Any]) -> None:
+        if model is not None:
+            part["models"] = adopting.prevented(before, model, parameters)
+        else:
+            part["output"] = {**(part.get("output") or {}), "order": "shuffle"}
+
+    if model is None:
+        said = work.say("The next run releases the rows in random order.")
+        return work.save(change, work.address("run"), said)
+    said = work.say(
+        "{model} is in the project now. Run it again: the attack fails then.", model=_required(work, remedy)
+    )
+    return work.save(change, work.address("privacy"), said)
+
+
+# What is tried
+
+
+def _parameters(work: Work) -> dict[str, Any]:
+    """The parameters of the job, from the form of all adversaries or from that of one."""
+    form, only = work.form, work.form.text("only", ALL)
+    given = {name: _number(name, text) for name, text in form.under(only).items() if text.strip()}
+    needs = {need for group in ATTACKS[only].needs for need in group} if only in ATTACKS else {"external", "other"}
+    found: dict[str, Any] = {
+        **given,
+        **({} if only == ALL else {"only": [only]}),
+        **({"table": work.table} if work.table else {}),
+    }
+    if "external" in needs and form.text("external"):
+        found |= {
+            "external": form.text("external"),
+            **_matched(form.under("match"), form.text("identity"), form.text("theirs")),
+        }
+    if "other" in needs and form.text("other"):
+        found["other"] = form.text("other")
+    return found
+
+
+def _matched(columns: Mapping[str, str], identity: str, theirs: str) -> dict[str, Any]:
+    """Which column of the external table is which."""
+    lacking = [column for column, name in columns.items() if not name]
+    if lacking:
+        raise InputError(
+            "no-match", "say which column of the external table this is", column=lacking[0],
+            hint="An adversary without it cannot link people by it: choose another table.",
+        )  # fmt: skip
+    match = {column: name for column, name in columns.items() if name != column}
+    if identity and theirs and theirs != identity:
+        match[identity] = theirs
+    return {**({"match": match} if match else {}), **({"identity": identity} if identity else {})}
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        value = float(text.replace(",", "."))
+    except ValueError:
+        raise InputError("bad-number", Sentence("'{name}' must be a number", name=name)) from None
+    return int(value) if value.is_integer() else value
+
+
+def _kept(work: Work) -> dict[str, str]:
+    """What the address says of the release and of other tables."""
+    query = work.request.query_params
+    named = {name: work.form.text(name) or query.get(name, "") for name in ("release", "external", "other")}
+    return {name: value for name, value in named.items() if value}
+
+
+# What there is
+
+
+def _described(work: Work, release: ReleaseEntry) -> dict[str, Any]:
+    """The chosen table as the project described it when the release was made."""
+    try:
+        document = projects.read_version(work.call, work.id, release.version).document
+    except NotFound:
+        document = work.document
+    tables = document.get("tables") or {}
+    return part_of(document, work.table if work.table in tables else None)
+
+
+def _roles(made: Mapping[str, Any], role: str) -> list[str]:
+    columns = (made.get("columns") or {}).items()
+    return [name for name, said in columns if (said.get("role") if isinstance(said, Mapping) else said) == role]
+
+
+def _releases(work: Work) -> list[ReleaseEntry]:
+    return releases.list_releases(work.call, work.id, limit=100).items
+
+
+def _beside(work: Work, release: ReleaseEntry, made: Mapping[str, Any]) -> Beside:
+    """Tables of who looks, other releases, and those of them that are chosen."""
+    if not work.can("jobs.analyse"):
+        return Beside()
+    query = work.request.query_params
+    tables = [one for one in sources.list_sources(work.call, limit=LISTED).items if one.state == "ready"]
+    others = [one for one in _releases(work) if one.id != release.id and one.state != "withdrawn"]
+    wanted = work.form.text("external") or query.get("external", "")
+    external = next((one for one in tables if one.id == wanted), None)
+    other = work.form.text("other") or query.get("other", "")
+    source = work.source
+    people = (
+        [] if source is None else [c.name for c in source.columns if c.name not in _roles(made, "quasi-identifier")]
+    )
+    return Beside(
+        tables, others, external, other if other in {one.job for one in others} else "", _roles(made, "quasi-identifier"), people
+    )  # fmt: skip
+
+
+def _adversaries(work: Work, made: Mapping[str, Any], beside: Beside, shown: JobAnswer | None) -> list[Adversary]:
+    """All adversaries of the catalog, with what each lacks."""
+    roles = {name: _roles(made, name) for name in ("sensitive", "insensitive")}
+    there = {
+        "columns": bool(roles["sensitive"] or roles["insensitive"] or made.get("rest") == "insensitive"),
+        "sensitive": bool(roles["sensitive"]), "external": beside.external is not None, "other": bool(beside.other),
+        "original": work.source is not None,
+    }  # fmt: skip
+    found = []
+    for entry in kind_of("attacks").entries(work.words.code):
+        name = entry["name"]
+        lacking = [group for group in entry["needs"] if not any(there[OF_TABLE.get(need, need)] for need in group)]
+        lacks = "" if not lacking else LACKS[OF_TABLE.get(lacking[0][-1], lacking[0][-1])].into(work.words.code)
+        knows = KNOWS[name].into(work.words.code) if name in KNOWS else ""
+        fields = _fields(entry["parameters"]["properties"], shown)
+        found.append(Adversary(name, upper(entry["title"]), entry["meaning"], knows, fields, lacks))
+    return found
+
+
+def _everything(work: Work, shown: JobAnswer | None) -> list[dict[str, Any]]:
+    """The parameters of all adversaries together."""
+    properties: dict[str, Any] = {}
+    for entry in kind_of("attacks").entries(work.words.code):
+        properties |= entry["parameters"]["properties"]
+    return _fields(properties, shown)
+
+
+def _fields(properties: Mapping[str, Any], shown: JobAnswer | None) -> list[dict[str, Any]]:
+    """Parameters as fields of a form, with the values of what is shown."""
+    given = (shown.parameters if shown is not None else None) or {}
+    return [
+        {
+            "name": name, "title": upper(about.get("description", name)), "value": f"{given.get(name, about.get('default')):g}",
+            "whole": about["type"] == "integer", "low": about.get("minimum", about.get("exclusiveMinimum")),
+            "high": about.get("maximum") if about.get("maximum", 2**53) <= 1_000_000 else None, "expert": bool(about.get("x-expert")),
+        }
+        for name, about in properties.items()
+    ]  # fmt: skip
+
+
+# What was tried
+
+
+def _tries(work: Work, release: ReleaseEntry) -> list[JobAnswer]:
+    """The attacks on a release, the newest first."""
+    if not work.can("jobs.read"):
+        return []
+    found = jobs.list_jobs(work.call, project=work.id, kind=KIND, limit=LISTED).items
+    return [one for one in found if one.release == release.id and (one.parameters or {}).get("table") == work.table]
+
+
+def _chosen(work: Work, tries: Sequence[JobAnswer]) -> JobAnswer | None:
+    wanted = work.request.query_params.get("result")
+    if wanted is None:
+        return tries[0] if tries else None
+    found = next((one for one in tries if one.id == wanted), None)
+    if found is None:
+        raise NotFound()
+    return found
+
+
+def _readable(work: Work, job: JobAnswer) -> bool:
+    return job.state == "done" and work.can("results.read")
+
+
+def told(work: Work) -> dict[str, str]:
+    """Titles of adversaries by their names."""
+    return {entry["name"]: upper(entry["title"]) for entry in kind_of("attacks").entries(work.words.code)}
+
+
+def _outcomes(work: Work, result: Mapping[str, Any]) -> list[Outcome]:
+    """What came of the attacks of a job."""
+    titles, models = told(work), {entry["name"]: entry for entry in kind_of("models").entries(work.words.code)}
+    return [_outcome(work, number, said, titles, models) for number, said in enumerate(result.get("attacks") or ())]
+
+
+def _outcome(
+    work: Work, number: int, said: Mapping[str, Any], titles: Mapping[str, str], models: Mapping[str, Any]
+) -> Outcome:
+    name, column, figures = said["name"], said.get("column"), said.get("figures") or {}
+    main = main_figure(figures) if said["succeeded"] else next((key for key in FAILED if key in figures), None)
+    gist = (
+        ""
+        if main is None
+        else f"{upper(figure_title(main).into(work.words.code))}: {_figure(work, main, figures[main])}"
+    )
+    exposed = [dict(one) for one in said.get("exposed") or ()]
+    return Outcome(
+        number, name, f"{titles[name]}: {column}" if column else titles[name],
+        tried(ATTACKS[name], name, column, said.get("against")).into(work.words.code), bool(said["succeeded"]), bool(said["expected"]),
+        gist, [(upper(figure_title(key).into(work.words.code)), _figure(work, key, value)) for key, value in figures.items()],
+        list(next((one["labels"] for one in exposed if one.get("labels")), {})), exposed,
+        [_shown(work, remedy, spoken, models) for remedy, spoken in zip(said.get("prevented_by") or (), said.get("remedies") or (), strict=False)],
+    )  # fmt: skip
+
+
+def _figure(work: Work, name: str, value: Any) -> str:
+    return work.words.percent(value) if is_share(name) else work.words.number(value, 4)
+
+
+# What would have prevented it
+
+
+def _shown(work: Work, remedy: Mapping[str, Any], spoken: Mapping[str, str], models: Mapping[str, Any]) -> Remedy:
+    """A remedy, and what can be done about it here."""
+    text, model, measure = spoken.get(work.words.code, ""), remedy.get("model"), remedy.get("measure")
+    if model is None:
+        action = {"shuffle": "shuffle", "role": "columns", "leave-out": "columns"}.get(str(measure), "")
+        if action == "shuffle" and (work.part.get("output") or {}).get("order", "shuffle") == "shuffle":
+            action = "done"
+        return Remedy(upper(text), action)
+    title = _required(work, remedy, models)
+    if measure is not None:
+        return Remedy(title, code=text)
+    given = remedy.get("parameters") or {}
+    there = adopting.present(work.part, model, given)
+    if adopting.enough(work.part, model, given):
+        return Remedy(title, "done", text)
+    now = "" if there is None else _strength(work, models[model], there)
+    return Remedy(title, "add" if there is None else "change", text, now)
+
+
+def _required(work: Work, remedy: Mapping[str, Any], models: Mapping[str, Any] | None = None) -> str:
+    """A model and what it requires, in a few words."""
+    known = models or {entry["name"]: entry for entry in kind_of("models").entries(work.words.code)}
+    entry, given = known[str(remedy["model"])], remedy.get("parameters") or {}
+    column = given.get("column")
+    strength = _strength(work, entry, given)
+    return f"{entry['title']}: {strength}" + (f" ({column})" if column else "")
+
+
+def _strength(work: Work, entry: Mapping[str, Any], given: Mapping[str, Any]) -> str:
+    said = entry["strength"].items()
+    return ", ".join(
+        f"{s['symbol']} {s['sign']} {work.words.number(given[name], 4)}" for name, s in said if name in given
+    )
+
+
+def _remedy(work: Work, job: str, attack: str, remedy: str) -> Mapping[str, Any]:
+    """A remedy of a result of this project, by its place there."""
+    listed = jobs.list_jobs(work.call, project=work.id, kind=KIND, limit=LISTED).items
+    if job not in {one.id for one in listed}:
+        raise NotFound()
+    try:
+        found: Mapping[str, Any] = jobs.read_result(work.call, job)["attacks"][int(attack)]["prevented_by"][int(remedy)]
+    except (KeyError, IndexError, ValueError):
+        raise NotFound() from None
+    return found
