@@ -1,11 +1,11 @@
-# The two commands of the README: make demo, make test. Both set up .venv first.
+# The commands of the README: make demo, make studio, make test. Each sets up .venv first.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: setup demo test torture lint bench clean
+.PHONY: setup demo studio test torture spark lint bench clean
 
 setup: $(STAMP)
 
@@ -21,6 +21,10 @@ endif
 demo: $(STAMP)
 	$(BIN)/velado demo
 
+# Velado in the browser, for you alone; the browser opens by itself.
+studio: $(STAMP)
+	$(BIN)/velado studio
+
 lint: $(STAMP)
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
@@ -35,6 +39,10 @@ test: lint
 # The harness of tests/harness with many more cases.
 torture: $(STAMP)
 	VELADO_TORTURE=1 $(BIN)/python -m pytest -n 2 tests/harness
+
+# All tests of Spark on executors of their own, all configurations included.
+spark: $(STAMP)
+	VELADO_SPARK_MASTER='local-cluster[2,1,1024]' VELADO_TORTURE=1 $(BIN)/python -m pytest -q tests/engines tests/test_spark.py tests/test_same_answer.py -k spark
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py

@@ -151,6 +151,11 @@ def main(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     return run
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest tests come first, so that at the end no worker waits for another that is still at one of them."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 # The second judge
 
 

@@ -111,17 +111,25 @@ SUMMARY = {
 MANIFEST = {"velado-manifest": 2, "output": {"name": "release.csv"}}
 DATA = b"age,sex\n30-39,f\n30-39,f\n"
 CLASSES = {"age": ["30-39", "40-49"], "sex": ["f", "m"], "records": [2, 7], "risk": [0.5, 1 / 7]}
+SHAPE = {
+    "records": 100, "people": False, "sizes": {"before": [[1, 90], [5, 2]], "after": [[2, 1], [7, 14]]},
+    "distinct": {"ill": [[2, 15]]}, "levels": {"age": {"level": 1, "height": 2}},
+    "columns": [{"column": "age", "role": "quasi-identifier", "shares": [{"label": None, "kind": "other", "before": 1, "after": 1}]}],
+    "answers": {"age": [{"name": "mode", "before": {"kind": "hidden"}, "after": {"kind": "label", "label": "30-39", "records": 2}}]},
+    "ks": {"age": {"statistic": 0.1, "p": 0.5, "kept": False, "by": "midpoint", "records": 98}},
+}  # fmt: skip
 PLACE = {"kind": "file", "file": "release.csv", "format": "csv", "bytes": len(DATA)}
 
 
 def release(service: Service, project: str, user: str, place: Mapping[str, Any] = PLACE, **more: Any) -> str:
     """A release with its files; its id."""
-    private = {"figures": "private.json", "classes": "classes.parquet", "rows": "rows.parquet"}
+    private = {"figures": "private.json", "classes": "classes.parquet", "rows": "rows.parquet", "shape": "shape.json"}
     id = new_id()
     made = job(service, "run", project, user, {"summary": SUMMARY, "private": private, "release": id}, release_id=id)
     folder = service.files.attempt(made, 1)
     (folder / "release.csv").write_bytes(DATA)
     (folder / "private.json").write_text(json.dumps({"evaluation": {"secret": 1}, "manifest": {"private": 1}}))
+    (folder / "shape.json").write_text(json.dumps({"public": SHAPE, "whole": {**SHAPE, "records": 102}}))
     pa.parquet.write_table(pa.table(CLASSES), folder / "classes.parquet", row_group_size=1)
     pa.parquet.write_table(pa.table({"age": ["30-39"] * 5, "sex": list("abcde")}), folder / "rows.parquet", row_group_size=2)  # fmt: skip
     row = Release(

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from string import Formatter
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import velado
 from velado.sentences import translations, wordless
@@ -52,9 +52,39 @@ def sentences(*rooms: str) -> Iterator[tuple[str, str]]:
                 yield place, found.value
 
 
+def page_sentences() -> Iterator[tuple[str, str]]:
+    """Place and template of every sentence in the templates of pages: the first argument of ``_``."""
+    from jinja2 import nodes
+
+    from velado.studio.visit import templates
+
+    environment = templates()
+    for name in environment.list_templates():
+        source, _, _ = environment.loader.get_source(environment, name)  # type: ignore[union-attr]
+        for call in environment.parse(source).find_all(nodes.Call):
+            if isinstance(call.node, nodes.Name) and call.node.name == "_" and call.args:
+                for found in _constants(call.args[0]):
+                    yield f"{name}:{call.lineno}", found
+
+
+def _constants(node: Any) -> Iterator[str]:
+    """The texts that an expression of a template may be."""
+    from jinja2 import nodes
+
+    if isinstance(node, nodes.Const):
+        yield str(node.value)
+    elif isinstance(node, nodes.CondExpr):
+        for part in (node.expr1, node.expr2):
+            if part is not None:
+                yield from _constants(part)
+    else:
+        yield f"(put together at run time: {type(node).__name__})"
+
+
 def untranslated(*rooms: str) -> Iterator[tuple[str, str]]:
     """The sentences that a language has no words for."""
-    for place, template in sentences(*rooms):
+    pages = page_sentences() if not rooms or "studio" in rooms else ()
+    for place, template in (*sentences(*rooms), *pages):
         if not wordless(MARKUP.sub("", template)) and not {"es", "pt"} <= set(translations().get(template, ())):
             yield place, template
 
@@ -104,9 +134,8 @@ def written() -> set[str]:
     """Every text that stands in the code, lines of help in one, and the names of arguments."""
     nodes = [node for tree in _all_trees().values() for node in ast.walk(tree)]
     texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    return (
-        texts | {" ".join(text.split()) for text in texts} | {node.arg for node in nodes if isinstance(node, ast.arg)}
-    )
+    names = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return texts | {" ".join(text.split()) for text in texts} | names | {text for _, text in page_sentences()}
 
 
 def _worded(node: ast.expr) -> bool:

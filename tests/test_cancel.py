@@ -117,6 +117,16 @@ def apply(folder: Path, progress: Progress) -> Any:
     return recoding.apply(AGES, progress)
 
 
+def apply_beside(folder: Path, progress: Progress) -> Any:
+    described = Project(AGES, (AGE, ILL), (KAnonymity(3),))
+    release = velado.run(described)
+    assert isinstance(release, velado.Release)
+    return velado.apply(
+        release.recoding, AGES.slice(0, 50), release=release.table, project=described, output=folder / "new.csv",
+        progress=progress,
+    )  # fmt: skip
+
+
 CALLS: dict[str, tuple[Call, list[str]]] = {
     "run": (run, ["open", "fit", "count", "search", "write", "verify", "measure", "publish"]),
     "run in memory": (run_in_memory, ["open", "fit", "count", "search", "write", "verify", "measure", "publish"]),
@@ -138,6 +148,7 @@ CALLS: dict[str, tuple[Call, list[str]]] = {
     "fuzzify": (lambda f, p: velado.fuzzify(AGES, ["age"], ["ill"], progress=p),
                 ["open", "count", "partition", "measure"]),
     "apply": (apply, ["apply"]),
+    "apply beside a release": (apply_beside, ["open", "fit", "count", "write", "verify", "publish"]),
 }  # fmt: skip
 
 

@@ -65,6 +65,9 @@ def test_examples_of_models_are_models(name: str) -> None:
     model = build(MODELS[name], arguments, name)
     assert set(model.strength) <= set(model.parameters)
     assert model.strength, "something decides how strong a model is"
+    stopped = entry_of("models", name)["stops"]
+    assert stopped
+    assert set(stopped) <= {entry["name"] for entry in catalog()["attacks"]}
 
 
 def test_other_examples_can_be_built() -> None:

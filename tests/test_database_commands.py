@@ -395,7 +395,7 @@ def test_what_goes_wrong(clinic: str, main: Command, language: str) -> None:
         (f"{clinic}#nothing", "unknown-table"),
         (f"{clinic}#no.such", "unknown-table"),
         (clinic, "no-table"),
-        (f"{clinic}#a.b.c", "bad-table"),
+        (f"{clinic}#a.b.c.d", "bad-table"),
         (f"{clinic.replace('/clinic', '/klinik')}#patients", "unknown-database"),
         (f"{as_user(clinic, 'nobody_special')}#patients", "no-right"),
         ("postgresql://127.0.0.1:1/clinic#patients", "no-server"),

@@ -10,6 +10,8 @@ A page is run from top to bottom in a folder of its own, in which the README fin
 * ``csv NAME``: written to that file.
 * ``sql``: run by the owner of the database ``clinic`` of a real PostgreSQL server, which is ``db.example`` in the pages that
   name it and holds a table of ``people``; ``sql mariadb`` is not run.
+* Pages whose Python makes a session of Spark get the one of the tests, which is there for the commands, too, whatever cluster
+  they name; schemas that a page makes are gone afterwards. Without pyspark or Java they are skipped.
 * Pages that run something at ``https://velado.example`` have a real service there, and a token of a steward in VELADO_TOKEN.
 * ``toml``: settings of the service, whose first line is a comment with their name; they are written and loaded. ``ini`` and
   ``nginx`` are not run.
@@ -39,7 +41,7 @@ import typer
 
 import velado
 from servers import postgresql as server
-from servers import studio
+from servers import spark, studio
 from velado import cli
 from velado.appointments import save_table
 from velado.cli import commands
@@ -212,6 +214,17 @@ def clinic() -> Iterator[None]:
 
 
 @pytest.fixture
+def cluster() -> Iterator[None]:
+    """A session of Spark."""
+    session = spark.session()
+    before = {schema.name for schema in session.catalog.listDatabases()}
+    yield
+    for schema in session.catalog.listDatabases():
+        if schema.name not in before:
+            session.sql(f"DROP SCHEMA {schema.name} CASCADE")
+
+
+@pytest.fixture
 def service(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A service with a worker, and a token of a steward."""
     with studio.running(tmp_path_factory.mktemp("studio") / "data", local_sockets="true") as running:
@@ -236,6 +249,8 @@ def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
         pyarrow.csv.write_csv(hospital(), "people.csv")
     if f"@{SERVER}/" in page.read_text(encoding="utf-8"):
         request.getfixturevalue("clinic")
+    if any("SparkSession" in b.body for b in blocks(page) if b.language == "python"):
+        request.getfixturevalue("cluster")
     if "password.txt" in page.read_text(encoding="utf-8"):
         Path("password.txt").write_text("correct horse battery staple\n")
     used = any(SERVICE in b.body for b in blocks(page) if b.language in ("bash", "python"))
@@ -419,6 +434,10 @@ def error_codes() -> set[str]:
                 # Errors of servers by their states: code, message, hint.
                 told = [v.elts[0] for _, v in pairs if file.name == "errors.py" and isinstance(v, ast.Tuple)]
                 codes |= {str(v.value) for v in told if isinstance(v, ast.Constant)}
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple) and file.name == "errors.py":
+                match node.value.elts:
+                    case [ast.Constant(value=str(code)), ast.Call(), _]:
+                        codes.add(code)
     return codes
 
 

@@ -22,7 +22,18 @@ import velado
 from conftest import VELADO, Command
 from test_bad_input import BAD_HIERARCHY_FILES, BAD_PROJECTS, BAD_TABLES, QI
 from velado.cli.language import choose
-from velado.errors import InputError, InternalError, NoSolution, Note, VeladoError, did_you_mean, reason, shown, suggest
+from velado.errors import (
+    Cancelled,
+    InputError,
+    InternalError,
+    NoSolution,
+    Note,
+    VeladoError,
+    did_you_mean,
+    reason,
+    shown,
+    suggest,
+)
 from velado.i18n import LANGUAGES
 from velado.project.template import project_text
 from velado.questions.inspect import Inspection, inspect_table
@@ -246,6 +257,15 @@ def test_an_error_can_be_sent_to_another_process() -> None:
     note = Note("one-shift", Sentence("line {line}", line=1), "birth")
     assert pickle.loads(pickle.dumps(note)).text("es") == "columna 'birth': la línea 1"
     assert note.as_dict("pt") == {"code": "one-shift", "message": "a linha 1", "column": "birth"}
+    error = InputError(
+        "x", Sentence("line {line}", line=1), file="a.csv", column="birth", hint="Run again.", values=["b"]
+    )
+    error.others = (Cancelled(),)
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is InputError
+    assert again.as_dict("es") == error.as_dict("es")
+    assert again.text("pt") == error.text("pt")
+    assert again.others[0].code == "cancelled"
 
 
 def test_hints_and_causes() -> None:

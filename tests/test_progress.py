@@ -149,7 +149,17 @@ def test_every_stage_has_words_in_three_languages_and_every_word_is_used() -> No
         used |= set(re.findall(r'(?:\.part\([^"\n]+, |(?<!warming\.)begin\(|Step\()"(\w+)"', text))
         used |= set(re.findall(r'kernels_ready\(\S*\) else "(\w+)"', text))
         used |= set(re.findall(r'"(\w+)" if (?:kernels_ready|name ==)', text))
-    used -= {"utility", "privacy", "aggregates", "ks", "queries", "learning", "risk", "fuzzy"}  # parts of an evaluation
+    used -= {
+        "utility",
+        "privacy",
+        "aggregates",
+        "ks",
+        "queries",
+        "learning",
+        "risk",
+        "fuzzy",
+        "subsets",
+    }  # parts of an evaluation
     assert used == set(told)
     for key, texts in told.items():
         assert {code for code in LANGUAGES if texts[code].strip()} == set(LANGUAGES), key
@@ -376,7 +386,7 @@ def test_charts_of_comparisons_and_fuzzy_sets(released: Path, tmp_path: Path) ->
 
 
 STUDIES: dict[str, Call] = {
-    "unilab": lambda folder, p: unilab.study(DATA, folder / "new" / "study", p, rows=2000),
+    "unilab": lambda folder, p: unilab.study(DATA, folder / "new" / "study", p, rows=500),
     "ucm": lambda folder, p: ucm.study(DATA, folder / "study", p, runs=1),
     "oviedo": lambda folder, p: oviedo.study(DATA, folder / "study", p, pairs=((1, 2),), starts=3),
     "ubb": lambda folder, p: ubb.study(DATA, folder / "study", p),

@@ -298,6 +298,10 @@ def made() -> dict[str, Any]:
     both = {"wild": project(folder, velado.Mondrian(), output=Output(folder / "wild.csv")), "tame": kept}
     found["several"] = velado.run(Project(None, (), name="both", folder=folder, tables=both))
     found["decrypted"] = velado.decrypt(folder / "light.csv", ["name"], key)
+    wild = project(folder, velado.Mondrian(), output=Output())
+    found["arrived"] = velado.apply(
+        velado.run(wild).recoding, zebras(), release=folder / "mondrian.csv", project=wild, unseen="suppress"
+    )
     found["evaluation"] = velado.evaluate(
         zebras(), folder / "mondrian.csv", project=project(folder, velado.Mondrian()), target="ill", fraction=0.2,
         queries=20,
@@ -337,6 +341,7 @@ KINDS: dict[str, type[Result]] = {
     **dict.fromkeys([*METHODS, "models", "fuzzy"], Release),
     "light": LightRelease,
     "several": Releases,
+    "arrived": velado.release.Arrived,
     "evaluation": Evaluation,
     "check": Check,
     "classes": Check,
@@ -542,12 +547,13 @@ def test_the_json_of_every_command_fits_its_schema(main: Command, write_project:
     passed = {c: {"role": "insensitive", "published": "knowingly"} for c in ("birth_date", "postal_code", "sex")}
     write_project(columns={**encrypted, **passed, "name": {"role": "identifier", "operation": "drop"}}, **light)
     (tmp / "project.yaml").rename(tmp / "light.yaml")
-    write_project()
+    write_project(output={"path": "out.csv", "recoding": "recoding.json"})
     save_table(zebras(), f"sqlite:///{tmp / 'patients.sqlite'}#patients")
     commands: list[tuple[type[Result], str]] = [
         (Release, "run project.yaml"),
         (LightRelease, "run light.yaml"),
         (Release, "demo --folder demo"),
+        (velado.release.Arrived, "apply recoding.json patients.csv --release out.csv --output new.csv"),
         (velado.questions.Decrypted, "decrypt light.csv --column national_id --key file:secret --output back.csv"),
         (Check, "check patients.csv --qi sex,city --sensitive diagnosis"),
         (Check, "check patients.csv --qi sex,city --sensitive diagnosis --classes"),

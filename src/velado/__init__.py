@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from velado.questions.fuzzify import fuzzify
     from velado.questions.inspect import inspect_table
     from velado.questions.suggest import suggest
+    from velado.release.apply import apply
     from velado.release.result import Release
     from velado.release.run import anonymize, run
     from velado.report.report import write_report
@@ -61,6 +62,7 @@ __all__ = [
     "TCloseness",
     "VeladoError",
     "anonymize",
+    "apply",
     "attack",
     "balance",
     "build_hierarchy",
@@ -99,6 +101,7 @@ _HOMES = {
     "velado.questions.fuzzify": "fuzzify",
     "velado.questions.inspect": "inspect_table",
     "velado.questions.suggest": "suggest",
+    "velado.release.apply": "apply",
     "velado.release.result": "Release",
     "velado.release.run": "anonymize run",
     "velado.report.report": "write_report",

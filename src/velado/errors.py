@@ -70,6 +70,10 @@ class VeladoError(Exception):
         self.others: tuple[VeladoError, ...] = ()
         super().__init__(str(self))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """An error may be sent to another process; it is not made anew there, but as it is."""
+        return _unpacked, (type(self), self.args), self.__dict__
+
     def __setattr__(self, name: str, value: Any) -> None:
         # Also what is added later, such as the file, shows no password.
         super().__setattr__(name, _safe(value) if isinstance(value, str) else value)
@@ -112,6 +116,11 @@ class VeladoError(Exception):
             "fields": self.fields,
         }
         return {"error": {key: value for key, value in fields.items() if value not in (None, "", [], {})}}
+
+
+def _unpacked(kind: type[VeladoError], args: tuple[Any, ...]) -> VeladoError:
+    """An error of a kind, without its contents."""
+    return kind.__new__(kind, *args)
 
 
 class InputError(VeladoError):

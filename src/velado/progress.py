@@ -65,6 +65,7 @@ class _Call:
     cancelled: bool = False
     interrupts: list[Interrupt] = field(default_factory=list)
     step: Step = field(default_factory=lambda: Step("start", 0.0))
+    going_on: Progress | None = None
 
 
 class Progress:
@@ -142,6 +143,15 @@ class Progress:
                 self._call.watch(step)
         self.check()
 
+    def within(self) -> Progress:
+        """A part for work that does not know how much of its stage it is, such as a statement of an engine: half of what is
+        left of the stage that is going on."""
+        stage = self._call.going_on or self
+        part = stage.part(0.0, 1.0)
+        part._low = min(max(part._low, self._call.step.share), part._high)
+        part._high = (part._low + part._high) / 2
+        return part
+
     def part(self, low: float, high: float, stage: str | None = None) -> Progress:
         """The part of this one from one share to another, under the same stage or one of its own."""
         part = Progress.__new__(Progress)
@@ -165,7 +175,7 @@ class Progress:
             before += weight
 
         def begin(stage: str) -> Progress:
-            part = self.part(*ranges[stage], stage)
+            part = self._call.going_on = self.part(*ranges[stage], stage)
             part.at(0.0)
             return part
 

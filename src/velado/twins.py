@@ -31,9 +31,10 @@ def folded(text: str) -> str:
     >>> folded("  HIV\\u00a0 positive "), folded("Cafe\\u0301") == folded("CAFÉ")
     ('hiv positive', True)
     """
-    if not (text.isascii() and text.isprintable()):
-        text = "".join(c for c in text if c.isspace() or unicodedata.category(c) not in INVISIBLE)
-        text = unicodedata.normalize("NFKC", text)
+    if text.isascii() and text.isprintable():
+        return " ".join(text.casefold().split())
+    text = "".join(c for c in text if c.isspace() or unicodedata.category(c) not in INVISIBLE)
+    text = unicodedata.normalize("NFKC", text)
     # Letters without case may be composed anew.
     text = unicodedata.normalize("NFKC", text.casefold())
     return " ".join(text.split())
@@ -67,8 +68,9 @@ class Twins(Discreet):
         >>> Twins.among(["flu", "HIV", "hiv", "1.0", "1", None, "N/A", "007", "7"]).groups
         (('1', '1.0'), ('HIV', 'hiv'), (None, 'N/A'))
         """
-        different = sorted(set(values), key=lambda v: (v is not None, v or ""))
-        texts = {v: None if v is None else folded(v) for v in different}
+        different = set(values)
+        texts: dict[Text, Text] = {None: None} if None in different else {}
+        texts |= {v: folded(v) for v in sorted(v for v in different if v is not None)}
         present = [v for v, text in texts.items() if v is not None and text not in MISSING_WORDS]
         notation = notation_of(present) or PLAIN
         found: dict[Text, list[Text]] = {}

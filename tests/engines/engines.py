@@ -12,6 +12,7 @@ import pytest
 
 from engines.mariadb import MARIADB
 from engines.postgresql import POSTGRESQL
+from engines.spark import SPARK
 from engines.under_test import EngineUnderTest, file_sink, file_source, save
 from velado import InputError
 from velado.tables import Capability, Counts, Plan, Selection, Translation
@@ -31,9 +32,15 @@ DUCKDB = EngineUnderTest(
     put=file_source,
     target=file_sink,
 )
-ENGINES_UNDER_TEST = (DUCKDB, POSTGRESQL, MARIADB)
+ENGINES_UNDER_TEST = (DUCKDB, POSTGRESQL, MARIADB, SPARK)
 
 per_engine = pytest.mark.parametrize("engine", ENGINES_UNDER_TEST, ids=lambda e: e.name)
+per_splitting_engine = pytest.mark.parametrize(
+    "engine", [e for e in ENGINES_UNDER_TEST if Capability.SPLIT in e.capabilities], ids=lambda e: e.name
+)
+per_spreading_engine = pytest.mark.parametrize(
+    "engine", [e for e in ENGINES_UNDER_TEST if Capability.SPREAD in e.capabilities], ids=lambda e: e.name
+)
 per_file_engine = pytest.mark.parametrize("engine", [e for e in ENGINES_UNDER_TEST if e.files], ids=lambda e: e.name)
 per_server = pytest.mark.parametrize("engine", [e for e in ENGINES_UNDER_TEST if not e.files], ids=lambda e: e.name)
 

@@ -154,7 +154,7 @@ def test_typed_labels_that_do_not_change_keep_the_exact_type(engine: EngineUnder
     with engine.open(NUMBERS, "memory", tmp_path) as table:
         found = table.fetch(same)
         assert found.schema.types == table.fetch(AS_IT_IS).schema.types
-    assert found.schema.field("age").type == (pa.int8() if engine.files else pa.int16())
+    assert found.schema.field("age").type == (pa.int8() if engine.files or engine.name == "spark" else pa.int16())
     assert rows_of(found) == rows_of(NUMBERS)
 
 
@@ -410,5 +410,8 @@ def test_formulas_are_guarded_where_spreadsheets_read(engine: EngineUnderTest, k
             if guard and kind in ("csv", "xlsx"):
                 guarded = ["'=1+1", "'+a", "-5", "'@x", "''=1", "plain", "'-", "'+351 912"]
                 assert found == [(cell, "'=f") for cell in guarded]
+            elif engine.name == "spark":
+                # Files of a table have no order.
+                assert sorted(found) == sorted((cell, "=f") for cell in cells)
             else:
                 assert found == [(cell, "=f") for cell in cells]

@@ -8,11 +8,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from engines.engines import AS_IT_IS, EngineUnderTest, per_server, recoded, rows_of, translation
+from engines.engines import AS_IT_IS, EngineUnderTest, needs, per_server, recoded, rows_of, translation
 from engines.test_plan import SEX
 from engines.test_split import CODED, LABELS, PLACES, PLAN, halves, patients, write_parts
 from velado import InputError
-from velado.tables import Evidence, Plan, Selection, Session, Sink, Table, open_stage
+from velado.tables import Capability, Evidence, Plan, Selection, Session, Sink, Table, open_stage
 
 __all__ = ["patients"]
 
@@ -168,6 +168,8 @@ def test_two_runs_into_one_target(engine: EngineUnderTest, people: pa.Table, tmp
 @per_server
 def test_several_tables_are_published_together(engine: EngineUnderTest, people: pa.Table, tmp_path: Path) -> None:
     sinks = [engine.sink("table", tmp_path, name=n, evidence=True) for n in ("many_a", "many_b")]
+    if not needs(engine, Capability.ATOMIC_MANY, lambda: engine.stage(sinks)):
+        return
     session = Session()
     with engine.open(people, "table", tmp_path, session) as table, engine.stage(sinks, session) as stage:
         for slot in stage.slots:
@@ -192,7 +194,9 @@ def test_a_source_is_one_snapshot(engine: EngineUnderTest, people: pa.Table, tmp
         table.engine = engine.engine
         before = table.rows()
         engine.change(source.table or "")
-        assert table.rows() == before == people.num_rows
+        # Another session of the same server may see it; then it is noticed.
+        seen = table.rows()
+        assert before == people.num_rows
         problem = None
         try:
             with engine.stage([sink], session) as stage:
@@ -202,6 +206,7 @@ def test_a_source_is_one_snapshot(engine: EngineUnderTest, people: pa.Table, tmp
         except InputError as error:
             problem = error.code
     if problem is None:
+        assert seen == before
         assert Counter(content(engine, sink)) == Counter(rows_of(people))
     else:
         assert problem == "source-changed"
@@ -219,6 +224,8 @@ def test_parts_written_are_the_whole_written(engine: EngineUnderTest, patients: 
         starred=PLAN.starred,
         dropped=PLAN.dropped,
     )
+    if Capability.SPLIT not in engine.capabilities:
+        pytest.skip("the engine solves parts where they lie: test_spread.py")
     session = Session()
     sinks = [engine.sink("table", tmp_path, name=n) for n in ("parts", "whole")]
     with engine.open(patients, "table", tmp_path, session) as table, engine.stage(sinks, session) as stage:

@@ -15,6 +15,7 @@ from engines.engines import (
     needs,
     per_engine,
     per_file_engine,
+    per_splitting_engine,
     rows_of,
     translation,
 )
@@ -116,7 +117,7 @@ def as_counter(columns: Any, counts: np.ndarray) -> Counter[tuple[int, ...]]:
     return found
 
 
-@per_engine
+@per_splitting_engine
 def test_sums_of_parts_are_those_of_the_whole(engine: EngineUnderTest, patients: pa.Table, tmp_path: Path) -> None:
     with engine.open(patients, "memory", tmp_path) as table, split_of(engine, table, tmp_path, coded=())[0] as split:
         whole = split.whole()
@@ -131,7 +132,7 @@ def test_sums_of_parts_are_those_of_the_whole(engine: EngineUnderTest, patients:
         assert together == as_counter(counted.places.T, counted.counts)
 
 
-@per_engine
+@per_splitting_engine
 def test_a_part_of_its_own_counts_the_same(engine: EngineUnderTest, patients: pa.Table, tmp_path: Path) -> None:
     with engine.open(patients, "memory", tmp_path) as table, split_of(engine, table, tmp_path)[0] as split:
         whole = split.whole()
@@ -229,7 +230,7 @@ def test_a_format_that_takes_no_parts_says_so(
     assert caught.value.code == "not-in-parts"
 
 
-@per_engine
+@per_splitting_engine
 def test_a_split_that_is_left_lets_go_of_its_copy(engine: EngineUnderTest, patients: pa.Table, tmp_path: Path) -> None:
     from velado.tables import Session
 

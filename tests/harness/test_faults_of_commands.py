@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -265,7 +266,12 @@ def test_leftovers_of_every_kind_are_swept(kind: str, work: Path, velado: Velado
     outermost = [p for place in (work, work.parent / "tmp") for p in place.glob(".velado-*")]
     assert {stat.S_IMODE(p.stat().st_mode) for p in outermost} == {0o700}
     write(work, LIGHT)
-    assert velado(*RUN).code == 0
+    for _ in range(5):
+        assert velado(*RUN).code == 0
+        if set(files(work)) == set(before):
+            break
+        # A child of the killed run may live a moment longer, and hold its lock.
+        time.sleep(1)
     assert set(files(work)) == set(before)
 
 

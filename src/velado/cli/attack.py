@@ -11,6 +11,7 @@ from rich.table import Table
 
 from velado import InputError, attack
 from velado.attacks import ATTACKS, Attack
+from velado.attacks.words import figure_title, is_share, main_figure, tried
 from velado.cli.language import current
 from velado.cli.reading import AS_FOUND, TABLE, Reading, reads_tables
 from velado.cli.terminal import (
@@ -28,63 +29,6 @@ from velado.cli.terminal import (
     told,
 )
 from velado.sentences import Sentence
-
-OTHERWISE = {("order", "other"): Sentence("The rows of the two releases are joined one by one, in order.")}
-"""What is tried where an attack has two ways."""
-DISCLOSED = Sentence("The sensitive value of the people found is read off.")
-FIGURES = {
-    "know": Sentence("values ruled out"),
-    "classes": Sentence("classes"),
-    "records": Sentence("records"),
-    "other_records": Sentence("records of the other release"),
-    "singled_out_alone": Sentence("records alone with their value"),
-    "few_alone": Sentence("records with a value that few share"),
-    "singled_out_together": Sentence("records alone with it and their quasi-identifiers"),
-    "few_together": Sentence("records with few others alike in both"),
-    "exposed_classes": Sentence("classes exposed"),
-    "exposed_records": Sentence("records exposed"),
-    "exposed_share": Sentence("share exposed"),
-    "certain_classes": Sentence("classes learnt for certain"),
-    "certain_records": Sentence("records learnt for certain"),
-    "certain_without_knowledge": Sentence("… without ruling anything out"),
-    "lowest_confidence": Sentence("lowest confidence"),
-    "median_confidence": Sentence("median confidence"),
-    "mean_confidence": Sentence("mean confidence"),
-    "highest_confidence": Sentence("highest confidence"),
-    "best_guess": Sentence("records that the best guess gets right"),
-    "largest_gain": Sentence("largest gain (times as likely)"),
-    "largest_difference": Sentence("largest difference of shares"),
-    "near": Sentence("alike: within this share of the range"),
-    "people": Sentence("people of the external table"),
-    "matched": Sentence("people with a candidate"),
-    "unique": Sentence("people with one candidate only"),
-    "exposed_people": Sentence("people exposed"),
-    "expected_correct": Sentence("expected right links"),
-    "known": Sentence("people who are in the original, too"),
-    "correct": Sentence("their own record is a candidate"),
-    "unique_correct": Sentence("their own record is the only candidate"),
-    "expected_true": Sentence("expected right links, checked"),
-    "disclosed": Sentence("people whose value is certain"),
-    "rows": Sentence("rows"),
-    "other_rows": Sentence("rows of the other release"),
-    "left_out": Sentence("rows left out"),
-    "in_order": Sentence("rows that fit in order"),
-    "chance": Sentence("… in random order"),
-    "shuffles_as_good": Sentence("share of random orders as good"),
-    "k": Sentence("k of the release"),
-    "other_k": Sentence("k of the other release"),
-    "combined_classes": Sentence("classes, joined"),
-    "smallest_combined": Sentence("smallest class, joined"),
-    "in_smaller_classes": Sentence("records in classes below k, joined"),
-    "singled_out": Sentence("records singled out, joined"),
-    "exact_cells": Sentence("cells that become exact"),
-    "exact_records": Sentence("records that become exact"),
-    "linked": Sentence("records linked to one class"),
-    "other_linked": Sentence("records of the other linked to one class"),
-    "linked_if_present": Sentence("… if they were not suppressed there"),
-    "other_linked_if_present": Sentence("… if they were not suppressed here"),
-}
-SHARES = {"exposed_share", "best_guess", "largest_difference", "near", "in_order", "chance", "shuffles_as_good"}
 
 
 @reads_tables
@@ -192,9 +136,9 @@ def _title(name: str) -> str:
 
 def _gist(a: Attack) -> str:
     """The figure of an attack that says most."""
-    for name in ("few_alone", "exposed_records", "exposed_people", "smallest_combined", "singled_out", "in_order"):
-        if a.succeeded and name in a.figures:
-            return told("{what} {figure}", what=FIGURES[name], figure=_figure(name, a.figures[name]))
+    name = main_figure(a.figures)
+    if a.succeeded and name is not None:
+        return told("{what} {figure}", what=figure_title(name), figure=_figure(name, a.figures[name]))
     if a.name == "lookup":
         return told("fails; {n:,} records alone with their value", n=a.figures["singled_out_alone"])
     if "highest_confidence" in a.figures:
@@ -208,19 +152,14 @@ def _remedy(a: Attack) -> str:
 
 def _show(a: Attack) -> None:
     verdict = told("[red]succeeds[/]") if a.succeeded else told("[green]fails[/]")
-    tried = (
-        DISCLOSED
-        if a.name == "linkage" and a.column
-        else OTHERWISE.get((a.name, a.against or ""), Sentence(ATTACKS[a.name].declaration.meaning))
-    )
     say()
     out.print(f"[bold]{_name(a)} –[/] {verdict}", soft_wrap=True)
-    say(tried)
+    say(tried(ATTACKS[a.name], a.name, a.column, a.against))
     figures = Table(box=None, pad_edge=False, show_header=False)
     figures.add_column()
     figures.add_column(justify="right")
     for name, value in a.figures.items():
-        figures.add_row(_words(name), _figure(name, value))
+        figures.add_row(told(figure_title(name)), _figure(name, value))
     out.print(figures)
     if a.exposed:
         values = any(e.value is not None for e in a.exposed)
@@ -242,14 +181,5 @@ def _show(a: Attack) -> None:
             say("          or {how}", how=how)
 
 
-def _words(name: str) -> str:
-    if name.startswith("level_"):
-        _, level, what = name.split("_")
-        if what == "classes":
-            return told("classes alike at level {level}", level=level)
-        return told("records alike at level {level}", level=level)
-    return told(FIGURES[name])
-
-
 def _figure(name: str, value: float) -> str:
-    return percent(value, 1) if name in SHARES or name.endswith("_confidence") else figure(value)
+    return percent(value, 1) if is_share(name) else figure(value)

@@ -13,6 +13,7 @@ from velado.cli.help import App, Command, Group
 COMMANDS = {
     "run": ("run", "Run a project: find the best recoding, write the release, verify it."),
     "validate": ("validate", "Say all that is wrong with a project file, its table included; nothing is written."),
+    "apply": ("apply", "Recode new rows as an earlier release was, and check the models on old and new rows together."),
     "check": ("check", "Say which privacy models a table satisfies as it is, and to which degree."),
     "estimate": (
         "estimate",

@@ -25,9 +25,11 @@ from velado.cli.terminal import (
     table,
 )
 from velado.cli.verdicts import show_verdicts
-from velado.evaluation import MEASURES
+from velado.evaluation import MEASURES, MORE
 from velado.models import figure_title
 from velado.sentences import Sentence
+
+SHOWN_SETS = 20
 
 
 @reads_tables
@@ -43,7 +45,8 @@ def command(
     ] = None,
     project: Annotated[Path | None, typer.Option(help="Project file that says roles, hierarchies and models.")] = None,
     measures: Annotated[
-        str | None, typer.Option(help=Sentence("Only these, separated by commas: {names}.", names=", ".join(MEASURES)))
+        str | None,
+        typer.Option(help=Sentence("Only these, separated by commas: {names}.", names=", ".join((*MEASURES, *MORE)))),
     ] = None,
     target: Annotated[str | None, typer.Option(help="Column to predict, for learning utility.")] = None,
     population: Annotated[TABLE | None, typer.Option(help="Population table, for the journalist's risk.")] = None,
@@ -137,6 +140,7 @@ def _show(e: Evaluation) -> None:
             (Sentence("journalist: average"), percent(j.average)),
         ]
     table("Risk of the released records", lines_of_risk)
+    _show_subsets(e)
     _show_samples(e)
     _show_numbers(e)
     if e.queries:
@@ -213,6 +217,23 @@ def _show_samples(e: Evaluation) -> None:
         pairs = [(m, getattr(e.uniqueness["before"], m), getattr(e.uniqueness["after"], m)) for m in ("zayatz", "pitman", "snb", "dankar")]  # fmt: skip
         shown = [(m, *("–" if x is None else percent(x, 4) for x in both)) for m, *both in pairs]
         table("Unique in the population, share of its records", shown, ("model", "before", "after"))
+
+
+def _show_subsets(e: Evaluation) -> None:
+    if not e.subsets:
+        return
+    lines = [
+        (
+            ", ".join(map(plain, s.columns)),
+            s.before.singled_out,
+            s.after.singled_out,
+            s.before.smallest,
+            s.after.smallest,
+        )
+        for s in e.subsets[:SHOWN_SETS]
+    ]
+    head = ("columns", "singled out: before", "after", "smallest group: before", "after")
+    table("Sets of quasi-identifiers", lines, head)
 
 
 def _show_numbers(e: Evaluation) -> None:

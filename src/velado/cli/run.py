@@ -35,7 +35,7 @@ def command(
         return
     described = Project.load(project)
     tables = described.tables or {"": described}
-    silent = [name for name, p in tables.items() if p.output.in_memory]
+    silent = [name for name, p in tables.items() if p.output.in_memory or p.output.is_frame]
     if silent:
         message = (
             Sentence("the table '{table}' says no output path", table=silent[0])

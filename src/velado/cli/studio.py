@@ -42,9 +42,10 @@ def studio(
     if context.invoked_subcommand is not None:
         return
     from velado.service.alone import run
+    from velado.studio.app import create_app
 
     signals.finish()
-    run(settings_of(config, folder=folder, port=port), browser=browser, told=_told)
+    run(settings_of(config, folder=folder, port=port), create_app, browser=browser, told=_told)
 
 
 @app.command("serve")
@@ -58,6 +59,7 @@ def serve(
     """Answer requests of a team; 'velado studio worker' does the work."""
     from velado.service.service import Service
     from velado.service.web import serving
+    from velado.studio.app import FACTORY, create_app
 
     settings = settings_of(config, folder=folder, port=port, host=host)
     service = Service.open(settings, make=True)
@@ -65,12 +67,12 @@ def serve(
     signals.finish()
     address = settings.url or serving.address_of(listening)
     if processes == 1:
-        serving.serve(service, listening, lambda: say("Velado answers at {address}", address=address))
+        serving.serve(service, create_app, listening, lambda: say("Velado answers at {address}", address=address))
         service.close()
     else:
         service.close()
         say("Velado answers at {address}", address=address)
-        serving.serve_many(settings, listening, processes)
+        serving.serve_many(settings, FACTORY, listening, processes)
 
 
 @app.command("worker")

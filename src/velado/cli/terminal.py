@@ -26,7 +26,7 @@ from velado.sentences import Sentence, into, localized
 
 if TYPE_CHECKING:
     from velado import Release
-    from velado.release import LightRelease
+    from velado.release import Arrived, LightRelease
 
 TWINS = Annotated[
     str, typer.Option(help="fold: spellings of one sensitive value, such as HIV and hiv, count as one; or distinct.")
@@ -159,7 +159,7 @@ def show_notes(notes: Iterable[Note]) -> None:
         say("[bold yellow]Note:[/] {note}", note=note.text(current().code))
 
 
-def show_files(release: Release | LightRelease) -> None:
+def show_files(release: Release | LightRelease | Arrived) -> None:
     """Print where a release is, if it was written."""
     if release.output is not None:
         say()

@@ -32,6 +32,7 @@ class AverageRisk(WholeModel):
         meaning="Whoever guesses the record of every released person is right in at most this share of the cases.",
         reached="the average risk of the released records",
         example={"risk": 0.05},
+        more={"stops": ["linkage"]},
     )
     strength: ClassVar = {"risk": Strength("R", -1)}
     parameters: ClassVar = {"risk": Number("largest average risk", low=0, high=1, low_open=True)}

@@ -99,6 +99,9 @@ class PrivacyModel(ABC):
         """Paths of other tables of people that the model compares with."""
         return ()
 
+    def check_column(self, *, tree: bool) -> None:  # noqa: B027
+        """Raise unless the sensitive column has what values are compared by; ``tree``: it has a hierarchy."""
+
     def required(self) -> dict[str, Any]:
         """The parameters, for reports."""
         return {name: getattr(self, name) for name in self.parameters}

@@ -38,6 +38,7 @@ class TCloseness(OnSensitive):
         meaning="The distribution of the sensitive values in every class is at most t away from that of the whole table.",
         reached="the largest distance of a class",
         example={"t": 0.3, "column": "diagnosis"},
+        more={"stops": ["skewness", "similarity"]},
     )
     strength: ClassVar = {"t": Strength("t", -1)}
     checked: ClassVar = {
@@ -58,6 +59,14 @@ class TCloseness(OnSensitive):
         "strict": STRICT,
     }
 
+    def check_column(self, *, tree: bool) -> None:
+        """The hierarchical distance needs a hierarchy."""
+        if self.distance == "hierarchical" and not tree:
+            raise InputError(
+                "no-tree", "hierarchical t-closeness needs a hierarchy of the sensitive column", column=self.column,
+                hint="Give the column a hierarchy, or use 'distance: equal'.",
+            )  # fmt: skip
+
     def rules(self, sensitive: Sensitive | None) -> list[Rule]:
         """Distance; mass beyond the expected shares travels at least the smallest ground distance."""
         from velado.kernels.measures import EQUAL, HIERARCHICAL, ORDERED
@@ -71,11 +80,7 @@ class TCloseness(OnSensitive):
                 raise sensitive.disorder
             nearest = 1 / max(sensitive.width - 1, 1)
         if kind == HIERARCHICAL:
-            if sensitive.tree is None:
-                raise InputError(
-                    "no-tree", "hierarchical t-closeness needs a hierarchy of the sensitive column", column=self.column,
-                    hint="Give the column a hierarchy, or use 'distance: equal'.",
-                )  # fmt: skip
+            self.check_column(tree=sensitive.tree is not None)
             tree = tree_of(sensitive)
             nearest = 1 / max(len(tree), 1)
         slack = min(1.0, (self.t + 1e-9) / nearest)

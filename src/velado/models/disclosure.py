@@ -35,6 +35,7 @@ class DeltaDisclosure(OnSensitive):
         "ratio stays below δ.",
         reached="the largest logarithm of a ratio",
         example={"delta": 1.5, "column": "diagnosis"},
+        more={"stops": ["skewness"]},
     )
     strength: ClassVar = {"delta": Strength("δ", -1, "<")}
     checked: ClassVar = {
@@ -87,6 +88,7 @@ class BetaLikeness(OnSensitive):
         meaning="In no class a sensitive value is relatively more than β more frequent than in the whole table.",
         reached="the largest relative gain of a value",
         example={"beta": 2, "column": "diagnosis"},
+        more={"stops": ["skewness"]},
     )
     strength: ClassVar = {"beta": Strength("β", -1)}
     checked: ClassVar = {
@@ -134,6 +136,7 @@ class AlphaK(OnSensitive):
         meaning="Every class has at least k records, and no sensitive value a larger share of them than α.",
         reached="the smallest class and the largest share of a value",
         example={"alpha": 0.5, "k": 5, "column": "diagnosis"},
+        more={"stops": ["homogeneity", "linkage"]},
     )
     strength: ClassVar = {"alpha": Strength("α", -1), "k": Strength("k", 1)}
     checked: ClassVar = {"alpha": Checked(title="(α,k)-anonymity: α", arguments={"alpha": 1, "k": 2}, part="alpha")}

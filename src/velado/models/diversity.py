@@ -33,6 +33,7 @@ class DistinctDiversity(OnSensitive):
         meaning="Every class has at least ℓ different sensitive values.",
         reached="the fewest different values of a class",
         example={"l": 3, "column": "diagnosis"},
+        more={"stops": ["homogeneity", "background"]},
     )
     strength: ClassVar = {"l": Strength("ℓ", 1)}
     checked: ClassVar = {"l_distinct": Checked(title="distinct ℓ-diversity: ℓ", arguments={"l": 1})}
@@ -72,6 +73,7 @@ class EntropyDiversity(OnSensitive):
         meaning="The sensitive values of every class are spread as evenly as ℓ equally frequent ones.",
         reached="the smallest exp of an entropy",
         example={"l": 2.5, "column": "diagnosis"},
+        more={"stops": ["homogeneity", "background"]},
     )
     strength: ClassVar = {"l": Strength("ℓ", 1)}
     checked: ClassVar = {"l_entropy": Checked(title="entropy ℓ-diversity: ℓ", arguments={"l": 1})}
@@ -122,6 +124,7 @@ class RecursiveDiversity(OnSensitive):
         "ℓ-th on together.",
         reached="the smallest c that no class reaches",
         example={"c": 3, "l": 2, "column": "diagnosis"},
+        more={"stops": ["homogeneity", "background"]},
     )
     strength: ClassVar = {"c": Strength("c", -1, "<"), "l": Strength("ℓ", 1, "=")}
     checked: ClassVar = {

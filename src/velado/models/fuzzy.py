@@ -49,6 +49,7 @@ class QAnonymity(FuzzyModel):
         "class: require k-anonymity as well.",
         reached="the largest Q that is possible enough",
         example={"q": 10},
+        more={"stops": ["linkage"]},
     )
     strength: ClassVar = {"q": Strength("Q", 1)}
     parameters: ClassVar = {
@@ -76,6 +77,7 @@ class FuzzyDiversity(FuzzyModel):
         meaning="In every fuzzy class at least ℓ sensitive values are represented.",
         reached="the fewest values of a fuzzy class",
         example={"l": 3, "column": "diagnosis"},
+        more={"stops": ["homogeneity"]},
     )
     strength: ClassVar = {"l": Strength("ℓ", 1)}
     parameters: ClassVar = {
@@ -102,6 +104,7 @@ class FuzzyCloseness(FuzzyModel):
         meaning="What the fuzzy classes of a person tell about the sensitive values is at most t away from the whole table.",
         reached="the largest distance of a person",
         example={"t": 0.3, "column": "diagnosis"},
+        more={"stops": ["skewness"]},
     )
     strength: ClassVar = {"t": Strength("t", -1)}
     relative: ClassVar[bool] = True

@@ -25,6 +25,7 @@ class KAnonymity(PrivacyModel):
         meaning="Everybody shares their quasi-identifiers with at least k − 1 others.",
         reached="the smallest class",
         example={"k": 5},
+        more={"stops": ["linkage"]},
     )
     strength: ClassVar = {"k": Strength("k", 1)}
     parameters: ClassVar = {"k": Number("smallest class size", low=2, integer=True, unit="records")}

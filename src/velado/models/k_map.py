@@ -33,6 +33,7 @@ class KMap(WholeModel):
         meaning="Every released record could belong to at least k people of a population table.",
         reached="the fewest people of the population that fit a class",
         example={"k": 5, "population": "population.csv"},
+        more={"stops": ["linkage"]},
     )
     strength: ClassVar = {"k": Strength("k", 1)}
     parameters: ClassVar = {

@@ -1,5 +1,5 @@
 """Recodings: what becomes of each quasi-identifier row; apply, save, re-apply."""
 
-from velado.recoding.recoding import Applied, ColumnRecoding, Others, Recoding
+from velado.recoding.recoding import UNKNOWN, Applied, ColumnRecoding, Others, Recoding
 
-__all__ = ["Applied", "ColumnRecoding", "Others", "Recoding"]
+__all__ = ["UNKNOWN", "Applied", "ColumnRecoding", "Others", "Recoding"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,13 +13,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from velado.errors import InputError
-from velado.frequency import Classes, FrequencyTable, Portions, Sensitive
+from velado.frequency import Classes, FrequencyTable, Portions, Sensitive, distinct_rows
 from velado.hierarchies import Cover
 from velado.progress import Progress
 from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.tables import (
     ColumnType,
+    Counts,
     Dealing,
     Field,
     Plan,
@@ -27,13 +28,16 @@ from velado.tables import (
     Session,
     Table,
     Translation,
-    in_kind_of,
     open_table,
 )
 from velado.tables.files import not_found
 from velado.values import Text
 
-VERSION = 1
+VERSION = 2
+READ = (1, 2)
+"""Versions that are read: the first did not hold the project."""
+UNKNOWN = -1
+"""In the place of a label: the recoding does not say what becomes of the combination."""
 PIECE = 100_000
 
 
@@ -50,6 +54,11 @@ class ColumnRecoding(Discreet):
     values: tuple[Text, ...]
     codes: np.ndarray
     labels: tuple[Text, ...]
+
+    def encode(self, values: Sequence[Text]) -> np.ndarray:
+        """The code of each value, `UNKNOWN` of those that are not known."""
+        code = dict(zip(self.values, self.codes.tolist(), strict=True))
+        return np.array([code.get(v, UNKNOWN) for v in values], dtype=np.int64)
 
     def of_type(self, field: Field) -> bool:
         """Whether every label is a value of a column of this type."""
@@ -79,7 +88,8 @@ class Recoding(Discreet):
     ``kept`` lists the combinations of codes that are released, one row each; ``shown`` gives the labels of each of them
     where these do not follow column by column from the codes (local recoding). A row whose values are unknown or
     whose combination was not released is suppressed, and a column that the release did not have is left out:
-    re-applying to new rows fails closed.
+    re-applying to new rows fails closed. ``project`` is the one that it comes from, where it was saved with the recoding:
+    what its file holds (``document``), and the ``folder`` of its paths.
     """
 
     columns: tuple[ColumnRecoding, ...]
@@ -89,6 +99,7 @@ class Recoding(Discreet):
     passed: tuple[str, ...] = ()
     shown: np.ndarray | None = None
     dealing: Dealing | None = None
+    project: Mapping[str, Any] | None = None
 
     @classmethod
     def at_levels(cls, classes: Classes, levels: Sequence[int], kept: np.ndarray, others: Others) -> Recoding:
@@ -147,8 +158,46 @@ class Recoding(Discreet):
             tuple(known.items()),
         )
 
+    def placed(self, counts: Counts) -> np.ndarray:
+        """The labels of each combination that was counted, codes into those of each column; `UNKNOWN` if it has none.
+
+        Full-domain recoding says what becomes of every combination of known values, local recoding only of released ones.
+        """
+        values = [counts.encoded(c.name, c.encode) for c in self.columns]
+        codes = np.array(values, dtype=np.int64).reshape(len(values), len(counts.counts)).T
+        known = (codes != UNKNOWN).all(axis=1)
+        if self.shown is not None:
+            both = np.concatenate([self.kept, codes[known]]).T
+            _, row_of = distinct_rows(both, [len(c.values) for c in self.columns])
+            place = np.full(int(row_of.max(initial=-1)) + 1, UNKNOWN)
+            place[row_of[: len(self.kept)]] = np.arange(len(self.kept))
+            place = place[row_of[len(self.kept) :]]
+            codes[known] = np.where((place != UNKNOWN)[:, None], self.shown[place], UNKNOWN)
+        return np.where((codes != UNKNOWN).all(axis=1)[:, None], codes, UNKNOWN)
+
+    def releasing(self, classes: np.ndarray) -> Recoding:
+        """The recoding that releases these classes instead, given by the codes of their labels, one row each."""
+        if self.shown is None:
+            return replace(self, kept=classes)
+        both = np.concatenate([classes, self.shown]).T
+        _, row_of = distinct_rows(both, [len(c.labels) for c in self.columns])
+        chosen = np.isin(row_of[len(classes) :], row_of[: len(classes)])
+        return replace(self, kept=self.kept[chosen], shown=self.shown[chosen])
+
+    def unseen(self, counts: Counts) -> dict[str, list[Text]]:
+        """Per column, the values that were counted and that the recoding does not know, missing ones last."""
+        found = {}
+        for c in self.columns:
+            place = counts.names.index(c.name)
+            used = np.unique(counts.codes[place][counts.counts > 0])
+            known = set(c.values)
+            strange = {v for v in (counts.dictionaries[place][i] for i in used) if v not in known}
+            if strange:
+                found[c.name] = sorted(strange, key=lambda v: (v is None, v or ""))
+        return found
+
     def apply(self, rows: Any, progress: Progress | None = None) -> Applied:
-        """Recode new rows: a path, or a pandas, Polars or Arrow table (returned in kind).
+        """Recode new rows: a path, or a pandas, Polars, Arrow or Spark table (returned in kind).
 
         >>> import pyarrow as pa
         >>> from velado import Column, KAnonymity, anonymize
@@ -159,7 +208,7 @@ class Recoding(Discreet):
         >>> applied.table.column("age").to_pylist(), applied.suppressed, applied.unseen
         (['30-39'], 1, {'age': ['99']})
         """
-        self._check_general()
+        self.check_general()
         progress = (progress or Progress()).part(0, 1, "apply")
         progress.at(0)
         table = open_table(rows, session=Session(progress))
@@ -177,13 +226,12 @@ class Recoding(Discreet):
         had = {*(c.name for c in self.columns), *self.identifiers, *self.passed}
         typed = [c.name for c in self.columns if c.of_type(table.field(c.name))]
         plan = replace(self.plan(typed=typed), dropped=tuple(name for name in table.header if name not in had))
-        result = table.fetch(plan)
-        kept, total = result.num_rows, table.rows()
-        unseen = table.unseen(plan)
-        result = in_kind_of(table.source.data, result)
+        result, kept = table.recoded(plan)
+        total, unseen = table.rows(), table.unseen(plan)
         return Applied(result, kept, total - kept, unseen)
 
-    def _check_general(self) -> None:
+    def check_general(self) -> None:
+        """Raise if the recoding says nothing of other records."""
         if self.dealing is not None:
             raise InputError(
                 "not-reusable", "this recoding parts records that are alike, so it fits no other records",
@@ -211,6 +259,7 @@ class Recoding(Discreet):
             "identifiers": list(self.identifiers),
             "dropped": list(self.dropped),
             "passed": list(self.passed),
+            **({} if self.project is None else {"project": dict(self.project)}),
         }
 
     def save(self, path: str | Path) -> None:
@@ -219,7 +268,7 @@ class Recoding(Discreet):
 
     def text(self) -> str:
         """What `save` writes."""
-        self._check_general()
+        self.check_general()
         return json.dumps(self.as_dict(), ensure_ascii=False)
 
     @classmethod
@@ -227,7 +276,7 @@ class Recoding(Discreet):
         """Read what `save` wrote."""
         try:
             data = json.loads(Path(path).read_text(encoding="utf-8"))
-            if data.get("velado-recoding") != VERSION:
+            if data.get("velado-recoding") not in READ:
                 raise InputError("not-a-recoding", "this is not a recoding of this version", file=path)
             columns = tuple(
                 ColumnRecoding(
@@ -238,10 +287,10 @@ class Recoding(Discreet):
             kept = np.array(data["kept"], dtype=np.int64).reshape(-1, len(columns))
             shown = np.array(data["shown"], dtype=np.int64).reshape(kept.shape) if "shown" in data else None
             named = (tuple(data["identifiers"]), tuple(data["dropped"]), tuple(data["passed"]))
-            return cls(columns, kept, *named, shown)
+            return cls(columns, kept, *named, shown, project=_found(data.get("project"), Path(path)))
         except FileNotFoundError:
             raise not_found(Path(path)) from None
-        except (ValueError, KeyError, AttributeError):
+        except (ValueError, KeyError, AttributeError, TypeError):
             raise InputError("not-a-recoding", "this is not a saved recoding", file=path) from None
 
     @cached_property
@@ -260,6 +309,13 @@ class Recoding(Discreet):
                 digest.update(np.ascontiguousarray(rows[first : first + PIECE], dtype="<i8").data)
         digest.update(json.dumps([self.identifiers, self.dropped, self.passed]).encode())
         return digest.hexdigest()
+
+
+def _found(project: Any, path: Path) -> dict[str, Any] | None:
+    """The project in a saved recoding; its folder is told from that of the recoding."""
+    if project is None:
+        return None
+    return {"folder": str(path.parent / project["folder"]), "document": dict(project["document"])}
 
 
 def _dealt(divided: FrequencyTable, kept: np.ndarray) -> tuple[np.ndarray, Dealing]:

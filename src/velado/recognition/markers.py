@@ -33,11 +33,14 @@ IMPOSSIBLE_DATE = re.compile(
 """Dates that cannot be: 99/99/9999, 00/00/0000, 9999-99-99; 9/9/99 can."""
 LONGEST = 40
 """Characters of a marker; most texts are seen to be none at once."""
+AMONG_NUMBERS = UNMISTAKABLE | AMONG_OTHERS
 EXACT = frozenset({"NA", "NaN"})
 """What is a marker in any column if it is written so: "na" may be a word."""
 
 
 def _folded(text: str) -> str:
+    if text.isascii():
+        return " ".join(text.casefold().split())
     plain = unicodedata.normalize("NFKD", text.strip().casefold())
     return " ".join("".join(c for c in plain if not unicodedata.combining(c)).split())
 
@@ -60,5 +63,5 @@ def missing_marker(value: str) -> bool:
     if len(value) > LONGEST:
         return False
     if not value[:1].isdigit():
-        return unmistakable_marker(value) or _folded(value) in AMONG_OTHERS
+        return value.strip() in EXACT or _folded(value) in AMONG_NUMBERS
     return IMPOSSIBLE_DATE.fullmatch(value.strip()) is not None

@@ -56,7 +56,8 @@ def reading_of(amount: Mapping[str, int]) -> Reading:
     Reading(type='date', format='%d/%m/%Y', missing=('NO REGISTRADO',), note='')
     """
     markers = tuple(v for v in amount if missing_marker(v))
-    present = [v for v in amount if v not in set(markers)]
+    marked = set(markers)
+    present = [v for v in amount if v not in marked]
     if not present:
         return Reading("text", missing=tuple(v for v in markers if unmistakable_marker(v)))
     kind = _typed(present)

@@ -78,12 +78,12 @@ def count_table(
     """
     table = as_released(table, schema, folder)
     quasi = schema.names("quasi-identifier")
-    groups = _attributes(schema, models)
+    groups = attributes_of(schema, models)
     counted = [table.count([*quasi, *columns]) for columns in groups] or [table.count(quasi)]
     if not counted[0].counts.sum():
         raise no_rows(table)
     hierarchies = [column_hierarchy(schema[name], values_of(counted, name), folder) for name in quasi]
-    sensitive = [_sensitive(schema, columns, c, folder) for columns, c in zip(groups, counted, strict=False)]
+    sensitive = [sensitive_of(schema, columns, c, folder) for columns, c in zip(groups, counted, strict=False)]
     frequency = FrequencyTable.build(hierarchies, counted, sensitive)
     named = dict.fromkeys(path for model in models for path in model.populations)
     records = [values_of(counted, name) for name in quasi] if named else []
@@ -107,7 +107,7 @@ def count_columns(
     sensitive, first = [], 0
     for name in schema.names("sensitive"):
         counts = table.count([name])
-        attribute = replace(_sensitive(schema, (name,), counts, folder), first=first)
+        attribute = replace(sensitive_of(schema, (name,), counts, folder), first=first)
         own = np.bincount(attribute.encode(counts) - first, weights=counts.counts, minlength=attribute.width)
         sensitive.append(replace(attribute, expected=own / own.sum()))
         first += attribute.width
@@ -119,7 +119,7 @@ def no_rows(table: Table) -> InputError:
     return InputError("no-rows", "the table has a header but no rows", file=table.name)
 
 
-def _attributes(schema: Schema, models: Sequence[PrivacyModel]) -> list[tuple[str, ...]]:
+def attributes_of(schema: Schema, models: Sequence[PrivacyModel]) -> list[tuple[str, ...]]:
     """Which columns are counted together: each sensitive one, and the strict readings that models ask for."""
     columns = schema.names("sensitive")
     groups: list[tuple[str, ...]] = [(c,) for c in columns]
@@ -132,7 +132,8 @@ def _attributes(schema: Schema, models: Sequence[PrivacyModel]) -> list[tuple[st
     return list(dict.fromkeys(groups))
 
 
-def _sensitive(schema: Schema, columns: tuple[str, ...], counts: Counts, folder: Path | None) -> Sensitive:
+def sensitive_of(schema: Schema, columns: tuple[str, ...], counts: Counts, folder: Path | None) -> Sensitive:
+    """A sensitive column, with those that it is counted together with, as it occurs in a count."""
     *others, name = columns
     values = {c: values_of([counts], c) for c in columns}
     column = schema[name]

@@ -125,6 +125,29 @@ def light_manifests(made: Made) -> Manifests:
     return Manifests(shown, _private(made, {}))
 
 
+def applied_manifests(
+    made: Made, recoding: Recoding, figures: Mapping[str, Any], earlier: Sequence[tuple[Source, str | None]]
+) -> Manifests:
+    """The manifests of new rows that were recoded as the ``earlier`` releases were."""
+    project = made.project
+    shown = {
+        **_head(made),
+        "anonymization": "applied",
+        "models": [{m.name: m.required()} for m in project.models],
+        "columns": _columns(made),
+        "recoding": {"levels": recoding.levels},
+        # The digest of a file that is public; other tables have names of snapshots.
+        "earlier": [
+            {"name": source.short_name, "sha256": digest if source.path is not None and source.table is None else None}
+            for source, digest in earlier
+        ],
+        **figures,
+        "output": {**_output(made), "suppressed": project.output.suppressed},
+    }
+    digests = {f"earlier {number}": digest for number, (_, digest) in enumerate(earlier, start=1)}
+    return Manifests(shown, _private(made, {"recoding": recoding.digest, **digests}))
+
+
 def keyed(key: str, digest: str | None) -> str | None:
     """A digest that only the holder of the key can compare with anything: HMAC-SHA-256."""
     return None if digest is None else hmac.new(bytes.fromhex(key), digest.encode(), "sha256").hexdigest()

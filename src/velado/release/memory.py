@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from velado.errors import InputError
 from velado.models import smallest_class
 from velado.parameters import bytes_of
 from velado.project import Project
@@ -13,7 +14,7 @@ from velado.release.fit import Fitted
 from velado.results import Result
 from velado.schema import Schema
 from velado.sentences import Sentence
-from velado.tables import MEMORY, Table
+from velado.tables import MEMORY, Capability, Table
 from velado.tables.files import free_memory
 
 ROW, COLUMN = 60, 40
@@ -58,20 +59,51 @@ def estimate_table(project: Project, table: Table, schema: Schema) -> Estimate:
         distinct=distinct,
         needed=needed,
         memory=limit,
-        how=Sentence("in parts") if splits and needed > limit else Sentence("in memory"),
+        how=_how(table, splits, needed > limit),
         method=project.method.name,
         thesis_levels=levels,
         thesis_size=None if size is None or levels is None else round(size * levels),
     )
 
 
+def _how(table: Table, splits: bool, large: bool) -> Sentence:
+    """In memory, in parts, or not at all."""
+    spread = Capability.SPREAD in table.engine.capabilities
+    if not large or not (splits or spread):
+        return Sentence("in memory")
+    if not splits:
+        return Sentence("not here: the frequency table does not fit the memory of the driver")
+    return Sentence("in parts, on the cluster") if spread else Sentence("in parts")
+
+
 def too_large(fitted: Fitted) -> Estimate | None:
     """The estimate of a table that is too large for the memory that its method may use; if it is not, the engine gets more."""
     project, table = fitted.project, fitted.table
-    if project.output.in_memory or "memory" not in project.method.parameters:
+    splits, spread = "memory" in project.method.parameters, Capability.SPREAD in table.engine.capabilities
+    if project.output.in_memory or not (splits or spread):
         return None
     expected = estimate_table(project, table, fitted.schema)
+    if expected.needed > expected.memory and not splits:
+        raise _no_room(expected)
     if expected.how != "in memory":
         return expected
     table.limit(max(MEMORY, (expected.memory - expected.needed) // 2))
     return None
+
+
+def _no_room(expected: Estimate) -> InputError:
+    """The error for a frequency table that a method needs whole, and that the driver cannot hold."""
+    fits = round(expected.distinct * expected.memory / max(expected.needed, 1))
+    return InputError(
+        "engine-cannot",
+        Sentence(
+            "the method {method} needs the frequency table in the memory of the driver: about {distinct:,} distinct rows, "
+            "{needed:,} MB; {memory:,} MB may be used, so that about {fits:,} distinct rows would fit",
+            method=expected.method,
+            distinct=expected.distinct,
+            needed=round(expected.needed / 1e6),
+            memory=round(expected.memory / 1e6),
+            fits=fits,
+        ),
+        hint="Take method: mondrian, which the cluster solves in parts; start from coarser columns, by a query; or give the driver more memory.",
+    )

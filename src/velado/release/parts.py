@@ -1,27 +1,24 @@
 """Tables larger than memory: the engine cuts where the data live until a part fits (the thesis's Rothko-D).
 
 Every cut is the one that Mondrian makes in memory, chosen from counts of single columns. Parts that fit are solved one by
-one and appended; their classes are not kept. The release is verified in lots.
+one and appended, or, by an engine of many machines, all at once where they lie (`release/spread.py`); their classes are
+not kept. The release is verified in lots.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from velado.errors import InputError
-from velado.evaluation import Pair
 from velado.evaluation.merging import Merged
-from velado.frequency import Classes, FrequencyTable, Sensitive
-from velado.hierarchies import Hierarchy
+from velado.frequency import FrequencyTable
 from velado.methods import Mondrian, Search
 from velado.methods.axes import Axis
 from velado.methods.base import no_solution
 from velado.methods.clock import Clock
-from velado.methods.cutting import Cutter, Marginal
-from velado.methods.represent import labels_of
 from velado.models import CLASS, PrivacyModel, check_basis
 from velado.models.base import OnSensitive
 from velado.progress import Progress
@@ -31,18 +28,18 @@ from velado.release.fit import Fitted
 from velado.release.manifest import Made, manifests_of
 from velado.release.measure import Measured, with_published
 from velado.release.memory import Estimate
-from velado.release.plan import Planned, with_own_labels
+from velado.release.plan import Planned
 from velado.release.published import check_published, passing
 from velado.release.result import Release, release_in_parts
+from velado.release.solving import Axes, Solver, as_one_row, cut_of, frequency_of, marginal_of, places_of
+from velado.release.spread import solve_spread
 from velado.release.treatments import treated_plan, treatments
 from velado.release.verify import Expected, verify_written
-from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.tables import (
     Capability,
     ColumnType,
     Part,
-    PartMarginal,
     Plan,
     Session,
     Slot,
@@ -55,16 +52,6 @@ ENGINE_SHARE = 0.4
 """Share of the memory that the engine may use while parts are solved."""
 ENGINE_LEAST = 256_000_000
 """With less the engine cannot sort or join."""
-
-
-@dataclass(frozen=True, repr=False)
-class Axes(Discreet):
-    """What is known of the whole table: hierarchies, sensitive columns, records of each leaf, and how it is cut."""
-
-    hierarchies: tuple[Hierarchy, ...]
-    sensitive: tuple[Sensitive, ...]
-    leaf_records: tuple[np.ndarray, ...]
-    cutter: Cutter
 
 
 def run_in_parts(fitted: Fitted, expected: Estimate, session: Session, progress: Progress) -> Release:
@@ -83,12 +70,19 @@ def run_in_parts(fitted: Fitted, expected: Estimate, session: Session, progress:
     most, merged = _most_rows(expected), Merged()
     with open_stage([planned.sink], session) as stage:
         (slot,) = stage.slots
+        solver = Solver.of(axes, fitted)
         follow("split")
-        with _split(planned, axes, slot) as split:
-            solving = follow("solve")
-            for part, frequency in _solvable(split, axes, most, project.models, solving):
-                _solve(split, axes, part, frequency, merged, fitted, solving.part(0, 0))
-            split.finish()
+        if Capability.SPREAD in table.engine.capabilities:
+            with table.spread(*_numbered(planned, axes), planned.plan, slot) as spread:
+                for solved_part in solve_spread(spread, solver, project.models, follow):
+                    merged.join(solved_part)
+        else:
+            with table.split(*_numbered(planned, axes), planned.plan, slot) as split:
+                solving = follow("solve")
+                for part, frequency in _solvable(split, axes, most, project.models, solving):
+                    solved = solver.solve(frequency, merged, solving.part(0, 0))
+                    split.write(part, solved.rows, solved.shown, solved.labels)
+                split.finish()
         table.check_unchanged()
         search = Search(0, 0, False, None, clock.seconds, Sentence("greedy cuts, in parts"))
         verified = verify_written(stage, slot, _expected(planned, axes, slot, merged, most), memory, follow("verify"))
@@ -103,8 +97,11 @@ def run_in_parts(fitted: Fitted, expected: Estimate, session: Session, progress:
 
 def check_possible(fitted: Fitted, plan: Plan) -> None:
     """Refuse what cannot be done in parts."""
-    project = fitted.project
-    fitted.table.engine.require(Capability.SPLIT)
+    project, engine = fitted.project, fitted.table.engine
+    if Capability.SPREAD not in engine.capabilities:
+        engine.require(Capability.SPLIT)
+    elif getattr(project.method, "split", None) == "distribution":
+        raise _impossible(Sentence("'split: distribution' on a cluster, which cuts off a few records at a time,"))
     if person_column(project, fitted.table) is not None:
         raise _impossible(Sentence("counting people who have several rows"))
     if plan.replaced or plan.noise:
@@ -162,21 +159,16 @@ def _axes(fitted: Fitted) -> Axes:
     return Axes(hierarchies, sensitive, leaf_records, cutter)
 
 
-def _places(axis: Axis) -> np.ndarray:
-    """The place of each leaf in the order of a column."""
-    place = np.empty(len(axis.order), dtype=np.int64)
-    place[axis.order] = np.arange(len(axis.order))
-    return place
-
-
-def _split(planned: Planned, axes: Axes, slot: Slot) -> Split:
-    """The table with recoded columns as places, sensitive ones as codes."""
+def _numbered(planned: Planned, axes: Axes) -> tuple[list[Translation], list[Translation]]:
+    """The recoded columns as places, the sensitive ones as codes."""
     places = [
-        Translation(axis.hierarchy.column, axis.hierarchy.leaves, _places(axis), (), typed=_typed(planned.fitted, axis))
+        Translation(
+            axis.hierarchy.column, axis.hierarchy.leaves, places_of(axis), (), typed=_typed(planned.fitted, axis)
+        )
         for axis in axes.cutter.axes
     ]
     coded = [Translation(s.column, tuple(s.number), np.array([*s.number.values()]), ()) for s in axes.sensitive]
-    return planned.table.split(places, coded, planned.plan, slot)
+    return places, coded
 
 
 def _typed(fitted: Fitted, axis: Axis) -> bool:
@@ -196,25 +188,19 @@ def _solvable(
     done = 0
     while open_parts:
         part = open_parts.pop()
-        marginals = [_marginal(axes, j, m) for j, m in enumerate(split.marginals(part))]
+        marginals = [marginal_of(axes, j, m) for j, m in enumerate(split.marginals(part))]
         records = int(marginals[0].records.sum())
         if not done and part.within_records == records and not cutter.satisfied(marginals):
-            raise no_solution(_whole(axes, marginals), models, 0.0)
-        cut = cutter.cut(marginals) if records > most else None
+            raise no_solution(as_one_row(axes, marginals), models, 0.0)
+        cut = cut_of(axes, marginals) if records > most else None
         new: list[Part] = []
         if cut is None:
-            yield part, _counted(split, axes, part)
+            yield part, frequency_of(axes, split.count(part))
             done += records
             progress.at(done, split.records)
         else:
-            j, ranges = cut
-            ends = np.concatenate([[0], cutter.axes[j].ends])
-            new = [_within(part, j, int(ends[a]), int(ends[b + 1]) - 1) for a, b in ranges]
-            sizes = [
-                int(marginals[j].records[(marginals[j].ranks >= a) & (marginals[j].ranks <= b)].sum())
-                for a, b in ranges
-            ]
-            new = [split.own(p, n) for p, n in zip(new, sizes, strict=True)]
+            j, pieces = cut
+            new = [split.own(_within(part, j, low, high), size) for low, high, size in pieces]
         for p in new:
             users[p.within] = users.get(p.within, 0) + 1
         users[part.within] -= 1
@@ -223,71 +209,10 @@ def _solvable(
         open_parts += reversed(new)
 
 
-def _solve(
-    split: Split,
-    axes: Axes,
-    part: Part,
-    frequency: FrequencyTable,
-    merged: Merged,
-    fitted: Fitted,
-    progress: Progress,
-) -> None:
-    """Cut a part in memory, add it to the evaluation and write its records."""
-    cutter, method = axes.cutter, fitted.project.method
-    assert isinstance(method, Mondrian)
-    class_of = cutter.partition(frequency, progress)
-    classes = Classes.from_ids(frequency, class_of, int(class_of.max()) + 1)
-    covers, labels = labels_of(classes, cutter.axes, method.represented)
-    covers = tuple(with_own_labels(cover, fitted.table.field(cover.column)) for cover in covers)
-    pair = Pair.of(classes, np.ones(classes.count, dtype=bool), covers, labels)
-    merged.add(replace(pair, whole=axes.leaf_records))
-    places = np.empty(frequency.codes.shape, dtype=np.int64)
-    for j, axis in enumerate(cutter.axes):
-        places[:, j] = _places(axis)[frequency.codes[:, j]]
-    split.write(part, places, labels[classes.class_of], [cover.labels for cover in covers])
-
-
 def _within(part: Part, j: int, low: int, high: int) -> Part:
     lows, highs = list(part.low), list(part.high)
     lows[j], highs[j] = max(lows[j], low), min(highs[j], high)
     return replace(part, low=tuple(lows), high=tuple(highs))
-
-
-def _marginal(axes: Axes, j: int, found: PartMarginal) -> Marginal:
-    """Counts by place as counts by rank."""
-    places, attributes, codes, counts = found.places, found.attributes, found.codes, found.counts
-    axis = axes.cutter.axes[j]
-    ranks, number = np.unique(axis.rank[axis.order[places]], return_inverse=True)
-    domain = sum(s.width for s in axes.sensitive)
-    histograms = np.zeros((len(ranks), domain), dtype=np.int64)
-    if domain:
-        first = np.array([s.first for s in axes.sensitive])
-        np.add.at(histograms, (number, first[attributes] + codes), counts)
-    own = attributes == 0
-    records = np.bincount(number[own], weights=counts[own], minlength=len(ranks)).astype(np.int64)
-    return Marginal(ranks, records, histograms)
-
-
-def _counted(split: Split, axes: Axes, part: Part) -> FrequencyTable:
-    """The frequency table of a part."""
-    counted = split.count(part)
-    tables = [
-        np.array([a.order[c.places[:, j]] for j, a in enumerate(axes.cutter.axes)], dtype=np.int32) for c in counted
-    ]
-    return FrequencyTable.of_codes(
-        axes.hierarchies, tables, [c.counts for c in counted], [c.codes for c in counted], axes.sensitive
-    )
-
-
-def _whole(axes: Axes, marginals: Sequence[Marginal]) -> FrequencyTable:
-    """Everything as one row, to say why nothing can be done."""
-    codes = np.zeros((1, len(axes.hierarchies)), dtype=np.int32)
-    counts = np.array([marginals[0].records.sum()])
-    values = np.arange(marginals[0].histograms.shape[1], dtype=np.int32)
-    start = np.array([0, len(values)])
-    return FrequencyTable(
-        axes.hierarchies, codes, counts, axes.sensitive, start, values, marginals[0].histograms.sum(axis=0)
-    )
 
 
 def _impossible(what: str) -> InputError:

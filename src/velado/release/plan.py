@@ -11,6 +11,7 @@ from velado.hierarchies import Cover
 from velado.methods import Found
 from velado.operations import Treatment
 from velado.project import Project
+from velado.project.saved import described_beside
 from velado.recoding import Recoding
 from velado.release.count import Counted, no_rows
 from velado.release.fit import Fitted
@@ -52,7 +53,10 @@ class Planned(Discreet):
     @property
     def saved_recoding(self) -> Recoding | None:
         """The recoding, if it is to be published."""
-        return self.recoding if self.project.output.recoding is not None else None
+        file = self.project.output.recoding
+        if self.recoding is None or file is None:
+            return None
+        return replace(self.recoding, project=described_beside(self.project, file))
 
     @property
     def header(self) -> list[str]:

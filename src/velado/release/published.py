@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -66,12 +66,12 @@ def expose(
     sizes = [value_size(below)] * len(columns) + [below] * len(columns)
     groups = table.groups(combinations, sizes, ROOT if starred else None, lots)
     return tuple(
-        Exposure.of(c.name, c.role, below, alone, together, content=_content(table, c), knowingly=bool(c.published))
+        Exposure.of(c.name, c.role, below, alone, together, content=content_in(table, c), knowingly=bool(c.published))
         for c, alone, together in zip(columns, groups, groups[len(columns) :], strict=False)
     )
 
 
-def _content(table: Table, column: Column) -> str | None:
+def content_in(table: Table, column: Column) -> str | None:
     """What the values of a column are, or what its name says, if that names people; not asked where the owner knows it."""
     if column.published:
         return None
@@ -79,12 +79,16 @@ def _content(table: Table, column: Column) -> str | None:
     counts = table.count([column.name], (0, lots), [column.name])
     values = [None if v is None else unguarded(v) for v in counts.dictionaries[0]]
     amount = {values[i]: int(n) for i, n in zip(counts.codes[0], counts.counts, strict=True)}
-    present = {v: n for v, n in amount.items() if v not in (None, ROOT)}
-    if len(present) < FEW_VALUES or table.rows() < LEAST:
-        found = sure_content_of(column.name, present)
+    return content_among(column.name, {v: n for v, n in amount.items() if v not in (None, ROOT)}, table.rows())
+
+
+def content_among(name: str, present: Mapping[str, int], rows: int) -> str | None:
+    """The same of values with their records, of a table of so many rows."""
+    if len(present) < FEW_VALUES or rows < LEAST:
+        found = sure_content_of(name, present)
         return None if found is None else found.kind
-    found = content_of(column.name, present)
-    if found is None and topic_of(column.name) in IDENTIFYING:
+    found = content_of(name, present)
+    if found is None and topic_of(name) in IDENTIFYING:
         return Sentence("an id, by its name")
     return None if found is None else found.kind
 
@@ -120,15 +124,15 @@ def of_people(
         class_of = _classes(counts, pair)
         kept = present & (class_of >= 0)
         shown = pair.shown_as[class_of[kept]].astype(np.int64)
-        alone = _people_groups(codes[kept], people[kept], value_size(e.k))
-        joint = _people_groups(shown * (int(codes.max(initial=0)) + 1) + codes[kept], people[kept], e.k)
+        alone = people_groups(codes[kept], people[kept], value_size(e.k))
+        joint = people_groups(shown * (int(codes.max(initial=0)) + 1) + codes[kept], people[kept], e.k)
         found.append(
             Exposure.of(e.column, e.role, e.k, alone, joint, content=e.content, knowingly=e.knowingly, people=True)
         )
     return tuple(found)
 
 
-def _people_groups(groups: np.ndarray, people: np.ndarray, below: int) -> Groups:
+def people_groups(groups: np.ndarray, people: np.ndarray, below: int) -> Groups:
     """People, those who are alone in one of their groups, and those with few others in one."""
     _, group = np.unique(groups, return_inverse=True)
     sizes = different(group, people, int(group.max(initial=-1)) + 1)[group]

@@ -27,7 +27,7 @@ def count_release(table: Table, original: FrequencyTable, lot: tuple[int, int] =
 
 def release_frequency(original: FrequencyTable, counted: Sequence[Counts]) -> FrequencyTable:
     """The release as a frequency table of one level, sensitive columns with the original's distribution."""
-    hierarchies = [_flat(name, counted) for name in original.columns]
+    hierarchies = [flat_hierarchy(name, counted) for name in original.columns]
     release = FrequencyTable.build(hierarchies, counted, [replace(s, first=0) for s in original.sensitive])
     return replace(release, populations=original.populations)
 
@@ -58,7 +58,8 @@ def _contents(texts: Sequence[tuple[Text, ...]], sizes: np.ndarray, held: Freque
     return found
 
 
-def _flat(name: str, counted: Sequence[Counts]) -> Hierarchy:
+def flat_hierarchy(name: str, counted: Sequence[Counts]) -> Hierarchy:
+    """The labels of a column as they are, which is one level."""
     labels = sorted(
         {v for c in counted for v in c.dictionaries[c.names.index(name)]}, key=lambda v: (v is None, v or "")
     )
@@ -78,6 +79,22 @@ def readable(counts: Counts, known: Sequence[Sensitive] | None = None) -> Counts
             dictionary = tuple(v if v in labels else unguarded(v) for v in dictionary)
         dictionaries.append(dictionary)
     return replace(counts, dictionaries=tuple(dictionaries))
+
+
+def counted_together(counted: Sequence[Counts]) -> Counts:
+    """The same columns counted in several tables, as if these were one; some combinations may occur several times."""
+    first, *_ = counted
+    dictionaries: list[tuple[Text, ...]] = []
+    codes: list[np.ndarray] = []
+    for j in range(len(first.names)):
+        place: dict[Text, int] = {}
+        own = [
+            np.array([place.setdefault(v, len(place)) for v in c.dictionaries[j]], dtype=np.int64)[c.codes[j]]
+            for c in counted
+        ]
+        dictionaries.append(tuple(place))
+        codes.append(np.concatenate(own).astype(np.int32))
+    return Counts(first.names, tuple(dictionaries), tuple(codes), np.concatenate([c.counts for c in counted]))
 
 
 def without(counts: Counts, left: np.ndarray) -> Counts:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from velado.errors import Note
-from velado.evaluation import Evaluation
+from velado.evaluation import Evaluation, Pair
 from velado.methods import Found, Search
 from velado.recoding import Recoding
 from velado.release.documents import LightDocument, ReleaseDocument
@@ -43,6 +43,7 @@ class Release(Evidenced):
     ``evaluation`` is measured against the whole input and stays with the owner, as ``private_manifest`` does;
     ``public_evaluation`` is what everybody may know: it depends on suppressed records by their number only. ``levels`` are
     those of the quasi-identifiers of a full-domain recoding; ``minimal`` lists all minimal ones where they were asked for.
+    ``pair`` is the original beside what became of it, as it was verified.
 
     A release that was made part by part keeps neither its recoding nor its classes. One that was read from JSON
     (`from_dict`) holds what everybody may know: it has no recoding, classes, table or manifests, and both evaluations are the
@@ -59,6 +60,7 @@ class Release(Evidenced):
     found: Found | None
     levels: dict[str, int] = field(default_factory=dict)
     minimal: tuple[tuple[int, ...], ...] = ()
+    pair: Pair | None = field(default=None, compare=False)
 
     def document(self) -> ReleaseDocument:
         """The JSON of ``velado run``: what everybody may know."""
@@ -163,10 +165,11 @@ def release_of(
         measured.public,
         planned.found.search,
         found=planned.found,
+        pair=verified.pair,
         levels={} if planned.recoding is None else planned.recoding.levels,
         minimal=planned.found.minimal,
         notes=notes_of(planned, verified),
-        **_where(planned, manifests, published),
+        **where_published(planned, manifests, published),
     )
 
 
@@ -187,7 +190,7 @@ def release_in_parts(
         search,
         found=None,
         notes=notes_of(planned, verified),
-        **_where(planned, manifests, published),
+        **where_published(planned, manifests, published),
     )
 
 
@@ -200,7 +203,7 @@ def light_release(planned: Planned, verified: Verified, manifests: Manifests, pu
         described(planned.treatments, planned.project.folder),
         tuple(name for name in planned.header if name not in treated),
         notes=notes_of(planned, verified),
-        **_where(planned, manifests, published),
+        **where_published(planned, manifests, published),
     )
 
 
@@ -211,7 +214,8 @@ def notes_of(planned: Planned, verified: Verified) -> tuple[Note, ...]:
     return (*published_notes(verified.exposures), *models, *operations, *twins_notes(verified.twins))
 
 
-def _where(planned: Planned, manifests: Manifests, published: Published) -> dict[str, Any]:
+def where_published(planned: Planned, manifests: Manifests, published: Published) -> dict[str, Any]:
+    """Where a release is, and its evidence, as results have it."""
     return {
         "manifest": manifests.public,
         "private_manifest": manifests.private,

@@ -24,6 +24,7 @@ from velado.release.several import run_tables
 from velado.release.verify import verify
 from velado.release.write import write
 from velado.tables import Session, check_sinks, open_stage, open_table
+from velado.tables.source import is_spark
 
 
 def anonymize(
@@ -38,7 +39,7 @@ def anonymize(
     household: str | None = None,
     progress: Progress | None = None,
 ) -> Release:
-    """Anonymize a file, a table of a database, or a pandas, Polars or Arrow table.
+    """Anonymize a file, a table of a database, or a pandas, Polars, Arrow or Spark table.
 
     ``columns``: a mapping of names to roles, or to options as in a project file; or a list of `Column`s. ``models`` and
     ``method``: objects, or mappings as in a project file; a method also by its name. ``person`` or ``household`` names the
@@ -52,8 +53,9 @@ def anonymize(
     >>> anonymize(people, {"age": age, "ill": "sensitive"}, {"k-anonymity": {"k": 2}}).levels
     {'age': 1}
     """
+    place = {"spark": "session"} if output is None and is_spark(data) else output
     project = Project(
-        data, columns_of(columns), models_of(models), method_of(method), output_of(output), rest, person, household
+        data, columns_of(columns), models_of(models), method_of(method), output_of(place), rest, person, household
     )
     release = run(project, progress)
     assert isinstance(release, Release)

@@ -27,6 +27,7 @@ from velado.release.read_back import (
     contents_of,
     contents_of_pair,
     count_release,
+    counted_together,
     readable,
     release_frequency,
     showing,
@@ -49,7 +50,8 @@ class Expected(Discreet):
 
     ``original`` gives the distribution of the whole input; ``guarded``: texts that look like formulas carry an
     apostrophe. Classes are counted in several ``passes`` where they do not all fit in memory. ``contents`` are those of the classes, where more than the models depends on
-    them; ``sizes`` says how many classes of each size there must be, where that is known; ``people`` how many different ones of
+    them; ``beside`` counts what is published already and is judged together with the release, ``complete`` says whether no
+    record of the input is lacking, where the numbers do not; ``sizes`` says how many classes of each size there must be, where that is known; ``people`` how many different ones of
     the column ``person`` each class has by its labels, where people have several rows; ``passing`` are the columns that are published without being
     recoded.
     """
@@ -67,6 +69,8 @@ class Expected(Discreet):
     people: Mapping[tuple[Text, ...], int] | None = None
     person: str | None = None
     passing: Sequence[Column] = ()
+    beside: Sequence[Counts] = ()
+    complete: bool | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -132,7 +136,9 @@ def _judged(table: Table, expected: Expected, progress: Progress) -> Verified:
         raise failed(Sentence("its columns are not the expected ones"))
     if expected.starred and table.filled(ROOT) < expected.starred:
         raise no_stars()
-    complete = expected.released == expected.original.records
+    complete = expected.complete
+    if complete is None:
+        complete = expected.released == expected.original.records
     for treatment in expected.treatments:
         _check_treated(table, treatment, complete, expected.guarded, expected.starred)
     judging: Judging | None = None
@@ -145,6 +151,8 @@ def _judged(table: Table, expected: Expected, progress: Progress) -> Verified:
             counted = [readable(c) for c in counted]
         if expected.starred:
             counted = [_without_starred(c, expected.starred) for c in counted]
+        if expected.beside:
+            counted = [counted_together([b, c]) for b, c in zip(expected.beside, counted, strict=True)]
         for attribute, c in zip(expected.original.sensitive, counted, strict=False):
             spelled[attribute.column].update(c.dictionaries[c.names.index(attribute.column)])
         frequency = release_frequency(expected.original, counted)

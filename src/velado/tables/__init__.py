@@ -3,6 +3,7 @@
 from velado.tables.address import Address, TableName
 from velado.tables.contract import (
     Capability,
+    Cut,
     Engine,
     Evidence,
     Identity,
@@ -11,7 +12,9 @@ from velado.tables.contract import (
     PartMarginal,
     Published,
     Slot,
+    Solved,
     Split,
+    Spread,
     Stage,
     Table,
 )
@@ -35,6 +38,7 @@ __all__ = [
     "Capability",
     "ColumnType",
     "Counts",
+    "Cut",
     "Dealing",
     "Engine",
     "Evidence",
@@ -53,8 +57,10 @@ __all__ = [
     "Session",
     "Sink",
     "Slot",
+    "Solved",
     "Source",
     "Split",
+    "Spread",
     "Stage",
     "Table",
     "TableName",

@@ -17,6 +17,10 @@ SERVERS = {"postgresql": "postgresql", "postgres": "postgresql", "mariadb": "mar
 """Schemes of servers, and the engine of each."""
 FILES = {"sqlite": "sqlite", "duckdb": "duckdb"}
 """Schemes of databases that are files, and their formats."""
+CLUSTERS = ("spark", "connect", "sc", "k8s")
+"""Schemes of Spark's clusters."""
+MASTER = re.compile(r"(local(\[[^\[\]#]*\])?|local-cluster\[[^\[\]#]*\]|yarn|session)(#|$)")
+"""Clusters of Spark that have no address: this machine, YARN's, and whatever session there is."""
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 SECRETS = ("password", "passwd", "pwd", "pass", "passfile_password")
@@ -49,9 +53,11 @@ class Address(Discreet):
     @classmethod
     def parse(cls, text: str) -> Address:
         """The address that a text says; an error does not repeat the text, which may hold a password."""
+        if is_cluster(text):
+            return Cluster.parse(text)
         scheme = scheme_of(text)
         if scheme not in SERVERS:
-            known = [*SERVERS, *FILES]
+            known = [*SERVERS, *FILES, *CLUSTERS]
             raise InputError(
                 "no-such-engine",
                 Sentence("there is no engine for addresses that begin with '{scheme}'", scheme=scheme or "?"),
@@ -120,9 +126,67 @@ class Address(Discreet):
         return None if ask_password is None or self.password is not None else ask_password(self.text)
 
 
+@dataclass(frozen=True, repr=False)
+class Cluster(Address):
+    """Where Spark works: ``spark://host:7077``, ``connect://host:15002``, ``local[*]``, ``local-cluster[2,1,1024]``, ``yarn``,
+    ``k8s://…``, or ``session``: the session that there is. ``name`` is that text; what stands in it as ``${NAME}`` is a secret.
+
+    >>> Cluster.parse("connect://spark.example:443/;use_ssl=true;token=${SPARK_TOKEN}").text
+    'connect://spark.example:443'
+    """
+
+    @classmethod
+    def parse(cls, text: str) -> Cluster:
+        """The cluster that a text says."""
+        if not is_cluster(text):
+            raise InputError(
+                "bad-address",
+                "this is no address of a Spark cluster",
+                hint="spark: spark://host:7077, connect://host:15002, local[*], yarn, k8s://…, or session for the one that there is",
+            )
+        for option in text.split(";")[1:]:
+            key, _, value = option.partition("=")
+            if key.strip().lower() in (*SECRETS, "token") and VARIABLE.fullmatch(value.strip()) is None:
+                raise password_in_clear()
+        host = urlsplit(_hidden(text.partition(";")[0])).netloc if "://" in text else ""
+        if "@" in host and ":" in host.partition("@")[0]:
+            raise password_in_clear()
+        return cls("spark", name=text)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def written(self) -> str:
+        """As a project file says it."""
+        return self.name
+
+    @property
+    def text(self) -> str:
+        """What messages call it: without options."""
+        return self.name.partition(";")[0].rstrip("/")
+
+    @property
+    def master(self) -> str:
+        """What Spark calls it, secrets in their places."""
+        scheme, sign, rest = self.name.partition("://")
+        text = f"sc{sign}{rest}" if scheme == "connect" else self.name
+        return VARIABLE.sub(lambda found: replace(self, password=found[1]).secret() or "", text)
+
+    @property
+    def connects(self) -> bool:
+        """Whether it is spoken to by Spark Connect."""
+        return scheme_of(self.name) in ("connect", "sc")
+
+    def is_at(self, other: Address | None) -> bool:
+        """A process has one session of Spark."""
+        return other is not None and other.engine == self.engine
+
+
 @dataclass(frozen=True)
 class TableName:
-    """A table by its name, in a schema or in the usual one. Parts with dots stand in double quotes.
+    """A table by its name, in a schema or in the usual one; a schema of a catalog (``lake.clinic.people``) is one schema with a
+    dot. Parts with dots stand in double quotes.
 
     >>> TableName.parse('clinic."2024.people"')
     TableName(name='2024.people', schema='clinic')
@@ -141,14 +205,14 @@ class TableName:
             if place == len(text) or text[place] != ".":
                 break
             place += 1
-        if place != len(text) or not 1 <= len(parts) <= 2 or not all(parts) or "\0" in text:
+        if place != len(text) or not 1 <= len(parts) <= 3 or not all(parts) or "\0" in text:
             raise InputError(
                 "bad-table",
                 Sentence("'{table}' is no name of a table", table=text),
                 file=database or None,
                 hint="table: people, or schema.people; names with dots in double quotes.",
             )
-        return cls(parts[-1], parts[0] if len(parts) == 2 else None)
+        return cls(parts[-1], ".".join(parts[:-1]) or None)
 
     def __str__(self) -> str:
         return ".".join(_part(p) for p in (self.schema, self.name) if p is not None)
@@ -168,9 +232,18 @@ def scheme_of(text: str) -> str:
     return found[1].lower().partition("+")[0] if found else ""
 
 
+def is_cluster(text: str) -> bool:
+    """Whether a text is the address of a Spark cluster."""
+    return scheme_of(text) in CLUSTERS or MASTER.match(text) is not None
+
+
 def is_database(text: str) -> bool:
-    """Whether a text is the address of a database."""
-    return scheme_of(text) in (*SERVERS, *FILES)
+    """Whether a text is the address of a database; without an address Spark's clusters need a table behind their name.
+
+    >>> is_database("local[2]#people"), is_database("local"), is_database("local.csv")
+    (True, False, False)
+    """
+    return scheme_of(text) in (*SERVERS, *FILES, *CLUSTERS) or ("#" in text and MASTER.match(text) is not None)
 
 
 def check_elsewhere(url: str) -> None:

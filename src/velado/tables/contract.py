@@ -6,12 +6,12 @@ An engine knows nothing of privacy. Above this room the only tables are `Table`,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from velado.errors import InputError
 from velado.progress import Progress
@@ -42,6 +42,7 @@ class Capability(Enum):
     ROW_NOISE = Sentence("add noise that a seed and the place of the row fix")
     ATOMIC_MANY = Sentence("publish several tables at one moment")
     INTERRUPT = Sentence("stop in the middle of a statement")
+    SPREAD = Sentence("cut and solve a table in many parts at once where it lives")
 
 
 class Resource(ABC):
@@ -197,6 +198,18 @@ class Table(Resource):
     def split(self, places: Sequence[Translation], coded: Sequence[Translation], plan: Plan, into: Slot) -> Split:
         """The table in parts, for tables larger than memory: recoded columns as places in an order, others as codes."""
 
+    def spread(self, places: Sequence[Translation], coded: Sequence[Translation], plan: Plan, into: Slot) -> Spread:
+        """The table in many parts at once, each solved where it lies."""
+        self.engine.require(Capability.SPREAD)
+        raise AssertionError("the engine declares what it does not do")
+
+    def recoded(self, plan: Plan) -> tuple[Any, int]:
+        """What the plan makes of the table, in the kind in which the table came in, and how many rows that are."""
+        from velado.tables.kinds import in_kind_of
+
+        found = self.fetch(plan)
+        return in_kind_of(self.source.data, found), found.num_rows
+
     @abstractmethod
     def limit(self, memory: int) -> None:
         """Use no more memory than this many bytes."""
@@ -271,6 +284,48 @@ class Split(Resource):
     @abstractmethod
     def finish(self) -> None:
         """All parts are written."""
+
+
+@dataclass(frozen=True, repr=False)
+class Solved(Discreet):
+    """What became of a part: its distinct rows as places, their labels as codes into ``labels`` of each column; ``packed``: what
+    is to be known of it."""
+
+    rows: np.ndarray
+    shown: np.ndarray
+    labels: tuple[tuple[Text, ...], ...]
+    packed: bytes
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A part that is cut on one column: each piece is a range of places, both ends included, and the number of a new part."""
+
+    column: int
+    pieces: tuple[tuple[int, int, int], ...]
+
+
+class Spread(Resource):
+    """A copy of a table on many machines, of which all parts of a level are counted, and cut, together.
+
+    Parts have numbers; the whole is part 0. Leaving it lets go of the copy.
+    """
+
+    records: int
+    memory: int
+    """Bytes that work on one part may use."""
+
+    @abstractmethod
+    def marginals(self, parts: Sequence[int]) -> dict[int, list[PartMarginal]]:
+        """Of each of some parts, per recoded column, how its records lie on it, all from one pass."""
+
+    @abstractmethod
+    def cut(self, cuts: Mapping[int, Cut]) -> None:
+        """Give the records of parts that are cut the numbers of their new parts."""
+
+    @abstractmethod
+    def solve(self, work: Callable[[list[PartCount]], Solved]) -> list[bytes]:
+        """Let the machines work on every part, from its distinct rows, and write all records with their labels; the summaries."""
 
 
 @dataclass(repr=False)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from velado.errors import InputError, suggest
+from velado.errors import MOST_LISTED, InputError, suggest
 from velado.sentences import Sentence
-from velado.tables.address import Address, TableName
+from velado.tables.address import Address, TableName, is_cluster
 from velado.tables.session import Session
 from velado.tables.source import HOLDS_TABLES, Source, check_path, format_of, is_elsewhere, place_of
 
@@ -47,7 +47,8 @@ class Place:
     def of(cls, address: str | Path) -> Place:
         """The database at an address or a path."""
         text = str(address)
-        if isinstance(address, str) and "://" in address and not is_elsewhere(address):
+        known = isinstance(address, str) and ("://" in address or is_cluster(address))
+        if isinstance(address, str) and known and not is_elsewhere(address):
             return cls(**place_of(address.partition("#")[0]))
         if isinstance(address, str) and is_elsewhere(address):
             # Says which engines there are.
@@ -111,4 +112,6 @@ def no_table(source: Source, known: Sequence[Listed]) -> InputError:
         hint = Sentence("It holds the tables {tables}.", tables=names)
     else:
         hint = Sentence("It holds {number:,} tables, such as {tables}.", number=len(names), tables=names[:MOST_NAMED])
-    return InputError("no-table", "which table of the database?", file=source.name, hint=hint)
+    return InputError(
+        "no-table", "which table of the database?", file=source.name, hint=hint, fields={"tables": names[:MOST_LISTED]}
+    )

@@ -32,7 +32,18 @@ def _mariadb() -> Engine:
     return MariaDBEngine()
 
 
-ENGINES: dict[str, Callable[[], Engine]] = {"duckdb": _duckdb, "postgresql": _postgresql, "mariadb": _mariadb}
+def _spark() -> Engine:
+    from velado.tables.spark import SparkEngine
+
+    return SparkEngine()
+
+
+ENGINES: dict[str, Callable[[], Engine]] = {
+    "duckdb": _duckdb,
+    "postgresql": _postgresql,
+    "mariadb": _mariadb,
+    "spark": _spark,
+}
 """Engines by name, imported when they are used."""
 
 
@@ -42,7 +53,8 @@ def engine_of(place: Source | Sink) -> Engine:
 
 
 def open_table(source: Any, folder: Path | None = None, session: Session | None = None) -> Table:
-    """Open a file (CSV, TSV, Parquet, XLSX, Arrow, SQLite, DuckDB), a table of a database, or a pandas, Polars or Arrow table.
+    """Open a file (CSV, TSV, Parquet, XLSX, Arrow, SQLite, DuckDB), a table of a database, or a pandas, Polars, Arrow or
+    Spark table.
 
     A relative path is one in ``folder``.
     """

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from velado.tables.address import Address, TableName
-from velado.tables.source import Source, format_of, shown_url
+from velado.tables.source import Source, clustered_format, format_of, shown_url
 
 ORDERS = ("shuffle", "keep", "sorted")
 GUARDED_FORMATS = ("csv", "xlsx")
@@ -22,7 +22,9 @@ class Sink:
 
     ``recoding``: a file for the recoding of the release. ``evidence``: manifests are published beside it: of a table in the
     table that `manifest_table` names, the private one in the file ``own_manifest``. ``private``: the file is for its owner
-    only. ``if_exists``: whether a table that is there already is replaced.
+    only. ``if_exists``: whether a table that is there already is replaced. Where the ``database`` is a Spark cluster, it writes
+    at ``url``, or, without a table and a url, makes a DataFrame; ``kind`` is the format, ``partition`` the columns by whose
+    values files are kept apart.
     """
 
     path: Path | None = None
@@ -37,6 +39,8 @@ class Sink:
     url: str | None = None
     if_exists: str = "fail"
     own_manifest: Path | None = None
+    kind: str | None = None
+    partition: tuple[str, ...] = ()
 
     @property
     def guarded(self) -> bool:
@@ -46,6 +50,9 @@ class Sink:
     @property
     def format(self) -> str | None:
         """The format of the file, by its suffix; None for tables of servers and in memory."""
+        if self.database is not None:
+            named = None if self.url is None else clustered_format(shown_url(self.url).rstrip("/"))
+            return self.kind or named
         if self.url is not None:
             return format_of(Path(shown_url(self.url)))
         return None if self.path is None else format_of(self.path)
@@ -92,10 +99,11 @@ class Sink:
         """Whether it would be written over what is read."""
         if self.table is not None and self._other_table(source):
             return False
-        if self.database is not None:
-            return source.table is not None and self.database.is_at(source.database)
         if self.url is not None:
-            return self.url == source.url
+            return source.url is not None and self.url.rstrip("/") == source.url.rstrip("/")
+        if self.database is not None:
+            # Without a table it is a DataFrame, which replaces nothing.
+            return self.table is not None and source.table is not None and self.database.is_at(source.database)
         return self.path is not None and source.path is not None and self.path.resolve() == source.path.resolve()
 
     def _other_table(self, source: Source) -> bool:
@@ -111,8 +119,11 @@ class Sink:
 
     def source(self, path: Path | None = None) -> Source:
         """The file as it is read, under its own name or another; or the table."""
-        if self.database is not None or self.table is not None:
+        if self.table is not None:
             return Source(path=self.path, database=self.database, table=self.table, names="exact")
+        if self.database is not None:
+            data = "DataFrame" if self.url is None else None
+            return Source(database=self.database, url=self.url, format=self.kind, data=data, names="exact")
         url = None if path else self.url
         return Source(
             url=url, path=path or self.path, delimiter=self.delimiter, encoding="utf-8", quote='"', names="exact"

@@ -13,7 +13,18 @@ from urllib.parse import unquote, urlsplit
 from velado.errors import InputError, Problems, shown, suggest
 from velado.results import Discreet
 from velado.sentences import Sentence, joined
-from velado.tables.address import FILES, SCHEME, Address, TableName, check_elsewhere, is_database, scheme_of, with_table
+from velado.tables.address import (
+    FILES,
+    SCHEME,
+    Address,
+    Cluster,
+    TableName,
+    check_elsewhere,
+    is_cluster,
+    is_database,
+    scheme_of,
+    with_table,
+)
 from velado.tables.files import check_regular, not_found, path_of
 from velado.tables.formats.names import NAMES
 from velado.tables.types import Field
@@ -36,6 +47,8 @@ FORMATS = {
 }
 REMOTE = ("csv", "parquet")
 """Formats of files that are read and written elsewhere."""
+CLUSTERED = ("parquet", "orc", "csv", "delta", "iceberg", "json")
+"""Formats of files that a Spark cluster reads and writes, where its session has them."""
 ADDRESS = re.compile(r"(^|[/\\])[a-z][a-z0-9+.-]+:/|[^:@/\\]{2,}:[^@]*@|[?&;](password|pwd)=", re.IGNORECASE)
 """What looks like the address of a database or a web page, not like a path."""
 TEXTS = ("format", "delimiter", "quote", "encoding", "sheet")
@@ -44,8 +57,8 @@ LINES = {"header": True, "skip": 0}
 """Options of formats that have lines, and their defaults."""
 HOLDS_TABLES = tuple(FILES.values())
 """Formats of files that hold several tables."""
-OPTIONS = ("path", "database", "table", "query", *TEXTS, "missing", *LINES, "names")
-PLACES = ("path", "database")
+OPTIONS = ("path", "database", "spark", "table", "query", *TEXTS, "missing", *LINES, "names")
+PLACES = ("path", "database", "spark")
 
 
 def format_of(path: Path) -> str:
@@ -75,7 +88,7 @@ SIMPLEST = "SELECT 1 AS one"
 @dataclass(frozen=True, repr=False)
 class Source(Discreet):
     """A file and its reading options; what is None is found out from the file. Or a ``table``, or a ``query``, of a
-    ``database``; or, at ``url``, a file elsewhere.
+    ``database``; or, at ``url``, a file elsewhere, which a Spark cluster reads if that is the ``database``.
 
     ``missing`` lists the texts that stand for a missing value (default: only the empty text). The first ``skip`` lines are
     not read. Without a ``header`` the columns are called column_1, column_2, … ``names``: unique, or numbered where they are
@@ -103,7 +116,7 @@ class Source(Discreet):
 
     def summary(self) -> dict[str, Any]:
         """The file and how it is read, or the kind of the table in memory; no path and no row."""
-        if self.database is not None or self.url is not None:
+        if (self.database is not None and self.data is None) or self.url is not None:
             return {"name": self.name}
         if self.path is None:
             return {} if self.data is None else {"data": type(self.data).__name__}
@@ -117,7 +130,7 @@ class Source(Discreet):
             if self.url is not None:
                 check_elsewhere(self.url)
         self._check_table(problems)
-        if self.format and self.format not in FORMATS.values():
+        if self.format and self.format not in (FORMATS.values() if self.database is None else CLUSTERED):
             problems.add(self._unknown_format(), "format")
         if not _is_character(self.delimiter):
             message = Sentence("the delimiter must be one character, got {given}", given=shown(self.delimiter))
@@ -161,7 +174,8 @@ class Source(Discreet):
         if isinstance(self.table, str) and self.table.strip():
             with problems.at("table"):
                 TableName.parse(self.table)
-        if self.database is not None and self.table is None and self.query is None:
+        clustered = self.url is not None or self.data is not None
+        if self.database is not None and self.table is None and self.query is None and not clustered:
             problems.add(
                 InputError(
                     "no-table",
@@ -179,6 +193,8 @@ class Source(Discreet):
             return thing
         if isinstance(thing, str) and is_database(thing):
             address, table = with_table(thing)
+            if is_cluster(address) and table is not None and "/" in table:
+                return cls(database=Cluster.parse(address), url=located(table, folder), folder=folder)
             return cls(folder=folder, **{**place_of(address, folder), "table": table})
         if is_elsewhere(thing):
             return cls(url=thing, folder=folder)
@@ -186,7 +202,7 @@ class Source(Discreet):
             return cls(path=path_of(thing, Sentence("the source"), folder), folder=folder)
         if isinstance(thing, Mapping):
             return cls._from_options(thing, folder)
-        return cls(data=thing)
+        return cls(data=thing, database=Cluster.parse("session") if is_spark(thing) else None)
 
     @classmethod
     def _from_options(cls, options: Mapping[str, Any], folder: Path | None) -> Source:
@@ -200,16 +216,21 @@ class Source(Discreet):
             problems.add(
                 InputError("no-path", "the source needs a 'path' or a 'database'", hint="source: {path: table.csv}")
             )
-        elif given.get("path") and given.get("database"):
+        elif given.get("database") and (given.get("path") or given.get("spark")):
             problems.add(InputError("bad-option", "a source is a path or a database, not both"), "database")
-        path, database = given.pop("path", None), given.pop("database", None)
+        path, database, spark = (given.pop(key, None) for key in PLACES)
+        with problems.at("spark"):
+            if spark:
+                given["database"] = cluster_of(spark)
         with problems.at("path"):
-            if is_elsewhere(path):
+            if spark and path:
+                given["url"] = located(path, folder)
+            elif is_elsewhere(path):
                 given["url"] = path
             elif path:
                 given["path"] = path_of(path, Sentence("the source option 'path'"), folder)
         with problems.at("database"):
-            if database and not path:
+            if database and not (path or spark):
                 given |= place_of(database, folder)
         for key in TEXTS:
             if not isinstance(given.get(key, ""), str):
@@ -238,19 +259,20 @@ class Source(Discreet):
     def name(self) -> str:
         """The path or the address, with the table, or what the object in memory is."""
         table = "" if self.table is None else f"#{self.table}"
-        if self.database is not None:
-            return self.database.text + table
         if self.url is not None:
             return shown_url(self.url)
-        return str(self.path) + table if self.path is not None else f"<{type(self.data).__name__}>"
+        if self.database is not None and self.data is None:
+            return self.database.text + table
+        what = self.data if isinstance(self.data, str) else type(self.data).__name__
+        return str(self.path) + table if self.path is not None else f"<{what}>"
 
     @property
     def short_name(self) -> str:
         """The name of the file or of the table alone."""
-        if self.database is not None:
-            return self.table or Sentence("a query")
         if self.url is not None:
-            return shown_url(self.url).rpartition("/")[2]
+            return shown_url(self.url).rstrip("/").rpartition("/")[2]
+        if self.database is not None and self.data is None:
+            return self.table or Sentence("a query")
         return self.path.name if self.path is not None else self.name
 
     @property
@@ -277,7 +299,7 @@ class Source(Discreet):
         return kind
 
     def _kind(self) -> str:
-        if self.database is not None:
+        if self.database is not None and self.url is None:
             return "database"
         return "memory" if self.path is None and self.url is None else self.kind_of_file
 
@@ -286,12 +308,14 @@ class Source(Discreet):
         """The format of a file, said or by its suffix."""
         if self.format:
             return self.format
+        if self.database is not None:
+            return clustered_format(self.short_name)
         return format_of(self.path or Path(self.short_name))
 
     def _unknown_format(self) -> InputError:
         return InputError(
             "unknown-format", Sentence("unknown format '{format}'", format=self.format), file=self.path,
-            hint=Sentence("Choose one of: {known}", known=list(dict.fromkeys(FORMATS.values()))),
+            hint=Sentence("Choose one of: {known}", known=list(CLUSTERED if self.database else dict.fromkeys(FORMATS.values()))),
         )  # fmt: skip
 
     def check_file(self) -> Path:
@@ -325,6 +349,46 @@ def place_of(text: Any, folder: Path | None = None) -> dict[str, Any]:
     # As SQLAlchemy writes them: three slashes before a path from here, four before one from the root.
     path = unquote(text[text.index("://") + 3 :].partition("?")[0]).removeprefix("/")
     return {"path": path_of(path, Sentence("the path of the database"), folder), "format": FILES[scheme]}
+
+
+def said_of(database: Address | None, url: str | None) -> dict[str, str]:
+    """Where a table is that is no file here, as a project file says it; no password."""
+    at = {} if url is None else {"path": url}
+    if database is None:
+        return at
+    return {"spark" if database.engine == "spark" else "database": database.written, **at}
+
+
+def is_spark(thing: Any) -> bool:
+    """Whether a table in memory is a DataFrame of Spark."""
+    return type(thing).__module__.startswith("pyspark.sql.") and hasattr(thing, "sparkSession")
+
+
+def cluster_of(text: Any) -> Cluster:
+    """The Spark cluster that a project file names."""
+    if isinstance(text, Cluster):
+        return text
+    if not isinstance(text, str):
+        message = Sentence("'spark' must be an address, got {given}", given=shown(text))
+        raise InputError("bad-address", message, hint="spark: spark://host:7077")
+    return Cluster.parse(text)
+
+
+def located(path: Any, folder: Path | None) -> str:
+    """Where a cluster finds a file or a folder: an address stays as it is; a path here becomes one."""
+    if is_elsewhere(path):
+        return str(path)
+    found = path_of(path, Sentence("the source option 'path'"), folder)
+    check_path(found)
+    # Not `as_uri`, which writes blanks and accents as Hadoop does not read them.
+    return f"file://{Path(os.path.abspath(found)).as_posix()}"
+
+
+def clustered_format(name: str) -> str:
+    """The format of what a cluster keeps under a name: by its suffix, else Parquet."""
+    suffix = Path(name).suffix.lower()
+    found = FORMATS.get(suffix, suffix[1:])
+    return found if found in CLUSTERED else CLUSTERED[0]
 
 
 def shown_url(url: str) -> str:

@@ -16,7 +16,8 @@ class DuckDBEngine(Engine):
     """Files, database files and tables in memory, with nothing to install."""
 
     name: ClassVar[str] = "duckdb"
-    capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability)
+    # One machine: parts are solved one by one.
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability) - {Capability.SPREAD}
 
     def open(self, source: Source, session: Session) -> Table:
         """Open a file here or elsewhere, a table of a database file, or a table in memory."""

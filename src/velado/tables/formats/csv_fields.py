@@ -7,7 +7,7 @@ import mmap
 from pathlib import Path
 from typing import Any
 
-from velado.errors import InputError
+from velado.errors import MOST_VALUES, InputError
 from velado.progress import Progress
 from velado.sentences import Sentence
 from velado.tables.formats.csv import Dialect
@@ -82,7 +82,8 @@ def _second_reader(path: Path, dialect: Dialect, columns: list[str]) -> Any:
 
 
 def _count_slowly(path: Path, name: Path, dialect: Dialect, progress: Progress) -> None:
-    """Find the line on which a row with another number of fields begins."""
+    """Find the lines on which rows with another number of fields begin, the first of which is raised with the others."""
+    wrong: list[tuple[int, int]] = []
     with open(path, encoding="utf-8-sig", errors="replace", newline="") as stream:
         rows = csv.reader(stream, delimiter=dialect.delimiter, quotechar=dialect.quote, strict=True)
         line, above = dialect.first_line, dialect.first_line - 1
@@ -90,14 +91,26 @@ def _count_slowly(path: Path, name: Path, dialect: Dialect, progress: Progress) 
             for row in rows:
                 progress.check()
                 if row and len(row) != len(dialect.header):
-                    raise ragged_row(name, line, len(row), len(dialect.header), dialect)
+                    wrong.append((line, len(row)))
+                    if len(wrong) == MOST_VALUES:
+                        break
                 line = above + rows.line_num + 1
         except csv.Error as error:
+            if wrong:
+                raise _ragged(name, wrong, dialect) from None
             if "end of data" in str(error):
                 raise open_quote(name, Sentence("line {line}", line=line)) from None
             raise InputError(
                 "unreadable-file", Sentence("line {line} cannot be read as this dialect", line=line), file=name
             ) from None
+    if wrong:
+        raise _ragged(name, wrong, dialect)
+
+
+def _ragged(name: Path, wrong: list[tuple[int, int]], dialect: Dialect) -> InputError:
+    error = ragged_row(name, *wrong[0], len(dialect.header), dialect)
+    error.fields["lines"] = [{"line": line, "fields": found} for line, found in wrong]
+    return error
 
 
 def open_quote(name: Path | str, where: str) -> InputError:

@@ -105,6 +105,13 @@ def read_xlsx(path: Path, source: Source) -> tuple[pa.Table, list[str], list[str
     return pa.Table.from_arrays(columns, [f"{i}" for i in range(len(header))]), header, written
 
 
+def sheets_of(path: Path) -> list[str]:
+    """The names of the sheets of a workbook that can be read."""
+    import fastexcel
+
+    return list(fastexcel.read_excel(path).sheet_names)
+
+
 def _first_row(path: Path, rows: pa.Table, source: Source) -> tuple[int, list[str]]:
     """How many rows stand above the table, and its names; titles that nobody skips are refused."""
     shown = rows.slice(source.skip, LOOKED_AT)

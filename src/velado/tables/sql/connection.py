@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -50,6 +50,15 @@ class Connection(ABC):
         connection = session.connections.borrow(address, lambda: cls(address, session.progress))
         connection.progress = session.progress
         return connection
+
+    @property
+    def place(self) -> Hashable:
+        """What a session knows it by."""
+        return self.address
+
+    def speaking(self, kinds: Mapping[str, str]) -> SqlDialect:
+        """How the server says things about columns of some of its types."""
+        return self.dialect(kinds)
 
     # What servers say
 

@@ -40,7 +40,7 @@ class ServerTable(SqlTable):
             self.header = Header(names_of([c.field.name for c in found], source.names, source.name))
             self.columns = tuple(c.field for c in found)
             self.inner = dict(zip(self.header, inner_names(len(found)), strict=True))
-            self.sql = connection.dialect({c.field.name: c.stored for c in found})
+            self.sql = connection.speaking({c.field.name: c.stored for c in found})
             markers = list(dict.fromkeys(("", *(source.missing or ()))))
             self.cells = {}
             for column, (name, inner) in zip(found, self.inner.items(), strict=True):
@@ -128,7 +128,7 @@ class ServerTable(SqlTable):
         """Give the connection back, once."""
         if not self._closed:
             self._closed = True
-            self._session.connections.give_back(self.connection.address)
+            self._session.connections.give_back(self.connection.place)
 
     def lookup(self, columns: Mapping[str, Any]) -> str:
         """A small table for joins: a temporary one of the server."""

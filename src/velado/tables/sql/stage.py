@@ -70,7 +70,7 @@ class ServerStage(Stage):
     def __init__(self, sinks: Sequence[Sink], session: Session, connection: Connection) -> None:
         self._session, self.connection = session, connection
         self._stack = ExitStack()
-        self._stack.callback(session.connections.give_back, connection.address)
+        self._stack.callback(session.connections.give_back, connection.place)
         try:
             self._files = [(sink, what, path) for sink in sinks for what, path in sink.files.items()]
             if self._files:
@@ -139,7 +139,7 @@ class ServerStage(Stage):
     def read_back(self, slot: Slot, memory: int | None = None) -> Table:
         """What was written into a slot, counted anew by the server."""
         assert isinstance(slot, ServerSlot)
-        self._session.connections.borrow(self.connection.address, lambda: self.connection)
+        self._session.connections.borrow(self.connection.place, lambda: self.connection)
         table = self.open_side(slot, self._session)
         if memory is not None:
             table.limit(memory)

@@ -273,22 +273,25 @@ class SqlTable(Table):
     ) -> pa.Table:
         """Some rows to look at, all cells as texts: sorted by a column, and only those with given values."""
         shown = ", ".join(f"{self.text_of(name)} AS {c}" for name, c in self.inner.items())
-        conditions = [
-            f"{self.inner[name]} IS NULL" if value is None
-            else f"{self.text_of(name)} = {self.sql.literal(value)}"
-            for name, value in (where or {}).items()
-        ]  # fmt: skip
         numbered = f"(SELECT t.*, {self.sql.row_number()} AS velado_row FROM {self.of(self.header)}) AS n"
-        chosen = f"WHERE {' AND '.join(conditions)}" if conditions else ""
         # The cell itself, not its text of the same name.
         down = " DESC" if descending else ""
         order = (
             "velado_row" if sort is None else f"n.{self.inner[sort]} IS NULL, n.{self.inner[sort]}{down}, velado_row"
         )
         found = self.arrow(
-            f"SELECT {shown} FROM {numbered} {chosen} ORDER BY {order} LIMIT {int(limit)} OFFSET {int(offset)}"
+            f"SELECT {shown} FROM {numbered} {self.chosen(where)} ORDER BY {order} LIMIT {int(limit)} OFFSET {int(offset)}"
         )
         return found.rename_columns(list(self.inner))
+
+    def chosen(self, where: Mapping[str, Text] | None) -> str:
+        """The rows with given values, as a condition."""
+        conditions = [
+            f"{self.inner[name]} IS NULL" if value is None
+            else f"{self.text_of(name)} = {self.sql.literal(value)}"
+            for name, value in (where or {}).items()
+        ]  # fmt: skip
+        return f"WHERE {' AND '.join(conditions)}" if conditions else ""
 
     def key(self, t: Translation) -> str:
         """The cell of a translated column as it is joined with its table."""
