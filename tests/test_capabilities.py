@@ -49,7 +49,7 @@ def test_what_the_engine_cannot_do_is_said(
     NEEDING[capability](tmp_path)
     for made in tmp_path.iterdir():
         made.unlink()
-    monkeypatch.setattr(DuckDBEngine, "capabilities", frozenset(Capability) - {capability})
+    monkeypatch.setattr(DuckDBEngine, "capabilities", DuckDBEngine.capabilities - {capability})
     with pytest.raises(InputError) as caught:
         NEEDING[capability](tmp_path)
     assert caught.value.code == "engine-cannot"

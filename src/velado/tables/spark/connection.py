@@ -153,7 +153,9 @@ class SparkConnection(Connection):
         found = functools.reduce(lambda a, b: a.unionAll(b), frames)
         # Times without a zone would become moments of the session's zone, which is UTC meanwhile.
         plain = [f.name for f in rows.schema if str(f.type).startswith("timestamp") and f.type.tz is None]
-        return found.withColumns({name: found[self.sql.quoted(name)].cast("timestamp_ntz") for name in plain})
+        times = {name: found[self.sql.quoted(name)].cast("timestamp_ntz") for name in plain}
+        # Connect refuses to add no column.
+        return found.withColumns(times) if times else found
 
     def lookup(self, columns: Mapping[str, Any]) -> str:
         """A small table for joins, which every executor gets; a large one is shuffled like any other."""
