@@ -1001,12 +1001,12 @@ def test_texts_that_are_no_canonical_times():
 def test_labels_of_times():
     """All midnights: days. Else every label is a time, and its limits hold what it was made of."""
     days = build({"dates": ["year"]}, ["2020-01-02 00:00:00", "2020-01-05 00:00:00"]).scale
-    assert days.interval(*days.numbers) == "2020-01-02..2020-01-05"
+    assert days.between(*map(days.text, days.numbers)) == "2020-01-02..2020-01-05"
     assert days.limits("2020-01-02..2020-01-05") == tuple(days.numbers)
     times = build({"dates": ["year"]}, ["2020-01-02 00:00:00", "2020-01-05 06:30:00.123456"]).scale
     low, high = times.numbers
-    assert times.interval(low, high) == "2020-01-02 00:00:00..2020-01-05 06:30:00.123"
-    first, last = times.limits(times.interval(low, high))
+    assert times.between(times.text(low), times.text(high)) == "2020-01-02 00:00:00..2020-01-05 06:30:00.123"
+    first, last = times.limits(times.between(times.text(low), times.text(high)))
     assert first <= low < high <= last < high + 1e-7
     assert times.text((low + high) / 2) == "2020-01-03 15:15:00.062"
     assert times.limits("2020-01-02..soon") is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from velado import (
     inspect_table,
 )
 from velado.hierarchies.labels import intervals_of
-from velado.numbers import COMMA, POINT, column_notation, notation_of, numbers_of
+from velado.numbers import COMMA, POINT, Notation, column_notation, notation_of, numbers_of
 from velado.operations import Given, operation_from
 
 NARROW = "\N{NARROW NO-BREAK SPACE}"
@@ -155,6 +156,19 @@ def test_labels_of_a_release_are_read_in_the_notation_of_the_column(tmp_path: Pa
     assert (measured.before.min, measured.after.min, measured.after.max) == (1.125, 1.125, 2.375)
     assert [i.low for i in intervals_of(["1,125-1,5", "2,250"], COMMA) if i] == [1.125, 2.25]
     assert intervals_of(["1,125-2,250"]) == [None]
+
+
+WHOLE_LIMIT = st.integers(0, 10**15).map(str) | st.sampled_from(["0", "007", "1,5", "1.000", "-3", "x", ""])
+LABEL = st.tuples(WHOLE_LIMIT, WHOLE_LIMIT).map("-".join) | st.sampled_from(["*", "7", "1,125", "[1.5, 2)", ">= 5"])
+
+
+@given(st.lists(LABEL, max_size=5), st.sampled_from([None, POINT, COMMA]))
+def test_intervals_of_whole_numbers_are_read_as_all_others(names: list[str], notation: Notation | None) -> None:
+    """They have a short way of their own, because a release may have very many of them."""
+    quick = intervals_of(names, notation)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("velado.hierarchies.labels.WHOLE", re.compile("(?!)"))
+        assert quick == intervals_of(names, notation)
 
 
 def test_inspection_knows_what_is_a_number() -> None:

@@ -161,7 +161,7 @@ def test_several_formats() -> None:
     h = build_hierarchy("x", {"dates": ["day", "month", "year"]}, values, format=formats)
     assert h.rows()[0] == ["1/2/1963", "1963-02-01", "1963-02", "1963", "*"]
     assert h.scale is not None
-    assert h.scale.interval(*h.scale.numbers[:2]) == "1963-02-01..1999-12-31"
+    assert h.scale.between(*map(h.scale.text, h.scale.numbers[:2])) == "1963-02-01..1999-12-31"
     assert h.scale.limits("1963-02-01..1999-12-31") == tuple(h.scale.numbers[:2])
     with pytest.raises(InputError) as caught:
         parse_dates("x", ["1999/12/31"], formats)
@@ -246,7 +246,7 @@ def test_times_are_kept_with_a_format() -> None:
     h = build_hierarchy("seen", {"dates": ["day"]}, values, format="%d/%m/%Y %H:%M")
     assert [row[1] for row in h.rows()] == ["01/02/2020", "01/02/2020", "03/02/2020"]
     assert h.scale is not None
-    assert h.scale.interval(*h.scale.numbers[:2]) == "2020-02-01 10:30:00..2020-02-01 15:00:00"
+    assert h.scale.between(*map(h.scale.text, h.scale.numbers[:2])) == "2020-02-01 10:30:00..2020-02-01 15:00:00"
     assert day_format(["%d/%m/%Y %H:%M"]) == "%d/%m/%Y"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -70,8 +71,8 @@ def test_marginals_of_all_parts_are_those_of_plain_python(
                             part_of[i] = new
                             break
             parts = sorted(set(part_of.values()))
-            for part, marginals in spread.marginals(parts).items():
-                for j, marginal in enumerate(marginals):
+            for part, found_of_part in spread.decide(parts, pickle.dumps).items():
+                for j, marginal in enumerate(pickle.loads(found_of_part)):
                     found: Counter[Any] = Counter()
                     for place, attribute, code, n in zip(
                         marginal.places, marginal.attributes, marginal.codes, marginal.counts, strict=True
@@ -144,4 +145,4 @@ def test_a_spread_is_cancelled(engine: EngineUnderTest, patients: pa.Table, tmp_
     ):
         progress.cancel()
         with pytest.raises(Cancelled):
-            spread.marginals([0])
+            spread.decide([0], pickle.dumps)

@@ -183,7 +183,7 @@ def test_groups_of_rows_that_are_alike(
     for columns in combinations:
         rows = [row for row in rows_of(people, columns) if row[-1] is not None and row[-1] != besides]
         sizes = Counter(rows).values()
-        expected.append(Groups(len(rows), sum(n == 1 for n in sizes), sum(n for n in sizes if n < 4)))
+        expected.append(Groups(len(rows), sum(n == 1 for n in sizes), sum(n for n in sizes if n < 4), len(sizes)))
     with engine.open(people, "memory", tmp_path) as table:
         assert table.groups(combinations, [4] * 5, besides, lots) == expected
         assert table.groups([], []) == []

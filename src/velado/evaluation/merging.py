@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from velado.evaluation.risk import required_size, risk
 from velado.evaluation.utility import ColumnUtility, entropy_loss, overall, utility
 from velado.models import PrivacyModel, Verdict, smallest_class
 from velado.results import Discreet
-from velado.values import Text
 
 
 @dataclass(repr=False)
@@ -26,9 +25,8 @@ class ColumnSums(Discreet):
     generalized_loss: float = 0.0
     lost: float = 0.0
     whole: float = 0.0
-    values: set[Text] = field(default_factory=set)
 
-    def add(self, measured: ColumnUtility, n: int, entropy: tuple[float, float], labels: Sequence[Text]) -> None:
+    def add(self, measured: ColumnUtility, n: int, entropy: tuple[float, float]) -> None:
         """Add a part of n records."""
         self.loss += measured.loss * n
         unknown = self.precision is None or measured.precision is None
@@ -36,7 +34,6 @@ class ColumnSums(Discreet):
         self.generalized_loss += measured.generalized_loss * n
         self.lost += entropy[0]
         self.whole += entropy[1]
-        self.values.update(labels)
 
     def join(self, other: ColumnSums) -> None:
         """Add the sums of other parts."""
@@ -46,7 +43,6 @@ class ColumnSums(Discreet):
         self.generalized_loss += other.generalized_loss
         self.lost += other.lost
         self.whole += other.whole
-        self.values.update(other.values)
 
 
 class Merged:
@@ -73,8 +69,7 @@ class Merged:
         for j, (name, column) in enumerate(measured.items()):
             entropy = entropy_loss(pair, j)
             assert entropy is not None
-            labels = [x for x, n in zip(pair.covers[j].labels, pair.label_records[j], strict=True) if n]
-            self.columns.setdefault(name, ColumnSums()).add(column, pair.records, entropy, labels)
+            self.columns.setdefault(name, ColumnSums()).add(column, pair.records, entropy)
             self.values_before[name] = column.values_before
 
     def join(self, other: Merged) -> None:
@@ -89,9 +84,14 @@ class Merged:
         self.values_before.update(other.values_before)
 
     def evaluation(
-        self, models: Sequence[PrivacyModel], verdicts: Sequence[Verdict], written: Counter[int]
+        self,
+        models: Sequence[PrivacyModel],
+        verdicts: Sequence[Verdict],
+        written: Counter[int],
+        labels: Mapping[str, int],
     ) -> Evaluation:
-        """The evaluation of everything; ``written`` says how many classes of each size the release shows."""
+        """The evaluation of everything; ``written`` says how many classes of each size the release shows, ``labels`` how many
+        different ones each column has."""
         n = max(self.records, 1)
         k = required_size(models)
         columns = {
@@ -101,7 +101,7 @@ class Merged:
                 generalized_loss=c.generalized_loss / n,
                 entropy=c.lost / c.whole if c.whole > 0 else 0.0,
                 values_before=self.values_before[name],
-                values_after=len(c.values),
+                values_after=labels[name],
             )
             for name, c in self.columns.items()
         }

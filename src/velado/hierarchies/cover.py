@@ -154,7 +154,7 @@ class Cover(Discreet):
             # Days written without separators look like numbers, and so do years that stand for them.
             return None
         numbers = self.hierarchy.leaf_numbers
-        plain = all(x in (None, ROOT) or i is not None for x, i in zip(self.labels, self.intervals, strict=True))
+        plain = all(i is not None or x in (None, ROOT) for x, i in zip(self.labels, self.intervals, strict=True))
         return numbers if plain else None
 
     @cached_property
@@ -165,14 +165,11 @@ class Cover(Discreet):
         """
         if self.numbers is None:
             return None
-        limits = np.full((len(self.labels), 2), np.nan)
-        for i, interval in enumerate(self.intervals):
-            if interval is None:
-                continue
-            limits[i] = interval.low, interval.high
-            if not np.isfinite(limits[i]).all():
-                under = self.numbers[self.under(i)]
-                limits[i] = np.where(np.isfinite(limits[i]), limits[i], [np.nanmin(under), np.nanmax(under)])
+        said = [(np.nan, np.nan) if x is None else (x.low, x.high) for x in self.intervals]
+        limits = np.array(said, dtype=float).reshape(-1, 2)
+        for i in np.flatnonzero(np.isinf(limits).any(axis=1)):
+            under = self.numbers[self.under(int(i))]
+            limits[i] = np.where(np.isinf(limits[i]), [np.nanmin(under), np.nanmax(under)], limits[i])
         return limits
 
     @cached_property

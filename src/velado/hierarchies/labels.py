@@ -19,6 +19,8 @@ BRACKETED = re.compile(r"^([\[(\]])\s*([^;\s]+)\s*;\s*([^;\s]+)\s*([\])\[])$")
 WITH_COMMA = re.compile(r"^([\[(\]])\s*([^,\s]+)\s*,\s*([^,\s]+)\s*([\])\[])$")
 ONE_SIDED = re.compile(rf"^(<=|>=|<|>|≤|≥)\s*({NUMBER})$")
 AND_MORE = re.compile(rf"^({NUMBER})\s*\+$")
+WHOLE = re.compile("(0|[1-9][0-9]{0,14})-(0|[1-9][0-9]{0,14})")
+"""Whole numbers without signs and thousands, which every notation reads alike."""
 INFINITE = re.compile(r"^([+-]?)(?:inf|infinity|∞)$", re.IGNORECASE)
 
 
@@ -58,17 +60,34 @@ class _Written(Discreet):
         return None if low is None or high is None or low > high else Interval(low, high, self.low_in, self.high_in)
 
 
+@dataclass(frozen=True, repr=False)
+class _Whole(Discreet):
+    """An interval of whole numbers. A release may have hundreds of thousands of them."""
+
+    low: str
+    high: str
+
+    def limits(self) -> list[str]:
+        return []
+
+    def read(self, notation: Notation) -> Interval | None:
+        low, high = float(self.low), float(self.high)
+        return Interval(low, high) if low <= high else None
+
+
 def _limit(text: str, notation: Notation) -> float | None:
     if found := INFINITE.match(text):
         return -np.inf if found[1] == "-" else np.inf
     return notation.number(text)
 
 
-def _written(label: Text, notation: Notation | None = None) -> _Written | None:
+def _written(label: Text, notation: Notation | None = None) -> _Written | _Whole | None:
     """The limits of a label in the notations of the common tools; codes with leading zeros are no numbers."""
     if label is None:
         return None
     label = label.strip()
+    if found := WHOLE.fullmatch(label):
+        return _Whole(found[1], found[2])
     if any(n.plain(label) is not None for n in (POINT, COMMA, notation) if n is not None):
         return None if CODE.match(label) else _Written(label, label)
     if found := DASHED.match(label):

@@ -92,15 +92,13 @@ class Scale(Discreet):
         except ValueError:
             return np.nan
 
-    def interval(self, low: float, high: float) -> str:
-        """Both limits, which belong to it, in the notation that `velado.hierarchies.labels` reads."""
-        if low == high:
-            return self.text(low)
+    def between(self, low: str, high: str) -> str:
+        """An interval of two texts of numbers, which belong to it, in the notation that `velado.hierarchies.labels` reads."""
         if self.kind == "date":
-            return f"{self.text(low)}..{self.text(high)}"
+            return f"{low}..{high}"
         if self.negative or not self.whole:
-            return f"[{self.text(low)}{self.notation.between}{self.text(high)}]"
-        return f"{self.text(low)}-{self.text(high)}"
+            return f"[{low}{self.notation.between}{high}]"
+        return f"{low}-{high}"
 
 
 def days_of(moment: datetime) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from math import isnan
 
 import numpy as np
 
@@ -124,7 +126,7 @@ def _intervals(axis: Axis, low: np.ndarray, high: np.ndarray) -> tuple[Cover, np
     places = len(axis.numbers)
     pairs, number = np.unique(low * places + high, return_inverse=True)
     low, high = pairs // places, pairs % places
-    texts = tuple(_interval(axis, a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True))
+    texts = tuple(map(_naming(axis), low.tolist(), high.tolist()))
     return range_cover(axis, texts, low, high), number
 
 
@@ -137,8 +139,9 @@ def _centres(axis: Axis, low: np.ndarray, high: np.ndarray, spread: Spread, repr
     shown = np.trunc(shown) if scale.whole else shown
     key, number = np.unique(np.column_stack([low, high, np.nan_to_num(shown, nan=-1.0)]), axis=0, return_inverse=True)
     low, high = key[:, 0].astype(np.int64), key[:, 1].astype(np.int64)
+    named = _naming(axis)
     texts = tuple(
-        _interval(axis, a, b) if a == b or np.isnan(axis.values[b]) else scale.text(x)
+        named(a, b) if a == b or np.isnan(axis.values[b]) else scale.text(x)
         for a, b, x in zip(low.tolist(), high.tolist(), key[:, 2].tolist(), strict=True)
     )
     return range_cover(axis, texts, low, high), number.reshape(-1)
@@ -154,18 +157,24 @@ def range_cover(axis: Axis, texts: tuple[Text, ...], low: np.ndarray, high: np.n
     return Cover(axis.hierarchy, texts, axis.order, first, axis.ends[high], levels)
 
 
-def _interval(axis: Axis, low: int, high: int) -> Text:
-    """The label of the places low … high: missing values only show a missing value, mixed with others ``*``."""
-    leaves, scale = axis.hierarchy.leaves, axis.hierarchy.scale
+def _naming(axis: Axis) -> Callable[[int, int], Text]:
+    """What labels the places low … high: missing values only show a missing value, mixed with others ``*``."""
+    leaves, scale, values = axis.hierarchy.leaves, axis.hierarchy.scale, axis.values.tolist()
     assert scale is not None
-    if np.isnan(axis.values[high]):
-        return None if low == high else ROOT
-    if axis.steps is not None:
-        names = axis.hierarchy.labels[1]
-        first, last = names[axis.steps[low]], names[axis.steps[high]]
-        return first if low == high else f"{first}{UPTO}{last}"
-    if low == high:
-        return scale.text(axis.values[low]) if scale.rewritten else leaves[int(axis.order[axis.ends[low] - 1])]
-    if scale.kind == "order":
-        return "{" + ", ".join(str(leaves[i]) for i in axis.order[axis.ends[low] - 1 : axis.ends[high]]) + "}"
-    return scale.interval(axis.values[low], axis.values[high])
+    # Many labels share a limit.
+    text = cache(lambda place: scale.text(values[place]))
+
+    def label(low: int, high: int) -> Text:
+        if isnan(values[high]):
+            return None if low == high else ROOT
+        if axis.steps is not None:
+            names = axis.hierarchy.labels[1]
+            first, last = names[axis.steps[low]], names[axis.steps[high]]
+            return first if low == high else f"{first}{UPTO}{last}"
+        if low == high:
+            return text(low) if scale.rewritten else leaves[int(axis.order[axis.ends[low] - 1])]
+        if scale.kind == "order":
+            return "{" + ", ".join(str(leaves[i]) for i in axis.order[axis.ends[low] - 1 : axis.ends[high]]) + "}"
+        return scale.between(text(low), text(high))
+
+    return label

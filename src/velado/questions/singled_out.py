@@ -135,7 +135,7 @@ class _Grouping:
         if self.people is not None:
             return people_groups(group, self.people, self.k)
         sizes = np.bincount(group, weights=self.counts.counts).astype(np.int64)
-        return Groups(int(sizes.sum()), int((sizes == 1).sum()), int(sizes[sizes < self.k].sum()))
+        return Groups.of(sizes, self.k)
 
 
 def _combinations(of: _Grouping, columns: Sequence[str]) -> Iterator[Combination]:
@@ -164,7 +164,7 @@ def exposures(
     for column in shown:
         with suppress(VeladoError):
             groups, content = known.get(column.name) or _as_shown(table, column, shown, k, person, folder or Path())
-            no_groups, knowingly = Groups(groups.records, 0, 0), bool(column.published)
+            no_groups, knowingly = Groups(groups.records, 0, 0, 0), bool(column.published)
             more = {"content": content, "knowingly": knowingly, "people": person is not None}
             found.append(Exposure.of(column.name, column.role, k, groups, no_groups, **more))
     return tuple(found)
@@ -189,5 +189,4 @@ def _as_shown(
         content = content_among(column.name, amount, table.rows())
     if people is not None:
         return people_groups(codes, people[present], value_size(k)), content
-    sizes = sizes[sizes > 0]
-    return Groups(int(sizes.sum()), int((sizes == 1).sum()), int(sizes[sizes < value_size(k)].sum())), content
+    return Groups.of(sizes[sizes > 0], value_size(k)), content

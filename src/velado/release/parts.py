@@ -87,7 +87,7 @@ def run_in_parts(fitted: Fitted, expected: Estimate, session: Session, progress:
         search = Search(0, 0, False, None, clock.seconds, Sentence("greedy cuts, in parts"))
         verified = verify_written(stage, slot, _expected(planned, axes, slot, merged, most), memory, follow("verify"))
         verified = check_published(planned, verified, axes.hierarchies)
-        evaluation = merged.evaluation(project.models, verified.verdicts, verified.sizes)
+        evaluation = merged.evaluation(project.models, verified.verdicts, verified.sizes, verified.labels)
         # Nobody is suppressed here: everybody may know what the owner knows.
         measured = with_published(Measured(evaluation, evaluation), verified)
         manifests = manifests_of(Made.of(planned, slot, follow("publish")), search, None, measured)
@@ -135,6 +135,7 @@ def _expected(planned: Planned, axes: Axes, slot: Slot, merged: Merged, most: in
         guarded=slot.sink.guarded,
         passes=max(1, -(-counted // most)),
         passing=passing(planned.fitted.schema),
+        in_parts=True,
     )
 
 

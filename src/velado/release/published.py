@@ -135,8 +135,10 @@ def of_people(
 def people_groups(groups: np.ndarray, people: np.ndarray, below: int) -> Groups:
     """People, those who are alone in one of their groups, and those with few others in one."""
     _, group = np.unique(groups, return_inverse=True)
-    sizes = different(group, people, int(group.max(initial=-1)) + 1)[group]
-    return Groups(len(np.unique(people)), len(np.unique(people[sizes == 1])), len(np.unique(people[sizes < below])))
+    number = int(group.max(initial=-1)) + 1
+    sizes = different(group, people, number)[group]
+    alone, few = (len(np.unique(people[chosen])) for chosen in (sizes == 1, sizes < below))
+    return Groups(len(np.unique(people)), alone, few, number)
 
 
 def with_copies(

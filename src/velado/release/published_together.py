@@ -47,7 +47,7 @@ def _groups(counts: Counts, columns: Sequence[str], below: int) -> Groups:
     codes = np.array([counts.codes[j] for j in places], dtype=np.int64)
     there = np.array([v is not None for v in values], dtype=bool)[codes[-1]]
     if not there.any():
-        return Groups(0, 0, 0)
+        return Groups(0, 0, 0, 0)
     _, group = np.unique(codes[:, there], axis=1, return_inverse=True)
     sizes = np.bincount(group.reshape(-1), counts.counts[there]).astype(np.int64)
-    return Groups(int(sizes.sum()), int((sizes == 1).sum()), int(sizes[sizes < below].sum()))
+    return Groups.of(sizes, below)

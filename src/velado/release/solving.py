@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,19 @@ class Axes(Discreet):
     sensitive: tuple[Sensitive, ...]
     leaf_records: tuple[np.ndarray, ...]
     cutter: Cutter
+
+    @cached_property
+    def _packed(self) -> bytes:
+        return pickle.dumps((self.hierarchies, self.sensitive, self.leaf_records, self.cutter))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A machine gets it with every task, and unpacks it once."""
+        return _unpacked, (self._packed,)
+
+
+@lru_cache(maxsize=1)
+def _unpacked(packed: bytes) -> Axes:
+    return Axes(*pickle.loads(packed))
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,17 +8,37 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from velado.evaluation.merging import Merged
 from velado.methods.base import no_solution
+from velado.methods.cutting import Marginal
 from velado.models import PrivacyModel
 from velado.progress import Progress
 from velado.release.memory import COLUMN, ROW
 from velado.release.solving import Axes, Solver, as_one_row, cut_of, marginal_of
-from velado.tables import Cut, Spread
+from velado.results import Discreet
+from velado.tables import Cut, PartMarginal, Spread
 
 RECORD = 200
 """Bytes that a record of a part needs beside those of its distinct row: its places, labels and other cells."""
+
+
+@dataclass(frozen=True, repr=False)
+class Chooser(Discreet):
+    """Chooses the cut of a part that has more than ``most`` records, on the machine that has its counts."""
+
+    axes: Axes
+    most: int
+
+    def __call__(self, found: list[PartMarginal]) -> bytes:
+        """All records of the part as one, and its cut (None: it fits, or cannot be cut)."""
+        marginals = [marginal_of(self.axes, j, m) for j, m in enumerate(found)]
+        records, held = (x.sum(axis=0, keepdims=True) for x in (marginals[0].records, marginals[0].histograms))
+        whole = Marginal(np.zeros(1, dtype=np.int64), records, held)
+        return pickle.dumps((whole, cut_of(self.axes, marginals) if records[0] > self.most else None))
 
 
 def solve_spread(
@@ -39,14 +59,12 @@ def cut_levels(spread: Spread, axes: Axes, most: int, models: Sequence[PrivacyMo
     while opened:
         passes += 1
         cuts: dict[int, tuple[int, list[tuple[int, int, int]]]] = {}
-        for part, found in spread.marginals(opened).items():
-            marginals = [marginal_of(axes, j, m) for j, m in enumerate(found)]
-            records = int(marginals[0].records.sum())
-            if part == 0 and not axes.cutter.satisfied(marginals):
-                raise no_solution(as_one_row(axes, marginals), models, 0.0)
-            cut = cut_of(axes, marginals) if records > most else None
+        for part, found in spread.decide(opened, Chooser(axes, most)).items():
+            whole, cut = pickle.loads(found)
+            if part == 0 and not axes.cutter.satisfied([whole]):
+                raise no_solution(as_one_row(axes, [whole]), models, 0.0)
             if cut is None:
-                ready += records
+                ready += int(whole.records.sum())
             else:
                 cuts[part] = cut
         # Parts that are still too large get the highest numbers: they alone are looked at again.

@@ -53,7 +53,7 @@ class Expected(Discreet):
     them; ``beside`` counts what is published already and is judged together with the release, ``complete`` says whether no
     record of the input is lacking, where the numbers do not; ``sizes`` says how many classes of each size there must be, where that is known; ``people`` how many different ones of
     the column ``person`` each class has by its labels, where people have several rows; ``passing`` are the columns that are published without being
-    recoded.
+    recoded; of a release that was made ``in_parts`` nobody knows yet how many different labels its columns have.
     """
 
     header: Sequence[str]
@@ -71,6 +71,7 @@ class Expected(Discreet):
     passing: Sequence[Column] = ()
     beside: Sequence[Counts] = ()
     complete: bool | None = None
+    in_parts: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,7 +79,7 @@ class Verified(Discreet):
     """What reading a release back gave: the verdicts, how many classes of each size there are, the spelling twins by column.
 
     ``pair`` is the original and what became of it, in the classes that were found; ``exposures`` says how far other
-    published columns single records out.
+    published columns single records out; ``labels`` counts the different ones of each quasi-identifier, where that was asked.
     """
 
     verdicts: list[Verdict] = field(default_factory=list)
@@ -86,6 +87,7 @@ class Verified(Discreet):
     twins: dict[str, Twins] = field(default_factory=dict)
     pair: Pair | None = None
     exposures: tuple[Exposure, ...] = ()
+    labels: Mapping[str, int] = field(default_factory=dict)
 
 
 def verify(planned: Planned, stage: Stage, slot: Slot, progress: Progress) -> Verified:
@@ -184,7 +186,15 @@ def _judged(table: Table, expected: Expected, progress: Progress) -> Verified:
         bool(expected.starred),
         expected.passes,
     )
-    return Verified(verdicts, sizes, {c: found for c, found in twins.items() if found}, exposures=exposures)
+    twins = {c: found for c, found in twins.items() if found}
+    labels = _different(table, expected.original.columns, expected.passes) if expected.in_parts else {}
+    return Verified(verdicts, sizes, twins, exposures=exposures, labels=labels)
+
+
+def _different(table: Table, columns: Sequence[str], lots: int) -> dict[str, int]:
+    """How many different labels each column shows, a missing value being one."""
+    groups = table.groups([[c] for c in columns], [0] * len(columns), lots=lots)
+    return {c: found.number + table.lacks(c) for c, found in zip(columns, groups, strict=True)}
 
 
 def _people(release: FrequencyTable, people: Mapping[tuple[Text, ...], int]) -> np.ndarray:

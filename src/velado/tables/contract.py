@@ -316,8 +316,9 @@ class Spread(Resource):
     """Bytes that work on one part may use."""
 
     @abstractmethod
-    def marginals(self, parts: Sequence[int]) -> dict[int, list[PartMarginal]]:
-        """Of each of some parts, per recoded column, how its records lie on it, all from one pass."""
+    def decide(self, parts: Sequence[int], work: Callable[[list[PartMarginal]], bytes]) -> dict[int, bytes]:
+        """Let the machines work on how the records of each of some parts lie on every recoded column, all from one pass; what
+        they found."""
 
     @abstractmethod
     def cut(self, cuts: Mapping[int, Cut]) -> None:

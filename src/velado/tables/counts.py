@@ -36,8 +36,17 @@ class Counts(Discreet):
 
 @dataclass(frozen=True)
 class Groups:
-    """Records that have a value, how many of them are alone with theirs, and how many share it with few others."""
+    """Records that have a value, how many of them are alone with theirs, and how many share it with few others.
+
+    ``number``: how many groups there are.
+    """
 
     records: int
     alone: int
     few: int
+    number: int
+
+    @classmethod
+    def of(cls, sizes: np.ndarray, below: int) -> Groups:
+        """Groups of these sizes; those of fewer than ``below`` records are few."""
+        return cls(int(sizes.sum()), int((sizes == 1).sum()), int(sizes[sizes < below].sum()), len(sizes))

@@ -255,4 +255,4 @@ def _groups(counts: Counts, below: int, besides: str | None) -> Groups:
     """How small groups are, from their counts: those with a value in the last column."""
     shown = np.array([value is not None and value != besides for value in counts.dictionaries[-1]], dtype=bool)
     sizes = counts.counts[shown[counts.codes[-1]]] if len(shown) else counts.counts[:0]
-    return Groups(int(sizes.sum()), int((sizes == 1).sum()), int(sizes[sizes < below].sum()))
+    return Groups.of(sizes, below)

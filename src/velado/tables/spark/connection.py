@@ -16,6 +16,7 @@ from velado.tables.source import Source
 from velado.tables.spark.dialect import SparkDialect
 from velado.tables.spark.errors import condition_of, translated
 from velado.tables.spark.jobs import jobs_of
+from velado.tables.spark.rows import arrow_function
 from velado.tables.spark.session import is_connect, session_at
 from velado.tables.spark.types import column_of
 from velado.tables.sql.connection import Connection, ServerColumn
@@ -246,7 +247,6 @@ def _give_settings_back(spark: Any) -> None:
 
 def float_text() -> Any:
     """The function that writes floats. It is sent to executors as it is: they need Arrow and NumPy, not Velado."""
-    from pyspark.sql.pandas import functions
 
     def written(values: Any) -> Any:
         import numpy as np
@@ -259,10 +259,4 @@ def float_text() -> Any:
         ]
         return pa.array(texts, pa.string())
 
-    # Spark reads the types of Arrow from the annotations, and no texts of them.
-    import pyarrow as pa
-
-    written.__annotations__ = {"values": pa.Array, "return": pa.Array}
-    # Its own types know only some of the ways to call it.
-    wrap: Any = functions.arrow_udf
-    return wrap(written, returnType="string")
+    return arrow_function(written, "string")

@@ -1,7 +1,9 @@
-"""Arrow rows as Spark takes them."""
+"""Arrow rows as Spark takes them, and functions of them."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 
@@ -28,3 +30,15 @@ def _stored(kind: Any) -> Any:
         return pa.timestamp("us", kind.tz)
     plain = t.is_integer(kind) or t.is_floating(kind) or t.is_boolean(kind) or t.is_decimal(kind)
     return kind if plain else pa.string()
+
+
+def arrow_function(function: Callable[..., Any], returns: str) -> Any:
+    """A function of whole Arrow columns, for statements; ``returns`` is the type that Spark gives its result."""
+    import pyarrow as pa
+    from pyspark.sql.pandas import functions
+
+    # Spark reads the types of Arrow from the annotations, and no texts of them.
+    function.__annotations__ = dict.fromkeys((*inspect.signature(function).parameters, "return"), pa.Array)
+    # Its own types know only some of the ways to call it.
+    wrap: Any = functions.arrow_udf
+    return wrap(function, returnType=returns)

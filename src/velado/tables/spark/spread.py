@@ -1,6 +1,6 @@
 """A table that is cut and solved on the cluster: one job for the marginals of all parts of a level, then one for all parts.
 
-Every record has the number of its part. Recoded columns are whole numbers p0, p1, …: the place of the value in an order;
+The part of a record follows from its places (`velado.tables.spark.parts`). Recoded columns are whole numbers p0, p1, …: the place of the value in an order;
 coded columns are s0, s1, … A part goes to one executor, is solved there by the function that the caller sends, and leaves
 as released rows; the driver gets a summary of each part.
 """
@@ -16,9 +16,10 @@ import numpy as np
 from velado.tables.contract import Cut, PartCount, PartMarginal, Slot, Solved, Spread
 from velado.tables.formats.formulas import guarded
 from velado.tables.plan import Plan, Translation
+from velado.tables.spark.parts import COUNTED, Level, counting_work, deciding_work, parts_of
+from velado.tables.spark.rows import arrow_function
 from velado.tables.spark.table import SparkTable
 from velado.tables.sql.plan import guarded_cell
-from velado.tables.sql.split import grouping_sets
 from velado.tables.types import ColumnType, Field
 from velado.values import ROOT
 
@@ -27,17 +28,20 @@ EXECUTOR = "1g"
 """Memory of an executor where nothing is said, as Spark has it."""
 SHARE = 0.3
 """Share of an executor's memory that Python may use for a part beside Java, per core."""
+FITS = 2**62
 UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
 class SparkSpread(Spread):
-    """The copy is kept by the executors, in memory or on their disks; each level of cuts makes a new one."""
+    """The copy is kept by the executors, in memory or on their disks."""
 
     def __init__(
         self, table: SparkTable, places: Sequence[Translation], coded: Sequence[Translation], plan: Plan, into: Slot
     ) -> None:
         self._table, self._into, self._connection = table, into, table.connection
         self._columns, self._coded = len(places), len(coded)
+        self._places, self._codes = _sizes(places), _sizes(coded)
+        self._levels: list[Level] = []
         self._place_of = {t.column: i for i, t in enumerate(places)}
         self._typed = {t.column for t in places if t.typed}
         self._passed = {
@@ -62,7 +66,7 @@ class SparkSpread(Spread):
         import pyarrow as pa
 
         table = self._table
-        joins, cells = [], [f"0 AS {PART}"]
+        joins, cells = [], []
         for kind, translations in (("p", places), ("s", coded)):
             for i, t in enumerate(translations):
                 codes = pa.array(t.codes.astype(np.int32))
@@ -71,74 +75,30 @@ class SparkSpread(Spread):
                 joins.append(f"LEFT JOIN {lookup} AS {kind}{i}t ON {table.key(t)} = {kind}{i}t.velado_key")
                 cells.append(f"{kind}{i}t.code AS {kind}{i}")
         cells += [f"p.{inner} AS {inner}" for inner in self._passed.values()]
+        query = f"SELECT {', '.join(cells)} FROM {table.of(table.header, 'p')} {' '.join(joins)}"
         with self._connection.watched(table.source.name):
-            self._keep(
-                self._connection.frame(
-                    f"SELECT {', '.join(cells)} FROM {table.of(table.header, 'p')} {' '.join(joins)}"
-                )
-            )
+            self._kept = self._connection.frame(query).persist()
+            view = self._connection.view(self._kept)
         nulls = [f"{k}{i} IS NULL" for k, n in (("p", self._columns), ("s", self._coded)) for i in range(n)]
         unknown = f"count_if({' OR '.join(nulls) or 'false'})"
-        lost, self.records = table.ask(f"SELECT {unknown}, count(*) FROM {self._view}")[0]
+        lost, self.records = table.ask(f"SELECT {unknown}, count(*) FROM {view}")[0]
         assert not lost, "every value was counted before"
-
-    def _keep(self, frame: Any) -> None:
-        """This copy instead of the one before."""
-        before = self._kept
-        self._kept = frame.persist()
-        self._view = self._connection.view(self._kept)
-        self._before = before
 
     # Cutting
 
-    def marginals(self, parts: Sequence[int]) -> dict[int, list[PartMarginal]]:
-        """Counts by part, place and code: one pass over all records of the parts."""
-        coded = max(self._coded, 1)
-        sets = [(f"p{i}", f"s{s}" if self._coded else None) for i in range(self._columns) for s in range(coded)]
-        keys, whens, place, code, said = grouping_sets(sets, [PART])
-        found = self._table.arrow(
-            f"SELECT {PART}, CASE grouping_id({', '.join(keys)}) {whens} END AS g, {place} AS place, {code} AS code, "
-            f"count(*) AS n FROM {self._view} WHERE {PART} >= {min(parts)} GROUP BY GROUPING SETS ({said})"
-        )
-        self._let_go()
-        numbers = [np.asarray(found.column(i).to_numpy()).astype(np.int64) for i in range(5)]
-        order = np.lexsort((numbers[2], numbers[1], numbers[0]))
-        part, pair, places, codes, counts = (x[order] for x in numbers)
-        result: dict[int, list[PartMarginal]] = {}
-        for number in parts:
-            a, b = np.searchsorted(part, [number, number + 1])
-            result[number] = []
-            for i in range(self._columns):
-                first, last = a + np.searchsorted(pair[a:b], [i * coded, (i + 1) * coded])
-                rows = slice(first, last)
-                result[number].append(PartMarginal(places[rows], pair[rows] - i * coded, codes[rows], counts[rows]))
-        return result
-
-    def _let_go(self) -> None:
-        """The copy before this one was needed to make it."""
-        if self._before is not None:
-            self._before.unpersist()
-            self._before = None
+    def decide(self, parts: Sequence[int], work: Callable[[list[PartMarginal]], bytes]) -> dict[int, bytes]:
+        """Executors count by part, place and code, one pass over the numbers of all records; one of them gets all counts of a part."""
+        columns = [*(f"p{i}" for i in range(self._columns)), *(f"s{i}" for i in range(self._coded))]
+        count = counting_work(self._levels, parts, self._places, self._codes)
+        on_part = deciding_work(work, self._columns, max(self._coded, 1))
+        with self._connection.watched(self._table.source.name):
+            counted = self._kept.select(*columns).mapInArrow(count, ", ".join(f"{name} long" for name in COUNTED))
+            found = counted.groupBy("part").applyInArrow(on_part, "part long, found binary").toArrow()
+        return dict(zip(*(column.to_pylist() for column in found.columns), strict=True))
 
     def cut(self, cuts: Mapping[int, Cut]) -> None:
-        """A join with the pieces, which every executor gets."""
-        import pyarrow as pa
-
-        rows = [(part, c.column, *piece) for part, c in cuts.items() for piece in c.pieces]
-        arrays = [pa.array(x, pa.int32()) for x in zip(*rows, strict=True)]
-        pieces = self._table.lookup(dict(zip(("part", "axis", "low", "high", "new"), arrays, strict=True)))
-        place = "CASE c.axis " + " ".join(f"WHEN {i} THEN t.p{i}" for i in range(self._columns)) + " END"
-        others = [
-            *(f"p{i}" for i in range(self._columns)), *(f"s{i}" for i in range(self._coded)), *self._passed.values(),
-        ]  # fmt: skip
-        with self._connection.watched(self._table.source.name):
-            self._keep(
-                self._connection.frame(
-                    f"SELECT coalesce(c.new, t.{PART}) AS {PART}, {', '.join(f't.{x}' for x in others)} "
-                    f"FROM {self._view} AS t LEFT JOIN {pieces} AS c "
-                    f"ON t.{PART} = c.part AND {place} BETWEEN c.low AND c.high"
-                )
-            )
+        """Executors find the part of a record by all cuts so far; nothing is written anew."""
+        self._levels.append(Level.of(cuts))
 
     # Solving
 
@@ -152,10 +112,9 @@ class SparkSpread(Spread):
         passed = [StructField(inner, kept[inner].dataType) for inner in self._passed.values()]
         schema = StructType([StructField(SUMMARY, BinaryType()), *labels, *passed])
         with connection.watched(table.source.name):
-            solved = self._kept.groupBy(PART).applyInArrow(
-                part_work(work, self._columns, self._coded, tuple(self._passed.values()), into.sink.guarded), schema
-            )
-            solved = solved.persist()
+            parts = self._kept.withColumn(PART, part_column(self._levels, self._columns))
+            on_part = part_work(work, self._columns, self._coded, tuple(self._passed.values()), into.sink.guarded)
+            solved = parts.groupBy(PART).applyInArrow(on_part, schema).persist()
             try:
                 view = connection.view(solved)
                 summaries = connection.frame(f"SELECT {SUMMARY} FROM {view} WHERE {SUMMARY} IS NOT NULL").toArrow()
@@ -189,11 +148,27 @@ class SparkSpread(Spread):
         return guarded_cell(sql, cell) if risky else cell
 
     def close(self) -> None:
-        """Let go of the copies."""
-        for frame in (self._kept, getattr(self, "_before", None)):
-            if frame is not None:
-                frame.unpersist()
-        self._kept = self._before = None
+        """Let go of the copy."""
+        if self._kept is not None:
+            self._kept.unpersist()
+            self._kept = None
+
+
+def _sizes(translations: Sequence[Translation]) -> list[int]:
+    """How many numbers the values of each column have."""
+    return [int(t.codes.max(initial=0)) + 1 for t in translations]
+
+
+def part_column(levels: Sequence[Level], columns: int) -> Any:
+    """The number of the part of each record, from its places."""
+    from pyspark.sql import functions as F
+
+    def part(*places: Any) -> Any:
+        import pyarrow as pa
+
+        return pa.array(parts_of(levels, [x.to_numpy(zero_copy_only=False).astype(np.int64) for x in places]))
+
+    return arrow_function(part, "long")(*(F.col(f"p{i}") for i in range(columns)))
 
 
 def part_work(
@@ -234,7 +209,11 @@ def part_work(
 
 def distinct_rows(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The distinct rows, sorted, and which of them each row is."""
-    order = np.lexsort(places.T[::-1])
+    sizes = places.max(axis=0, initial=0).astype(object) + 1
+    if sizes.prod() < FITS:
+        order = np.argsort(np.ravel_multi_index(tuple(places.T), tuple(sizes)))
+    else:
+        order = np.lexsort(places.T[::-1])
     ranked = places[order]
     new = np.empty(len(order), dtype=bool)
     new[:1] = True

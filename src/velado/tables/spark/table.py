@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from velado.tables.address import TableName
 from velado.tables.contract import Capability, Identity, Slot, Split, Spread
-from velado.tables.counts import Counts
+from velado.tables.counts import Counts, Groups
 from velado.tables.identity import FixedIdentity
 from velado.tables.plan import Plan, Translation
 from velado.tables.session import Session
@@ -102,6 +102,12 @@ class SparkTable(ServerTable):
         keys = ", ".join(f"k{i}" for i in range(len(columns)))
         found = self.arrow(f"SELECT {keys}, n FROM {self._lots[asked][1]} WHERE lot = {lot[0]}")
         return self._counts(found, columns)
+
+    def groups(
+        self, combinations: Sequence[Sequence[str]], below: Sequence[int], besides: str | None = None, lots: int = 1
+    ) -> list[Groups]:
+        """The cluster holds all groups at once."""
+        return super().groups(combinations, below, besides)
 
     def page(
         self,

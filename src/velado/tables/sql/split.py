@@ -89,7 +89,14 @@ class SqlSplit(Split):
 
         Its columns: ``g`` is the number of the pair, ``place``, ``code`` and ``n``.
         """
-        keys, whens, place, code, said = grouping_sets(sets)
+        keys = list(dict.fromkeys(k for pair in sets for k in pair if k is not None))
+        everything = (1 << len(keys)) - 1
+        bits = [everything - sum(1 << (len(keys) - 1 - keys.index(k)) for k in pair if k is not None) for pair in sets]
+        whens = " ".join(f"WHEN {b} THEN {g}" for g, b in enumerate(bits))
+        # Of the places, and of the codes, one has a value: that which is grouped by.
+        place = f"coalesce({', '.join(dict.fromkeys(p for p, _ in sets))}, 0)"
+        code = f"coalesce({', '.join([*dict.fromkeys(c for _, c in sets if c is not None), '0'])})"
+        said = ", ".join(f"({', '.join(k for k in pair if k is not None)})" for pair in sets)
         return self._table.arrow(
             f"SELECT CASE {self.grouping(keys)} {whens} END AS g, {place} AS place, {code} AS code, count(*) AS n "
             f"FROM {part.within} WHERE {self._where(part)} GROUP BY GROUPING SETS ({said})"
@@ -210,21 +217,6 @@ class SqlSplit(Split):
         if field.type is not ColumnType.TEXT:
             return sql.text(f"d.{inner}", field.type) if self.texts else f"d.{inner}"
         return guarded_cell(sql, f"d.{inner}") if self._into.sink.guarded else f"d.{inner}"
-
-
-def grouping_sets(
-    sets: Sequence[tuple[str, str | None]], always: Sequence[str] = ()
-) -> tuple[list[str], str, str, str, str]:
-    """What a statement says that counts by each of several pairs of a place and a code (or a place alone), and ``always`` by
-    some columns: the keys, which number of GROUPING is which pair, the place and the code of a row, and the sets."""
-    keys = [*always, *dict.fromkeys(k for pair in sets for k in pair if k is not None)]
-    grouped = [[*always, *(k for k in pair if k is not None)] for pair in sets]
-    bits = [sum(1 << (len(keys) - 1 - i) for i, key in enumerate(keys) if key not in by) for by in grouped]
-    whens = " ".join(f"WHEN {b} THEN {g}" for g, b in enumerate(bits))
-    # Of the places, and of the codes, one has a value: that which is grouped by.
-    place = f"coalesce({', '.join(dict.fromkeys(p for p, _ in sets))}, 0)"
-    code = f"coalesce({', '.join([*dict.fromkeys(c for _, c in sets if c is not None), '0'])})"
-    return keys, whens, place, code, ", ".join(f"({', '.join(by)})" for by in grouped)
 
 
 def _whole_numbers(column: Any) -> np.ndarray:

@@ -114,7 +114,7 @@ class SqlTable(Table):
         self, combinations: Sequence[Sequence[str]], below: Sequence[int], besides: str | None = None, lots: int = 1
     ) -> list[Groups]:
         """Per combination of columns, how small the groups of rows are that are alike in them."""
-        found = np.zeros((len(combinations), 3), dtype=np.int64)
+        found = np.zeros((len(combinations), 4), dtype=np.int64)
         asked = list(enumerate(zip(combinations, below, strict=True)))
         for lot, first in itertools.product(range(lots), range(0, len(asked), GROUPINGS)):
             some = asked[first : first + GROUPINGS]
@@ -126,7 +126,7 @@ class SqlTable(Table):
     def _grouped(
         self, number: int, columns: Sequence[str], below: int, besides: str | None, lot: tuple[int, int]
     ) -> str:
-        """A row with the number of a combination, and its records: all, alone, and in small groups."""
+        """A row with the number of a combination, its records: all, alone, and in small groups, and how many groups there are."""
         cells = [self.inner[c] for c in columns]
         conditions = [f"{cells[-1]} IS NOT NULL"]
         if besides is not None:
@@ -136,7 +136,7 @@ class SqlTable(Table):
         keys = ", ".join(self.grouped_by(c, self.inner[c]) for c in columns)
         many = self.sql.many_groups if len(columns) > 1 else ""
         sizes = f"SELECT {many}count(*) AS n FROM {self.of(columns)} WHERE {' AND '.join(conditions)} GROUP BY {keys}"
-        totals = ("n", "CASE WHEN n = 1 THEN 1 ELSE 0 END", f"CASE WHEN n < {int(below)} THEN n ELSE 0 END")
+        totals = ("n", "CASE WHEN n = 1 THEN 1 ELSE 0 END", f"CASE WHEN n < {int(below)} THEN n ELSE 0 END", "1")
         summed = ", ".join(f"coalesce({self.sql.sum(x)}, 0)" for x in totals)
         return f"SELECT {number} AS number, {summed} FROM ({sizes}) AS s{number}"
 
