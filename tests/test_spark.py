@@ -430,6 +430,30 @@ def test_a_full_disk_and_a_lack_of_rights_in_our_words() -> None:
         assert "Ana" not in str(error)
 
 
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk on which a release does not fit."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(disk)], capture_output=True).returncode:
+        pytest.skip("nothing can be mounted here")
+    yield disk
+    subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+def test_a_disk_that_is_full(files: Path, small_disk: Path) -> None:
+    (small_disk / "other").write_text("x" * 4096)
+    refused("disk-full", lambda: velado.run({**PROJECT, "source": at(files), "output": at(small_disk / "out")}))
+    assert names(small_disk) == ["other"]
+
+
+def test_a_disk_that_may_not_be_written(files: Path, small_disk: Path) -> None:
+    """As root a folder without rights can be written, a disk that is only to be read cannot."""
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    refused("no-right", lambda: velado.run({**PROJECT, "source": at(files), "output": at(small_disk / "out")}))
+    assert names(small_disk) == []
+
+
 def test_progress_tells_of_tasks(files: Path, tmp_path: Path) -> None:
     shares: list[float] = []
     velado.run(

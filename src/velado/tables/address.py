@@ -291,7 +291,7 @@ def password_in_clear() -> InputError:
     return InputError(
         "password-in-clear",
         "the address holds a password",
-        hint="Write ${NAME} in its place and set the environment variable NAME, or leave it to the driver (.pgpass, .my.cnf). "
+        hint="Write ${NAME} in its place and set the environment variable NAME, or leave it to the driver (PostgreSQL: .pgpass; MariaDB: .my.cnf). "
         "A password that stood here may have been seen: change it.",
     )
 

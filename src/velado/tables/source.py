@@ -214,7 +214,9 @@ class Source(Discreet):
         given = {k: v for k, v in options.items() if k in OPTIONS and v is not None}
         if not any(given.get(key) for key in PLACES):
             problems.add(
-                InputError("no-path", "the source needs a 'path' or a 'database'", hint="source: {path: table.csv}")
+                InputError(
+                    "no-path", "the source needs a 'path', a 'database' or 'spark'", hint="source: {path: table.csv}"
+                )
             )
         elif given.get("database") and (given.get("path") or given.get("spark")):
             problems.add(InputError("bad-option", "a source is a path or a database, not both"), "database")
