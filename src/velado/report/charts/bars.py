@@ -148,13 +148,15 @@ def before_after(pairs: Sequence[Pairing], axis: str, words: Language) -> Chart:
         for name, share in zip(series, (p.before, p.after), strict=True)
     ]
     top = max((x for p in pairs for x in (p.before, p.after)), default=1.0) or 1.0
+    # The axis is longer than the bars, for the room of their texts: no share is above 1.
+    ticks: dict[str, Any] = {"values": [i / 5 for i in range(6)]} if top > 0.8 else {"tickCount": 4}
     labels = {"labelExpr": NAME, "title": None, "ticks": False, "domain": False, "labelPadding": 5}
     down = {"field": "y", "type": "nominal", "sort": None, "axis": labels, "scale": {"paddingInner": 0.25}}
     across = {
         "field": "x",
         "type": "quantitative",
         "title": axis,
-        "axis": {"format": "~%", "tickCount": 4},
+        "axis": {"format": "~%", **ticks},
         "scale": {"domain": [0, top * 1.25], "nice": False},
     }
     offset = {"field": "series", "sort": list(series), "scale": {"paddingInner": 0.08}}
@@ -209,7 +211,7 @@ def levels(columns: Sequence[tuple[str, float, int]], words: Language) -> Chart:
     highest = max((height for _, _, height in columns), default=1)
 
     def across(name: str) -> dict[str, Any]:
-        axis = {"format": "d", "tickMinStep": 1, "tickCount": highest + 1}
+        axis = {"format": "d", "values": list(range(highest + 1))}
         scale = {"domain": [0, highest * 1.22], "nice": False}
         return {"field": name, "type": "quantitative", "title": words.text("axis.level"), "axis": axis, "scale": scale}
 

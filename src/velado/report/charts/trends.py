@@ -190,12 +190,15 @@ def frontier(points: Sequence[Point], words: Language, width: int | str = WIDTH,
     ranked = sorted((p for p in points if p.kind == "efficient"), key=lambda p: p.risk)
     step = max(1, -(-len(ranked) // MOST_NAMES))
     named = {id(p) for p in (*ranked[::step], *ranked[-1:])}
+    # To the right of the last points there is no room for their names.
+    edge = 0.8 * max((p.risk for p in points), default=0.0)
     rows = [
         {
             "x": p.risk,
             "y": p.loss,
             "kind": shown[p.kind],
             "text": p.name if id(p) in named else "",
+            "last": p.risk > edge,
             "name": p.name,
         }
         for p in sorted(points, key=lambda p: p.kind == "this")
@@ -214,11 +217,13 @@ def frontier(points: Sequence[Point], words: Language, width: int | str = WIDTH,
     told_of.append({"field": "y", "title": axes["y"]["title"], "format": ",.4~f"})
     marks = {"shape": told(0), "fill": told(1), "stroke": told(2), "tooltip": told_of}
     text = {"type": "text", "align": "left", "dx": 6, "dy": -6, "fontSize": 11, "color": INK}
+    inwards, names = {"align": "right", "dx": -8, "dy": 12}, {**axes, "text": {"field": "text"}}
     chosen = {"filter": {"field": "kind", "equal": shown.get("efficient", "")}}
     layers = [
         {"mark": {"type": "line", "color": "#666666", "strokeWidth": 1}, "transform": [chosen], "encoding": axes},
         {"mark": {"type": "point", "size": 80, "opacity": 1}, "encoding": {**axes, **marks}},
-        {"mark": text, "encoding": {**axes, "text": {"field": "text"}}},
+        {"mark": text, "transform": [{"filter": "!datum.last"}], "encoding": names},
+        {"mark": {**text, **inwards}, "transform": [{"filter": "datum.last"}], "encoding": names},
     ]
     return Chart(framed(width, height, data={"values": rows}, layer=layers), words)
 
