@@ -26,7 +26,7 @@ customElements.define("velado-cuts", class extends HTMLElement {
     if (!spread) { this.className = "plain"; return; }
     [this.low, this.high] = [Math.min(spread.start, spread.low), Math.max(spread.start + spread.width * spread.records.length, spread.high)];
     this.step = spread.whole ? 1 : nice((this.high - this.low) / 500);
-    this.told = new Intl.NumberFormat(document.documentElement.lang, {maximumFractionDigits: 6}).format;
+    this.told = new Intl.NumberFormat(document.documentElement.lang, {maximumFractionDigits: 6, useGrouping: true}).format;
     this.cuts = sorted(this.field.value.split("\n").flatMap((line, i) => numbers(line).map((at) => ({at, level: i + 1}))));
     this.build();
     this.listen = () => this.draw();
@@ -95,14 +95,14 @@ customElements.define("velado-cuts", class extends HTMLElement {
       return drawn("rect", {class: "bin", x, y: HIGH - height, width: Math.max(this.x(spread.start + (i + 1) * spread.width) - x - 0.5, 0.5), height});
     });
     const tick = nice((this.high - this.low) * 100 / this.wide || 1), ticks = [];
-    for (let i = Math.ceil(this.low / tick); i * tick <= this.high; i++) ticks.push(drawn("text", {x: this.x(i * tick), y: HIGH + 14}, this.told(this.snap(i * tick, 1e-9))));
+    for (let i = Math.ceil(this.low / tick); i * tick <= this.high; i++) ticks.push(drawn("text", {class: "tick", x: this.x(i * tick), y: HIGH + 14}, this.told(this.snap(i * tick, 1e-9))));
     const bands = Array.from({length: levels}, (_, i) => this.band(i + 1, cuts.filter((cut) => cut.level > i).map((cut) => cut.at).sort((a, b) => a - b), low + i * BAND));
     const lines = cuts.map((cut) => {
       const x = this.x(cut.at), bottom = low + cut.level * BAND, text = this.words.cut.replace("{at}", this.told(cut.at)).replace("{level}", cut.level);
       const told = free ? {tabindex: 0, role: "slider", "aria-label": this.words.at, "aria-valuemin": spread.low, "aria-valuemax": spread.high, "aria-valuenow": cut.at, "aria-valuetext": text} : {"aria-hidden": true};
       return Object.assign(drawn("g", {class: "cut", ...told}, drawn("rect", {class: "wide", x: x - 6, y: 0, width: 12, height: bottom}), drawn("line", {x1: x, x2: x, y1: 0, y2: bottom}), drawn("circle", {cx: x, cy: bottom, r: 5})), {cut, onkeydown: (event) => this.key(event, cut)});
     });
-    this.svg.replaceChildren(drawn("rect", {class: "plane", x: LEFT, y: 0, width: this.wide - LEFT, height: low + levels * BAND}), ...bins, ...ticks, ...bands, ...lines);
+    this.svg.replaceChildren(drawn("rect", {class: "plane", x: LEFT, y: 0, width: this.wide - LEFT, height: low + levels * BAND}), ...bins, ...bands, ...lines, ...ticks);
     if (focused) lines.find((line) => line.cut.at === focused.at)?.focus();
     if (free && !this.list.contains(document.activeElement)) this.rows();
   }

@@ -153,20 +153,22 @@ async function send(form, by) {
   document.body.classList.remove("busy");
   if (!done) for (const field of typed) field.typed = true;
   if (done === null && form.dataset.live === "change") unsent.add(form);
-  if (done && form.closest("dialog")) form.closest("dialog").close();
+  if (done) form.closest("dialog")?.close();
 }
 
 /** One change after the other: each is made from the version that the one before has left. @param {HTMLFormElement} form @param {URLSearchParams} data */
 function newest(form, data) {
   const version = form.isConnected && form.querySelector("input[name=version]");
-  if (version && data.has("version")) data.set("version", version.value);
+  if (version) data.set("version", version.value);
   return data;
 }
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (form instanceof HTMLFormElement) { clearTimeout(form.waiting); form.waiting = 0; for (const field of form.elements) field.last = field.value; }
-  if (!(form instanceof HTMLFormElement) || !form.hasAttribute("data-live") || event.defaultPrevented) return;
+  clearTimeout(form.waiting);
+  form.waiting = 0;
+  for (const field of form.elements) field.last = field.value;
+  if (!form.hasAttribute("data-live") || event.defaultPrevented) return;
   event.preventDefault();
   send(form, event.submitter);
 });
@@ -189,7 +191,8 @@ document.addEventListener("input", (event) => {
   if (!(input instanceof HTMLElement)) return;
   input.typed = true;
   // A slider and its number are one field.
-  if (input.dataset.twin) { const twin = document.getElementById(input.dataset.twin); if (twin) { twin.value = input.value; twin.typed = true; } }
+  const twin = document.getElementById(input.dataset.twin);
+  if (twin) Object.assign(twin, {value: input.value, typed: true});
   const form = input.closest("form[data-live=change]");
   // What is typed is sent at the end of the field; what is looked for, and forms that show what they would do, at once.
   if (!form || !(input.matches("input[type=search]") || (form.hasAttribute("data-eager") && !input.closest("[data-quiet]")))) return;
@@ -197,13 +200,13 @@ document.addEventListener("input", (event) => {
   form.waiting = setTimeout(() => form.requestSubmit(), PAUSE);
 });
 document.addEventListener("click", (event) => {
-  const target = event.target instanceof Element ? event.target : null;
-  const opener = target && target.closest("[data-dialog]");
-  if (opener) { const dialog = document.getElementById(opener.dataset.dialog); if (dialog) { event.preventDefault(); dialog.showModal(); } return; }
-  if (target && target.closest("[data-close]")) { target.closest("dialog")?.close(); return; }
-  const copy = target && target.closest("[data-copy]");
-  if (copy) { navigator.clipboard?.writeText(document.getElementById(copy.dataset.copy)?.textContent || ""); return; }
-  const link = target && target.closest("a[data-live]");
+  const at = (css) => event.target instanceof Element && event.target.closest(css);
+  const opener = at("[data-dialog]");
+  if (opener) { event.preventDefault(); document.getElementById(opener.dataset.dialog)?.showModal(); return; }
+  if (at("[data-close]")) { at("dialog")?.close(); return; }
+  const copy = at("[data-copy]");
+  if (copy) { navigator.clipboard?.writeText(document.getElementById(copy.dataset.copy)?.textContent || "").then(() => { copy.dataset.done = ""; }); return; }
+  const link = at("a[data-live]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
   const url = new URL(location.href);
@@ -244,9 +247,8 @@ async function load(part, url) {
     const page = new DOMParser().parseFromString(await (await fetch(url, {headers: {Accept: "text/html"}})).text(), "text/html");
     if (part.loading !== url) return;
     const next = page.getElementById(part.id);
-    if (next) change(part, next);
+    if (next) { change(part, next); part.setAttribute("data-loaded", url); }
     else part.replaceChildren(...[...page.querySelectorAll("#main > *")].map((n) => document.importNode(n, true)));
-    if (next) part.setAttribute("data-loaded", url);
   } catch (error) { part.setAttribute("data-load", url); away(true); }
   part.removeAttribute("aria-busy");
   reachable();
@@ -261,4 +263,6 @@ export async function api(path, options = {}) {
   throw Object.assign(new Error(problem.message), problem);
 }
 
+// On a narrow screen the steps are a strip: the current one is in sight.
+for (const at of document.querySelectorAll(".steps [aria-current]")) at.closest("nav").scrollLeft = at.offsetLeft - 80;
 after();

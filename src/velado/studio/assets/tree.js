@@ -79,7 +79,7 @@ customElements.define("velado-tree", class extends HTMLElement {
   connectedCallback() {
     if (this.panes) return;
     const {data, words} = JSON.parse(this.querySelector("script").textContent);
-    Object.assign(this, {words, field: this.querySelector("textarea"), records: new Map(Object.entries(data.records)), chosen: new Set(), held: new Set(), open: new Set(), rows: new Map(), query: "", number: new Intl.NumberFormat(document.documentElement.lang)});
+    Object.assign(this, {words, field: this.querySelector("textarea"), records: new Map(Object.entries(data.records)), chosen: new Set(), held: new Set(), open: new Set(), rows: new Map(), query: "", number: new Intl.NumberFormat(document.documentElement.lang, {useGrouping: true})});
     // What cannot be read is left as it is written.
     try { this.model = new Model(this.field.value, data); } catch (error) { this.className = "plain"; return; }
     const all = [...this.model.under(this.model.root)];
