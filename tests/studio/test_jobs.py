@@ -35,7 +35,7 @@ def test_jobs_are_listed_followed_tried_again_and_deleted(
     page.wait_for_url("**/jobs?state=done*")
     page.wait_for_selector(f"#row-{failing['job']}", state="detached")
     page.select_option("#state", "failed")
-    row.get_by_role("link", name="Run", exact=True).click()
+    row.get_by_role("link", name="Run of a project", exact=True).click()
     page.wait_for_selector("h2:has-text('Log')")
     log = [line["text"] for line in api.get(f"/jobs/{failing['job']}/log")["items"]]
     assert all(text in page.locator("#main").inner_text() for text in log)

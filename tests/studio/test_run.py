@@ -128,7 +128,7 @@ def test_a_column_that_singles_people_out(
     page.get_by_role("button", name="Start the run").click()
     page.wait_for_selector("text=The run was refused")
     assert page.get_by_role("link", name="Mend it: Columns").count() == 1
-    page.get_by_role("button", name="Leave name out, and run again").click()
+    page.get_by_role("button", name="Leave “name” out, and run again").click()
     page.wait_for_selector("progress")
     assert api.get(f"/projects/{project}")["document"]["columns"]["name"] == {"role": "identifier", "operation": "drop"}
 

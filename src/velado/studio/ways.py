@@ -63,6 +63,11 @@ def _too_few(work: Work, fields: Mapping[str, Any]) -> Iterator[Way]:
     yield from _weaker(work, {}, lambda name, value: most if name == model and value == wanted else None)
 
 
+def quoted(column: str) -> str:
+    """The name of a column inside a sentence, so that nobody takes it for a word of it."""
+    return f"“{column}”"
+
+
 def _disguised(work: Work, fields: Mapping[str, Any]) -> Iterator[Way]:
     protected = {
         value
@@ -74,7 +79,7 @@ def _disguised(work: Work, fields: Mapping[str, Any]) -> Iterator[Way]:
         name for name in fields.get("columns") or {} if name not in protected and name in settings.roles(work.part)
     ]
     if len(columns) > 1:
-        listed = work.words.language.listed(columns)
+        listed = work.words.language.listed([quoted(name) for name in columns])
         yield Way(
             "quasi:",
             work.say("Treat {columns} as quasi-identifiers", columns=listed),
@@ -87,20 +92,24 @@ def _disguised(work: Work, fields: Mapping[str, Any]) -> Iterator[Way]:
         note = work.say("It is generalized with the others.")
         yield Way(
             f"quasi:{name}",
-            work.say("Treat {columns} as a quasi-identifier", columns=name),
+            work.say("Treat {columns} as a quasi-identifier", columns=quoted(name)),
             note,
             _role([name], "quasi-identifier"),
             False,
         )
         note = work.say("The release does not have it.")
         yield Way(
-            f"out:{name}", work.say("Leave {columns} out", columns=name), note, _role([name], "identifier"), False
+            f"out:{name}",
+            work.say("Leave {columns} out", columns=quoted(name)),
+            note,
+            _role([name], "identifier"),
+            False,
         )
 
 
 def _repeated(work: Work, fields: Mapping[str, Any]) -> Iterator[Way]:
     for name in settings.with_role(work.part, "identifier"):
-        title = work.say("Rows with the same {column} are one person", column=name)
+        title = work.say("Rows with the same {column} are one person", column=quoted(name))
         yield Way(f"person:{name}", title, work.say("k then counts people, not rows."), _set("person", name), False)
     yield Way("person", work.say("Every row is a person"), "", _set("person", "rows"), False)
 
@@ -154,11 +163,11 @@ def _suppression(work: Work, share: float, records: int) -> Iterator[Way]:
     rounded = min(1.0, math.ceil(share * 10**DIGITS) / 10**DIGITS)
     value: float | str = f"{records} records" if counted else rounded
     title = (
-        work.say("Let {n} records be suppressed", n=work.words.integer(records))
+        work.say("Let more records be suppressed: {n}", n=work.words.integer(records))
         if counted
         else work.say("Let {share} of the records be suppressed", share=work.words.percent(rounded, 2))
     )
-    note = work.say("That is {n} records.", n=work.words.integer(records)) if records and not counted else ""
+    note = work.say("Records: {n}", n=work.words.integer(records)) if records and not counted else ""
     changed = {method.name: {**method.parameters, limit: value}}
     yield Way("suppression", title, note, _set("method", changed), settings.shared(work, "method"))
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Response
 
 from velado.service.permissions import INSTANCE_ROLES
 from velado.service.web.resources import audit, groups, jobs, settings, storage, users
+from velado.studio.pages.jobs import kinds
 from velado.studio.visit import PageRoute, Visit, Visiting
 
 router = APIRouter(prefix="/administration", route_class=PageRoute)
@@ -162,7 +163,8 @@ def all_jobs(visit: Visiting, after: str | None = None) -> Response:
     names = (
         {one.id: one.name for one in users.list_users(visit.call, limit=500).items} if visit.may("users.manage") else {}
     )
-    return _render(visit, "jobs", listed=jobs.list_jobs(visit.call, limit=50, after=after), names=names)
+    listed = jobs.list_jobs(visit.call, limit=50, after=after)
+    return _render(visit, "jobs", listed=listed, names=names, kinds=kinds(visit.words.code))
 
 
 @router.get("/audit")

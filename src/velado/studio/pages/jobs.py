@@ -24,7 +24,7 @@ STATES = {
 KINDS = {
     "inspect": Sentence("Looking at a table"),
     "estimate": Sentence("Estimate of a run"),
-    "run": Sentence("Run"),
+    "run": Sentence("Run of a project"),
     "explore": Sentence("Exploring the lattice"),
     "evaluate": Sentence("Measuring a release"),
     "compare": Sentence("Comparison of settings"),
@@ -70,6 +70,11 @@ class Around(NamedTuple):
     users: dict[str, str]
 
 
+def kinds(code: str) -> dict[str, str]:
+    """What kinds of jobs are called."""
+    return {name: title.into(code) for name, title in KINDS.items()}
+
+
 @router.get("/jobs")
 def all_jobs(visit: Visiting, state: str = "", kind: str = "", after: str | None = None) -> Response:
     """The newest first."""
@@ -84,7 +89,7 @@ def all_jobs(visit: Visiting, state: str = "", kind: str = "", after: str | None
     return visit.render(
         "jobs.html", listed=[_shown(visit, job, around) for job in listed.items], following=listed.next, state=state, kind=kind,
         states={name: title.into(visit.words.code) for name, title in STATES.items()},
-        kinds={name: title.into(visit.words.code) for name, title in KINDS.items()}, all=visit.may("jobs.manage"),
+        kinds=kinds(visit.words.code), all=visit.may("jobs.manage"),
     )  # fmt: skip
 
 
