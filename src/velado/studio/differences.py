@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from velado.studio.words import Words
+
 
 class Difference(NamedTuple):
     """A place, and what stood and stands there; None: nothing."""
@@ -24,8 +26,28 @@ def differences(before: Any, after: Any) -> list[Difference]:
 
 
 def _between(place: str, before: Any, after: Any) -> Iterator[Difference]:
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        for key in dict.fromkeys((*before, *after)):
-            yield from _between(f"{place}.{key}" if place else str(key), before.get(key), after.get(key))
+    inside = [side for side in (before, after) if isinstance(side, Mapping) and side]
+    if inside and all(side is None or isinstance(side, Mapping) for side in (before, after)):
+        for key in dict.fromkeys(key for side in inside for key in side):
+            there = f"{place}.{key}" if place else str(key)
+            yield from _between(there, *(None if side is None else side.get(key) for side in (before, after)))
     elif before != after:
         yield Difference(place, before, after)
+
+
+def told(value: Any, words: Words) -> str:
+    """What stands in a document, in a few signs.
+
+    >>> told([{"k-anonymity": {"k": 5}}, "flat"], Words("en")), told(0.5, Words("es")), told(None, Words("pt"))
+    ('k-anonymity (k 5), flat', '0,5', '–')
+    """
+    if isinstance(value, Mapping) and value:
+        return ", ".join(
+            f"{key} ({told(one, words)})" if isinstance(one, Mapping) and one else f"{key} {told(one, words)}"
+            for key, one in value.items()
+        )
+    if isinstance(value, list):
+        return ", ".join(told(one, words) for one in value) or "–"
+    if isinstance(value, bool) or value == {}:
+        return words.language.text("no" if value is False else "yes")
+    return "–" if value is None else value if isinstance(value, str) else words.number(value, 6)

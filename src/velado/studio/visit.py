@@ -7,7 +7,7 @@ import json
 import logging
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from typing import Annotated, Any
 from urllib.parse import parse_qsl, quote, urlencode
@@ -31,6 +31,7 @@ from velado.service.web.call import Call, call_of, cookie_of
 from velado.service.web.languages import language_of
 from velado.service.web.resources import jobs
 from velado.studio import assets
+from velado.studio.differences import told
 from velado.studio.words import LANGUAGES, NATIVE, Words
 
 log = logging.getLogger("velado.service")
@@ -141,7 +142,7 @@ def templates() -> Environment:
         lstrip_blocks=True, extensions=["jinja2.ext.do"],
     )  # fmt: skip
     made.globals |= {"asset": assets.address, "VEGA": assets.VEGA}
-    made.filters |= {"block": block, "digest": digest, "query": with_query}
+    made.filters |= {"block": block, "digest": digest, "query": with_query, "told": told}
     return made
 
 
@@ -231,9 +232,20 @@ def refused(request: Request, error: VeladoError, status: int | None = None) -> 
     status = status or problems.status_of(error)
     words = _words_of(request)
     parts = [problems.ProblemPart(**problems.part(one, words.code)) for one in (error, *error.others)]
-    return page(
-        request, words, "problem.html", status, problems=parts, code=status, internal=isinstance(error, InternalError)
-    )
+    internal = isinstance(error, InternalError)
+    shown = {"problems": parts, "code": status, "internal": internal, "said": ""}
+    looks = None if internal else _looks(request)
+    render = partial(page, request, words) if looks is None else looks.render
+    return render("problem.html", status, **shown)
+
+
+def _looks(request: Request) -> Visit | None:
+    """Who looks at a page that is refused: they find their way on as on every other page."""
+    try:
+        call = call_of(request, "")
+    except VeladoError:
+        return None
+    return Visit(call, Words(call.language), Form(()))
 
 
 def _words_of(request: Request) -> Words:
