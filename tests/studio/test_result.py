@@ -163,7 +163,7 @@ def test_the_result_has_the_figures_of_the_service_and_of_the_command(
         )
         assert shown["equivalence classes"] == n(figures["classes"])
         assert shown["class sizes"] == f"{n(sizes['min'])} – {n(sizes['max'])} average {EN.number(sizes['mean'], 2)}"
-        assert shown["loss"] == EN.percent(figures["utility"]["loss"], 2)
+        assert shown["loss"] == EN.percent(figures["utility"]["loss"])
         assert shown["precision"] == EN.number(figures["utility"]["precision"], 4)
         assert shown["highest risk"] == f"{EN.percent(risk['highest'])} 1 in {n(sizes['min'])}"
         assert (
@@ -446,7 +446,7 @@ def test_several_releases_and_tables(
     page.wait_for_selector("#sets button")
     page.goto(f"{studio.address}/projects/{two['project']}/result?table=all&release={two['release']}")
     loss = api.get(f"/releases/{two['release']}/evaluation", table="all")["utility"]["loss"]
-    assert stats(page)["loss"] == EN.percent(loss, 2)
+    assert stats(page)["loss"] == EN.percent(loss)
     assert browsing.axe(page) == []
 
 

@@ -106,7 +106,12 @@ def _types(schema: Mapping[str, Any]) -> list[str]:
 
 
 def _options(names: Sequence[str], words: Words) -> Any:
-    return [(name, words(WORDS[name]) if name in WORDS else NATIVE.get(name, name)) for name in names]
+    return [(name, word(name, words)) for name in names]
+
+
+def word(name: str, words: Words) -> str:
+    """What an option is called; a number or a text of its own stays."""
+    return words(WORDS[name]) if name in WORDS else NATIVE.get(name, name)
 
 
 def typed(description: Any) -> dict[str, list[str]]:

@@ -54,6 +54,13 @@ LACKS = {
 OF_TABLE = {"tree": "sensitive", "numbers": "sensitive"}
 """What shows itself only when the columns are read."""
 
+NOTES = {
+    "know": Sentence("How many values the adversary knows that a person does not have."),
+    "confidence": Sentence("From 0 to 1. 1: only what is certain."),
+    "factor": Sentence("2: more than twice as likely as in the whole table."),
+}
+"""What the number of a parameter means."""
+
 FAILED = ("singled_out_alone", "highest_confidence", "in_order", "smallest_combined")
 """The figure that says most where an attack fails."""
 
@@ -280,7 +287,7 @@ def _adversaries(work: Work, made: Mapping[str, Any], beside: Beside, shown: Job
         lacking = [group for group in entry["needs"] if not any(there[OF_TABLE.get(need, need)] for need in group)]
         lacks = "" if not lacking else LACKS[OF_TABLE.get(lacking[0][-1], lacking[0][-1])].into(work.words.code)
         knows = KNOWS[name].into(work.words.code) if name in KNOWS else ""
-        fields = _fields(entry["parameters"]["properties"], shown)
+        fields = _fields(work, entry["parameters"]["properties"], shown)
         found.append(Adversary(name, upper(entry["title"]), entry["meaning"], knows, fields, lacks))
     return found
 
@@ -290,10 +297,10 @@ def _everything(work: Work, shown: JobAnswer | None) -> list[dict[str, Any]]:
     properties: dict[str, Any] = {}
     for entry in kind_of("attacks").entries(work.words.code):
         properties |= entry["parameters"]["properties"]
-    return _fields(properties, shown)
+    return _fields(work, properties, shown)
 
 
-def _fields(properties: Mapping[str, Any], shown: JobAnswer | None) -> list[dict[str, Any]]:
+def _fields(work: Work, properties: Mapping[str, Any], shown: JobAnswer | None) -> list[dict[str, Any]]:
     """Parameters as fields of a form, with the values of what is shown."""
     given = (shown.parameters if shown is not None else None) or {}
     return [
@@ -301,6 +308,7 @@ def _fields(properties: Mapping[str, Any], shown: JobAnswer | None) -> list[dict
             "name": name, "title": upper(about.get("description", name)), "value": f"{given.get(name, about.get('default')):g}",
             "whole": about["type"] == "integer", "low": about.get("minimum", about.get("exclusiveMinimum")),
             "high": about.get("maximum") if about.get("maximum", 2**53) <= 1_000_000 else None, "expert": bool(about.get("x-expert")),
+            "note": NOTES[name].into(work.words.code) if name in NOTES else "",
         }
         for name, about in properties.items()
     ]  # fmt: skip

@@ -18,6 +18,7 @@ from velado.service.errors import NotFound
 from velado.service.web.job_answer import JobAnswer
 from velado.service.web.resources import explorations, jobs, projects
 from velado.service.web.resources.explorations import ExplorationAnswer, ExplorationEntry, NodeEntry, PathAnswer
+from velado.studio import settings
 from velado.studio.visit import PageRoute
 from velado.studio.words import Words
 from velado.studio.work import Work, Working, part_of
@@ -208,14 +209,10 @@ def bounds(low: int, high: int, sign: str) -> list[tuple[int, str]]:
     return [(level, f"{sign} {level}") for level in range(low, high + 1)]
 
 
-def required(parameters: Mapping[str, Any], words: Words) -> str:
-    """The parameters of a model that are numbers."""
-    given = {
-        name: value
-        for name, value in parameters.items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    }
-    return ", ".join(f"{name} = {words.number(value, 6)}" for name, value in given.items())
+def required(model: Mapping[str, Any], words: Words) -> str:
+    """What a model asks for, as the other pages write it: ℓ ≥ 2."""
+    entry = settings.entries("models", words.code).get(model["name"])
+    return "–" if entry is None else settings.requirement(entry, model["required"], words)
 
 
 def _unfiltered(work: Work) -> str:

@@ -106,7 +106,7 @@ def _entries(work: Work, found: Mapping[str, Any]) -> list[Entry]:
             continue
         kind = forms.kind_of(description)
         offer = profile.get(name, {}).get("hierarchy") if description is None else None
-        title, said = titles.get(kind or "", ""), _short(description)
+        title, said = titles.get(kind or "", ""), _short(work, description)
         role, suggested = str(spec.get("role", "")), _in_words(work, offer) if offer else ""
         entries.append(Entry(name, role, kind, title, said, _here(work, name), suggested, found.get(name)))
     return entries
@@ -116,20 +116,22 @@ def _titles(work: Work) -> dict[str, str]:
     return {entry["name"]: entry["title"] for entry in catalog(work.words.code)["hierarchies"]}
 
 
-def _short(description: Any) -> str:
-    """A description in a few signs, without values that it may list."""
+def _short(work: Work, description: Any) -> str:
+    """A description in a few words, without values that it may list."""
     if forms.kind_of(description) in (None, *forms.LISTED, "order", "file"):
         return ""
     texts = forms.typed(description)
     return " · ".join(
-        ", ".join(text).replace("\n", " / ") for name, text in texts.items() if text and name != forms.TOP
+        ", ".join(forms.word(one, work.words) for one in text).replace("\n", " / ")
+        for name, text in texts.items()
+        if text and name != forms.TOP
     )
 
 
 def _in_words(work: Work, description: Any) -> str:
     kind = forms.kind_of(description)
     title = _titles(work).get(kind or "", "")
-    said = _short(description)
+    said = _short(work, description)
     return f"{title} ({said})" if said else title
 
 

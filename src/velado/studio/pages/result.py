@@ -26,6 +26,11 @@ router = APIRouter(route_class=PageRoute)
 ROWS = 25
 CLASSES = 50
 TOP = 20
+TERMS = {
+    "l_distinct": "distinct-diversity", "l_entropy": "entropy-diversity", "c": "recursive-diversity", "t_equal": "t-closeness",
+    "t_ordered": "t-closeness", "t_hierarchical": "t-closeness",
+}  # fmt: skip
+"""The entries of the glossary that explain figures of a class."""
 Offset = Annotated[int, Query(ge=0, lt=2**53)]
 
 
@@ -41,11 +46,12 @@ class Fate(NamedTuple):
 
 
 class Head(NamedTuple):
-    """A column of the list of classes: as the service calls it, as people do, and what its cells are."""
+    """A column of the list of classes: as the service calls it, as people do, what its cells are, what explains it."""
 
     name: str
     title: str
     kind: str
+    term: str = ""
 
 
 @router.get("/projects/{id}/result")
@@ -240,7 +246,7 @@ def _heads(columns: list[str], quasi: int, words: Words) -> list[tuple[str, list
         if column:
             title = words.language.text("class.c", l=2) if what == "c" else words.label("class", what)
             kind = "integer" if what == "l_distinct" else "number"
-            groups.setdefault(column.removesuffix(")"), []).append(Head(name, title, kind))
+            groups.setdefault(column.removesuffix(")"), []).append(Head(name, title, kind, TERMS.get(what, "")))
         else:
             title = words.language.text("head.size") if what == "records" else words.label("class", what)
             groups[words.say("class")].append(Head(name, title, "percent" if what == "risk" else "integer"))

@@ -233,10 +233,17 @@ def _profile(seen: Seen) -> Mapping[str, Any]:
 
 
 def _original_sets(seen: Seen, profile: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Which quasi-identifiers single out how many in the original, as far as its inspection knows."""
+    """Which quasi-identifiers single out how many in the whole original, as far as its inspection knows."""
+    if seen.suppressed and not seen.whole:
+        return []
     words, quasi = seen.work.words, set(seen.figures.get("columns") or {})
-    found = [c for c in profile.get("combinations") or () if quasi.issuperset(c["columns"])]
-    return [(", ".join(c["columns"]), words.integer(c.get("singled_out"))) for c in found]
+    found = [
+        (c["columns"], c.get("singled_out"))
+        for c in profile.get("combinations") or ()
+        if quasi.issuperset(c["columns"])
+    ]
+    found.sort(key=lambda one: one[1] if isinstance(one[1], int) else 0, reverse=True)
+    return [(", ".join(columns), words.integer(count)) for columns, count in found]
 
 
 def _uniqueness(seen: Seen) -> dict[str, Any] | None:
