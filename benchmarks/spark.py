@@ -2,15 +2,16 @@
 
     python benchmarks/spark.py --rows 10_000_000 --master "local-cluster[2,1,1024]"
 
-Prints the seconds of every stage, the memory of driver and executors, the bytes that were shuffled, and what a run of the
-same project on one machine (DuckDB) takes, if the table fits.
+Prints the seconds of every stage, the memory of driver and executors, and the bytes that were shuffled.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
+import re
 import sys
 import threading
 import time
@@ -25,6 +26,7 @@ SETTINGS = {
     "spark.sql.shuffle.partitions": "16", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.maxResultSize": "2g",
 }  # fmt: skip
+WARM = 100_000
 COLUMNS: dict[str, dict[str, Any]] = {
     "lattice": {
         "age": {"role": "quasi-identifier", "type": "integer", "hierarchy": {"intervals": [5, 10, 20]}},
@@ -102,22 +104,32 @@ class Memory(threading.Thread):
     def run(self) -> None:
         while not self.over.wait(0.5):
             now = dict.fromkeys(self.most, 0)
-            for process in Path("/proc").iterdir():
-                if not process.name.isdigit():
-                    continue
-                try:
-                    said = (process / "cmdline").read_bytes()
-                    pages = int((process / "statm").read_text().split()[1])
-                except (OSError, ValueError, IndexError):
-                    continue
-                what = "python" if int(process.name) == os.getpid() else None
-                if b"CoarseGrainedExecutorBackend" in said or b"pyspark.daemon" in said:
-                    what = "executors"
-                elif b"org.apache.spark.deploy.SparkSubmit" in said:
-                    what = "driver"
-                if what is not None:
-                    now[what] += pages * os.sysconf("SC_PAGE_SIZE")
+            for process, said in descendants().items():
+                java = b"org.apache.spark.deploy.SparkSubmit" in said
+                what = "python" if process == os.getpid() else "driver" if java else "executors"
+                # Pages that forked Pythons share are counted once for all of them.
+                with contextlib.suppress(OSError):
+                    share = re.search(r"^Pss:\s+(\d+)", Path(f"/proc/{process}/smaps_rollup").read_text(), re.MULTILINE)
+                    now[what] += int(share[1]) * 1024 if share else 0
             self.most = {k: max(v, now[k]) for k, v in self.most.items()}
+
+
+def descendants() -> dict[int, bytes]:
+    """This process and all that it has started, with their command lines."""
+    parents: dict[int, int] = {}
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            with contextlib.suppress(OSError):
+                parents[int(process.name)] = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+    own, new = set(), {os.getpid()}
+    while new:
+        own |= new
+        new = {p for p, parent in parents.items() if parent in own} - own
+    found = {}
+    for process in own:
+        with contextlib.suppress(OSError):
+            found[process] = Path(f"/proc/{process}/cmdline").read_bytes()
+    return found
 
 
 def shuffled(spark: Any) -> int:
@@ -131,7 +143,9 @@ def shuffled(spark: Any) -> int:
 
 def measured(spark: Any, kind: str, rows: int, folder: Path, memory: str | None) -> dict[str, Any]:
     source, target = folder / f"people-{rows}.parquet", folder / f"out-{kind}-{rows}.parquet"
-    method = {"lattice": {"suppression": 0.05}} if kind == "lattice" else {"mondrian": {"memory": memory}}
+    method = (
+        {"lattice": {"suppression": 0.05}} if kind == "lattice" else {"mondrian": {"memory": memory, "width": "range"}}
+    )
     project = {
         "source": {"spark": "session", "path": str(source)},
         "columns": COLUMNS[kind],
@@ -169,6 +183,10 @@ def main() -> None:
     folder = given.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     spark = session(given.master, folder)
+    # Kernels are compiled, and Pythons started, before anything is measured.
+    people(spark, WARM, folder / f"people-{WARM}.parquet")
+    for kind in given.kind:
+        measured(spark, kind, WARM, folder, "5MB")
     for rows in given.rows:
         people(spark, rows, folder / f"people-{rows}.parquet")
         for kind in given.kind:
