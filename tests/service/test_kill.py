@@ -23,6 +23,7 @@ import pytest
 from sqlalchemy import func, select
 
 from conftest import VELADO
+from harness.watching import times
 from service.bench import until
 from velado.service.accounts import tokens
 from velado.service.permissions import SCOPES
@@ -45,7 +46,7 @@ BUSY = 5
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("settings", "kills"), [("sqlite", 50), ("postgresql", 8)], indirect=["settings"])
+@pytest.mark.parametrize(("settings", "kills"), [("sqlite", times(12, 50)), ("postgresql", 8)], indirect=["settings"])
 def test_killed_at_random_moments(settings: Settings, kills: int, tmp_path: Path) -> None:
     theatre = Theatre(settings, tmp_path, random.Random(20261117))
     try:
