@@ -12,6 +12,7 @@ from servers.studio import Studio
 from studio import browsing
 from test_speech import english
 from velado.studio.app import PAGES
+from velado.studio.steps import STEPS
 
 NOT_SPEECH = "code, pre, textarea, td.cell, .value, [translate=no], option[value], script, .vega-tooltip, dd[lang], [aria-hidden=true]"
 """Elements whose texts are data or code."""
@@ -85,6 +86,10 @@ def test_every_page(path: str, look: Callable[..., Any], studio: Studio, ids: di
         assert page.locator("html").get_attribute("lang") == language
         left = {text: found for text in page.evaluate(TEXTS) if (found := english(text, language))}
         assert left == {}
+        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        if path.removeprefix("/projects/{id}/") in STEPS:
+            here = page.locator(".steps [aria-current=step]").bounding_box()
+            assert 0 <= here["x"] < width
         assert browsing.axe(page) == []
         page.context.close()
