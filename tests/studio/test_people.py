@@ -64,7 +64,11 @@ def test_groups_settings_storage_jobs_and_the_log(
     assert "retention_days" in root.locator("#refused").inner_text()
     root.keyboard.press("Escape")
     assert root.input_value("#set-retention_days") == "many"
-    for section, shown in (("storage", "ana"), ("jobs", "Looking at a table"), ("audit?verify=true", "The chain is whole")):
+    for section, shown in (
+        ("storage", "ana"),
+        ("jobs", "Looking at a table"),
+        ("audit?verify=true", "The chain is whole"),
+    ):
         root.goto(f"{studio.address}/administration/{section}")
         assert shown in root.locator("#main").inner_text()
         assert browsing.axe(root) == []
