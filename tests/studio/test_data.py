@@ -203,7 +203,7 @@ def test_a_learner_works_on_samples_only(look: Look, studio: Studio) -> None:
     assert page.get_by_role("heading", name="A database").count() == 0
     page.get_by_label("Customers of a bank").check()
     page.fill("#rows", "300")
-    page.locator("section", has=page.locator("#from-sample")).get_by_role("button", name="Use this table").click()
+    page.locator("section", has=page.locator("#from-sample")).get_by_role("button", name="Use this sample").click()
     page.wait_for_url(COLUMNS)
     page.goto(f"{studio.address}/projects/{of(page)}/data")
     page.locator("table.rows tbody tr").first.wait_for()

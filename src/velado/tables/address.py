@@ -296,6 +296,10 @@ def password_in_clear() -> InputError:
     )
 
 
+ADDRESS_HINT = Sentence("An address looks like postgresql://HOST:5432/DATABASE, with the user and @ before HOST.")
+"""Without a user in it: users of addresses are not shown."""
+
+
 def bad_address() -> InputError:
     """The error for a text that is no address."""
-    return InputError("bad-address", "this is no address of a database", hint="postgresql://user@host:5432/database")
+    return InputError("bad-address", "this is no address of a database", hint=ADDRESS_HINT)

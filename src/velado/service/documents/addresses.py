@@ -12,7 +12,7 @@ from velado.errors import InputError, suggest
 from velado.sentences import Sentence
 from velado.service.errors import Invalid
 from velado.service.settings import Settings
-from velado.tables.address import SERVERS, Address, scheme_of, with_table
+from velado.tables.address import ADDRESS_HINT, SERVERS, Address, scheme_of, with_table
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "postgresql": (
@@ -69,7 +69,7 @@ def check_reach(address: Address, settings: Settings) -> None:
     if local and not settings.local_sockets:
         raise Invalid(
             "local-socket", "connections name a host: sockets of the service's machine are not open to everybody",
-            hint="postgresql://user@host:5432/database; the setting 'local_sockets' opens them.", fields={"path": "address"},
+            hint="postgresql://HOST:5432/DATABASE; the setting 'local_sockets' opens them.", fields={"path": "address"},
         )  # fmt: skip
     if settings.database:
         own = Address.parse(without_password(settings.database))
@@ -118,4 +118,4 @@ def _nobody(engine: str) -> dict[str, str]:
 
 
 def _bad(message: Sentence) -> Invalid:
-    return Invalid("bad-address", message, hint="postgresql://user@host:5432/database", fields={"path": "address"})
+    return Invalid("bad-address", message, hint=ADDRESS_HINT, fields={"path": "address"})

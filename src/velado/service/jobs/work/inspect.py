@@ -10,6 +10,7 @@ from velado.errors import InputError
 from velado.questions.inspect import Inspection
 from velado.questions.suggest import Suggestion
 from velado.results import encoded
+from velado.service.documents.checking import FORMATS
 from velado.service.documents.opening import entered
 from velado.service.jobs import failures
 from velado.service.jobs.task import Work
@@ -74,4 +75,6 @@ def _suggestion(source: Source, inspection: Inspection, id: str | None, progress
 def _document(found: Suggestion, id: str | None) -> dict[str, Any]:
     missing = {"missing": list(found.source.missing)} if found.source.missing else {}
     data: dict[str, Any] = encoded(found.mapping({"source": id, **missing}, found.method))
-    return data
+    kind = None if found.source.path is None else found.source.kind_of_file
+    # Who sends Parquet wants Parquet back, types and all.
+    return {**data, "output": {"format": kind}} if kind in FORMATS[1:] else data

@@ -144,7 +144,8 @@ def download_data(call: Called, id: str, table: OneTable = None) -> Response:
         project = db.get_one(Project, release.project_id)
         bytes = _bytes(path)
         call.audit(db, "release.download", release.id, bytes=bytes, project=project.id)
-    name = f"{project.name}{f' {table}' if table else ''}.{place.get('format', 'csv')}"
+    # The original may lie where the release is saved, under the name that the project has from it.
+    name = f"{project.name}{f' {table}' if table else ''}_anonymous.{place.get('format', 'csv')}"
     return downloads.stream(path, name)
 
 
