@@ -116,6 +116,15 @@ def test_a_source_is_inspected_copied_and_a_project_is_suggested(hand: AtHand, d
     assert list(task.folder.iterdir()) == []
 
 
+@pytest.mark.unjudged  # the file of a source has no suffix
+@pytest.mark.parametrize(("name", "output"), [("people.csv", None), ("people.parquet", {"format": "parquet"})])
+def test_a_release_has_the_format_of_its_table(hand: AtHand, do: Any, name: str, output: Any) -> None:
+    _, found = do("inspect", source=hand.table(patients(), name))
+    document = found["suggestion"]["document"]
+    assert document.get("output") == output
+    check_document(document)
+
+
 def test_types_are_shown_as_their_canonical_texts(hand: AtHand, do: Any) -> None:
     table = pa.table(
         {"n": [1, None], "x": [0.5, 2.0], "b": [True, False], "t": pa.array([0, 10**15], pa.timestamp("us"))}

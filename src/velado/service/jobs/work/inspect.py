@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def perform(work: Work) -> dict[str, Any]:
             "rows": inspection.rows,
             "columns": columns,
             "profile": {**_profile(inspection), "source": thing.get("name", ""), "sheets": _sheets(source)},
-            "suggestion": _suggestion(source, inspection, task.source, follow("suggest")),
+            "suggestion": _suggestion(source, inspection, thing, task.source, follow("suggest")),
             "copied": bool(into),
         }
 
@@ -60,7 +61,9 @@ def _sheets(source: Source) -> list[str]:
     return sheets_of(source.path)
 
 
-def _suggestion(source: Source, inspection: Inspection, id: str | None, progress: Any) -> dict[str, Any]:
+def _suggestion(
+    source: Source, inspection: Inspection, thing: Mapping[str, Any], id: str | None, progress: Any
+) -> dict[str, Any]:
     """What `velado.suggest` says, and the document of a project that runs; or why there is none."""
     try:
         found = velado.suggest(source, progress, inspection=inspection, most_rows=TRIED)
@@ -69,12 +72,12 @@ def _suggestion(source: Source, inspection: Inspection, id: str | None, progress
     data: dict[str, Any] = as_json(found)
     for column, seen in zip(data["columns"], found.columns, strict=True):
         column["reasons"] = spoken(seen.reason)
-    return {**data, "document": _document(found, id)}
+    return {**data, "document": _document(found, id, str(thing.get("name", "")))}
 
 
-def _document(found: Suggestion, id: str | None) -> dict[str, Any]:
+def _document(found: Suggestion, id: str | None, name: str) -> dict[str, Any]:
     missing = {"missing": list(found.source.missing)} if found.source.missing else {}
     data: dict[str, Any] = encoded(found.mapping({"source": id, **missing}, found.method))
-    kind = None if found.source.path is None else found.source.kind_of_file
     # Who sends Parquet wants Parquet back, types and all.
+    kind = Path(name).suffix.lower().removeprefix(".")
     return {**data, "output": {"format": kind}} if kind in FORMATS[1:] else data
