@@ -17,6 +17,7 @@ import pytest
 import yaml
 from hypothesis import settings
 
+import parts
 from harness import watching
 from velado import cli
 from velado.cli import terminal
@@ -151,8 +152,18 @@ def main(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     return run
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    for name, meaning in parts.PARTS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest tests come first, so that at the end no worker waits for another that is still at one of them."""
+    """Every test is in a part. The longest come first, so that at the end no worker waits for another that is still at one."""
+    for item in items:
+        parts.mark(item)
+    if found := [*parts.wrong(items)]:
+        raise pytest.UsageError("\n".join(found))
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
