@@ -38,6 +38,13 @@ def mark(item: pytest.Item) -> None:
             item.add_marker("stores")
         else:
             item.add_marker(QUICK)
+    item.user_properties.append(("part", part_of(item)))
+
+
+def part_of(item: pytest.Item) -> str:
+    """The part that a test is in, for reports."""
+    marked = {one.name for one in item.iter_markers()}
+    return next((name for name in PARTS if name in marked), QUICK)
 
 
 def wrong(items: list[pytest.Item]) -> Iterator[str]:
