@@ -152,6 +152,12 @@ def main(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     return run
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--judge", action="store_true", help="The second judge is behind every run, whatever the test is marked with."
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     for name, meaning in parts.PARTS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
@@ -173,7 +179,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[Any]:
     """A test in which the second judge refused a release has failed, whatever else it found."""
-    watching.WATCH.away = item.get_closest_marker("unjudged") is not None
+    wanted = item.get_closest_marker("judged") is not None or item.config.getoption("--judge")
+    watching.WATCH.away = not wanted or item.get_closest_marker("unjudged") is not None
     try:
         result = yield
     finally:
@@ -197,5 +204,5 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     if tally:
         terminalreporter.write_line(
             f"second judge: {tally['judged']:,} releases judged, {tally['matched']:,} of them matched with their original "
-            f"records, {tally['skipped']:,} skipped (more than {watching.MOST_ROWS:,} rows, or unjudged)"
+            f"records, {tally['skipped']:,} skipped (more than {watching.MOST_ROWS:,} rows, or elsewhere)"
         )

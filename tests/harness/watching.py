@@ -1,4 +1,4 @@
-"""Put the second judge behind every run of every test: in this process, and after commands in processes of their own."""
+"""Put the second judge behind the runs of tests that are marked `judged`: in this process, and after commands of their own."""
 
 import json
 import os
@@ -33,7 +33,7 @@ class Watch:
     reasons: Counter[str] = field(default_factory=Counter)
     refusals: list[str] = field(default_factory=list)
     away: bool = False
-    """In tests of values that the judge cannot read as the engine does."""
+    """In tests that do not want the judge, and of values that it cannot read as the engine does."""
     last: Any = None
     """What the last run in this process returned."""
 
@@ -49,7 +49,6 @@ class Watch:
     def release(self, project: Any, release: Any) -> None:
         """Judge what a run in this process returned."""
         if self.away:
-            self.skip("unjudged")
             return
         if any(_elsewhere(one) for one in (project.tables or {"": project}).values()):
             self.skip("in a database or elsewhere")
