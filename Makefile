@@ -63,13 +63,13 @@ lint: $(DEV)
 # Kernels are compiled once, not by every worker of the tests.
 test: lint
 	$(BIN)/python -m velado.release.warm
-	$(PYTEST) -m quick --junitxml=$(TIMES)/quick.xml
+	$(PYTEST) -m quick --hypothesis-profile=quick --junitxml=$(TIMES)/quick.xml
 
 # Everything: what test has run, and the rest of every part in one go.
 test-all: test test-rest test-times
 
 test-rest: $(DEV)
-	$(PYTEST) -m 'not lint and not quick' --junitxml=$(TIMES)/rest.xml
+	$(PYTEST) -m 'not lint and (not quick or property)' --junitxml=$(TIMES)/rest.xml
 
 # What test and test-rest took when they last ran: each part, and the slowest tests.
 test-times: $(DEV)

@@ -28,7 +28,8 @@ watching.install()
 # Tests expect English, whatever the language of the machine.
 os.environ["VELADO_LANGUAGE"] = "en"
 
-# The same examples on every machine and in every run; `make torture` draws new ones.
+# The same examples on every machine and in every run, few of them in `make test`; `make torture` draws new ones.
+settings.register_profile("quick", derandomize=True, deadline=None, max_examples=8)
 settings.register_profile("same", derandomize=True, deadline=None, max_examples=25)
 settings.register_profile("torture", deadline=None, max_examples=500)
 settings.load_profile("torture" if os.environ.get("VELADO_TORTURE") else "same")
@@ -166,8 +167,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Every test is in a part. The longest come first, so that at the end no worker waits for another that is still at one."""
-    for item in items:
-        parts.mark(item)
+    parts.mark(items)
     if found := [*parts.wrong(items)]:
         raise pytest.UsageError("\n".join(found))
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)

@@ -1,12 +1,15 @@
 """The parts of the suite. Every test is in one: the one that it is marked with, or that its engine or store says, or `quick`.
 
 `make lint` runs the part `lint`, `make test` the part `quick`, `make test-all` all of them. A test of another part that is
-marked `quick` as well runs in `make test`, too, and is not run again by `make test-all`.
+marked `quick` as well runs in `make test`, too, and is not run again by `make test-all`. Of a test that is marked
+`matrix(n)` so many cases are quick, and the others thorough. Property tests draw few examples in `make test`, and run again
+with more in `make test-all`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -24,12 +27,36 @@ QUICK = "quick"
 ENGINES = ("postgresql", "mariadb", "spark")
 
 
-def mark(item: pytest.Item) -> None:
-    """Say which part a test is in."""
+def mark(items: Iterable[pytest.Item]) -> None:
+    """Say which part each test is in."""
+    matrices: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("matrix") is not None:
+            matrices[item.nodeid.partition("[")[0]].append(item)
+    for cases in matrices.values():
+        _mark_matrix(cases)
+    for item in items:
+        _mark(item)
+
+
+def _mark_matrix(cases: list[pytest.Item]) -> None:
+    """Cases along the diagonal are quick: as far from each other as can be, and not all in one row or column."""
+    marker = cases[0].get_closest_marker("matrix")
+    wanted = min(marker.args[0] if marker else 1, len(cases))
+    step = len(cases) // wanted
+    chosen = {i * len(cases) // wanted + i % step for i in range(wanted)}
+    for i, case in enumerate(cases):
+        if i not in chosen:
+            case.add_marker("thorough")
+
+
+def _mark(item: pytest.Item) -> None:
     parameters: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
     engine = getattr(parameters.get("engine"), "name", "")
     if engine in ENGINES:
         item.add_marker(engine)
+    if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+        item.add_marker("property")
     marked = {one.name for one in item.iter_markers()}
     if not marked & PARTS.keys():
         if marked & set(ENGINES):
