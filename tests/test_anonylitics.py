@@ -26,6 +26,8 @@ from velado.samples import caoba
 from velado.studies import anonylitics, anonylitics_memory, data_folder
 from velado.studies.comparison import Compared, Result
 
+pytestmark = pytest.mark.judged
+
 DATA = data_folder()
 needs_data = pytest.mark.skipif(
     not (DATA / "adult-uci" / "adult.csv").exists(), reason=f"the Adult data are not in {DATA} (set VELADO_DATA)"

@@ -35,6 +35,8 @@ from velado.tables import open_table
 from velado.tables.duckdb.stage import FileStage
 from velado.tables.duckdb.table import DuckDBTable
 
+pytestmark = pytest.mark.judged
+
 QUASI = ("age", "zip")
 COLUMNS = (
     Column("name", "identifier"),
@@ -106,6 +108,7 @@ def shown(table: pa.Table) -> list[tuple[Any, ...]]:
     return sorted((r["age"], r["zip"], r["ill"], r["ward"]) for r in table.to_pylist())
 
 
+@pytest.mark.matrix(8)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize(
     ("k", "l", "t"), [(3, 1, 1.0), (5, 1, 1.0), (4, 3, 1.0), (2, 2, 0.45)], ids=["k3", "k5", "k4l3", "k2l2t"]

@@ -170,6 +170,7 @@ def stages_of(steps: list[Step]) -> list[str]:
     return list(dict.fromkeys(step.stage for step in steps))
 
 
+@pytest.mark.matrix(6)
 @pytest.mark.parametrize("name", CALLS)
 def test_stages_come_in_order_and_the_share_never_goes_back(name: str, folder: Path) -> None:
     call, stages = CALLS[name]
@@ -182,6 +183,7 @@ def test_stages_come_in_order_and_the_share_never_goes_back(name: str, folder: P
     assert all(step.done <= step.total for step in steps if step.total is not None and step.done is not None)
 
 
+@pytest.mark.matrix(5)
 @pytest.mark.parametrize("name", CALLS)
 def test_cancelled_at_every_step_nothing_is_left(name: str, folder: Path) -> None:
     call, _ = CALLS[name]

@@ -21,6 +21,8 @@ from velado.methods import Fixed
 from velado.tables import Plan, Selection, Session, open_table
 from velado.tables.duckdb.table import DuckDBTable
 
+pytestmark = pytest.mark.judged
+
 
 def sheet(path: Path, **columns: list[Any]) -> Path:
     book = openpyxl.Workbook()

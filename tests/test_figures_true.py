@@ -30,6 +30,8 @@ from harness import watching
 from test_mondrian import in_parts
 from velado.report import report as reports
 
+pytestmark = pytest.mark.judged
+
 Cell = str | None
 Row = dict[str, Cell]
 TREE = {"north": ["Arua", "Gulu", "Lira"], "south": ["Kabale", "Masaka"], "west": ["Hoima"]}
@@ -422,6 +424,7 @@ def pages(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return seen
 
 
+@pytest.mark.matrix(4)
 @pytest.mark.parametrize(("name", "seed"), cases())
 def test_every_figure_is_a_plain_recount(name: str, seed: int, tmp_path: Path, main: Command, pages: list[Any]) -> None:
     made = make(name, seed, tmp_path, main)

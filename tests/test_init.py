@@ -14,6 +14,8 @@ from velado import Project, Source, inspect_table, run
 from velado.project.template import project_text
 from velado.questions.suggest import Suggestion, suggest
 
+pytestmark = pytest.mark.judged
+
 
 def written(table: Path) -> tuple[Suggestion, Path]:
     """The project file of a table, as the command writes it."""
@@ -25,6 +27,7 @@ def written(table: Path) -> tuple[Suggestion, Path]:
     return found, target
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("name", list(STRANGERS)[:: times(2, 1)])
 def test_a_strangers_table_is_safe_and_useful_at_once(name: str, tmp_path: Path) -> None:
     table = STRANGERS[name](tmp_path)

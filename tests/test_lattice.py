@@ -28,6 +28,8 @@ from velado.release.count import count_table
 from velado.schema import Schema
 from velado.tables import open_table
 
+pytestmark = pytest.mark.judged
+
 LIMITS = st.sampled_from([0.0, 0.05, 0.1, 0.3, 0.5, 1.0])
 MODELS = st.lists(model_strategy(), min_size=1, max_size=3)
 

@@ -17,6 +17,8 @@ from velado.frequency import Classes
 from velado.methods import METHODS, Samarati
 from velado.models import MODELS, EntropyDiversity, RecursiveDiversity, judge_classes
 
+pytestmark = pytest.mark.judged
+
 
 def one_class(values: list[str], **options: object) -> dict:
     table = pa.table({"q": ["same"] * len(values), "s": values})

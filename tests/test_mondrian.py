@@ -44,6 +44,8 @@ from velado.release import count_table
 from velado.schema import Schema
 from velado.tables import open_table
 
+pytestmark = pytest.mark.judged
+
 DATA = Path(os.environ.get("VELADO_DATA", Path(__file__).parent.parent.parent / "shared" / "data"))
 ADULT = DATA / "adult-uci" / "adult.csv"
 needs_data = pytest.mark.skipif(not ADULT.exists(), reason="the Adult data are not there (VELADO_DATA)")

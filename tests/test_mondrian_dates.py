@@ -15,6 +15,8 @@ from velado import Column, Hierarchy, KAnonymity, Mondrian, Output, Project, ano
 from velado.hierarchies import Cover, build
 from velado.methods.axes import Axis
 
+pytestmark = pytest.mark.judged
+
 FORMATS = {"%Y-%m-%d": r"\d{4}-\d\d", "%d/%m/%Y": r"\d\d/\d{4}", "%Y%m%d": r"\d{4}-\d\d"}
 
 
@@ -38,6 +40,7 @@ def released(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.matrix(6)
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("represent", ["interval", "mode", "mean"])

@@ -19,6 +19,8 @@ import velado
 from velado import Column, InputError, KAnonymity, Lattice, Mondrian, NoSolution, Output, Project, anonymize, run
 from velado.tables.sql.table import common_unit
 
+pytestmark = pytest.mark.judged
+
 AGE = Column("age", "quasi-identifier", hierarchy={"intervals": [10, 20]})
 ZIP = Column("zip", "quasi-identifier", hierarchy={"mask": "right"})
 WHO = Column("who", "identifier", operation={"pseudonymize": {"key": "env:VELADO_TEST_KEY"}})

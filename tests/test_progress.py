@@ -314,6 +314,7 @@ def some(steps: int, cap: int) -> list[int]:
     return sorted({int(x) for x in np.linspace(1, steps, min(steps, cap)).round()})
 
 
+@pytest.mark.matrix(6)
 @pytest.mark.parametrize("name", CALLS)
 def test_shares_and_cancelling_at_every_step(name: str, tmp_path: Path) -> None:
     whole = tmp_path / "whole"
@@ -477,6 +478,7 @@ LONG: dict[str, Callable[[], Callable[[Progress], Any]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.matrix(4)
 @pytest.mark.parametrize("name", LONG)
 def test_cancelling_in_the_middle_of_long_work(name: str) -> None:
     call = LONG[name]()

@@ -19,6 +19,8 @@ from velado import Column, DistinctDiversity, InputError, KAnonymity, Project, a
 from velado.evaluation.exposure import Exposure, association
 from velado.methods import Fixed
 
+pytestmark = pytest.mark.judged
+
 QUASI = {"age": {"role": "quasi-identifier", "hierarchy": {"intervals": [10, 20]}}, "sex": "quasi-identifier"}
 
 

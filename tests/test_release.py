@@ -38,6 +38,8 @@ from velado.release.manifest import made_from
 from velado.tables import Plan, Selection, open_table
 from velado.tables.duckdb.table import DuckDBTable
 
+pytestmark = pytest.mark.judged
+
 HIERARCHIES = {"age": {"intervals": [5, 10, 20]}, "zip": {"mask": "right"}, "sex": None}
 QUASI = list(HIERARCHIES)
 COLUMNS = [

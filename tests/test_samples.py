@@ -7,6 +7,8 @@ import pytest
 from velado.samples import DIAGNOSES, covid_ceara, hospital
 from velado.samples.ceara import cpf_is_valid
 
+pytestmark = pytest.mark.judged
+
 SAMPLES = [hospital, covid_ceara]
 COLUMNS = {
     hospital: [

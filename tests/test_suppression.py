@@ -25,6 +25,8 @@ from velado.parameters import records_of
 from velado.project import Project
 from velado.report.chapters.subject import limit_in_words
 
+pytestmark = pytest.mark.judged
+
 
 def found(frequency: FrequencyTable, name: str, limit: Any, given: dict[str, Any]) -> Any:
     try:

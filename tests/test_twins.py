@@ -38,6 +38,8 @@ from velado import (
 from velado.methods import Fixed
 from velado.twins import Twins, folded
 
+pytestmark = pytest.mark.judged
+
 TWINS = {
     "case": ["HIV", "hiv", "Hiv"],
     "outer blanks": ["HIV", "HIV ", " HIV", "HIV\t", "HIV\N{NO-BREAK SPACE}"],

@@ -29,6 +29,8 @@ from velado.release.manifest import made_from
 from velado.release.population import read_population
 from velado.schema import Schema
 
+pytestmark = pytest.mark.judged
+
 LIMITS = st.sampled_from([0.0, 0.1, 0.3, 0.5, 1.0])
 RISKS = st.sampled_from([0.1, 0.2, 0.25, 1 / 3, 0.4, 0.5, 0.75, 1.0])
 

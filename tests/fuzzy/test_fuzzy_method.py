@@ -24,6 +24,8 @@ from velado.models import FuzzyCloseness, FuzzyDiversity, QAnonymity
 from velado.tables import open_table
 from velado.tables.duckdb.table import DuckDBTable
 
+pytestmark = pytest.mark.judged
+
 QI = ("a", "b")
 COLUMNS = [
     Column("a", "quasi-identifier"),
