@@ -69,7 +69,7 @@ test: lint
 test-all: test test-rest test-times
 
 test-rest: $(DEV)
-	$(PYTEST) -m 'not lint and (not quick or property)' --junitxml=$(TIMES)/rest.xml
+	$(PYTEST) -m 'not lint and (not quick or property)' --judge --junitxml=$(TIMES)/rest.xml
 
 # What test and test-rest took when they last ran: each part, and the slowest tests.
 test-times: $(DEV)
