@@ -15,10 +15,9 @@ from pathlib import Path
 from string import Formatter
 from typing import Any, TypeGuard
 
-import velado
+import source_code
 from velado.sentences import translations, wordless
 
-ROOT = Path(velado.__file__).parent
 FIRST = {"Sentence", "Help", "say", "told", "spoken", "table", "Number", "Choice", "ChoiceByColumn", "ColumnName", "Levels", "Weights", "Lists",
          "Word", "Span", "Substitutes", "KeyPlace", "Size", "Condition"}  # fmt: skip
 """Calls whose first argument is a sentence."""
@@ -52,19 +51,20 @@ def sentences(*rooms: str) -> Iterator[tuple[str, str]]:
                 yield place, found.value
 
 
-def page_sentences() -> Iterator[tuple[str, str]]:
+@cache
+def page_sentences() -> list[tuple[str, str]]:
     """Place and template of every sentence in the templates of pages: the first argument of ``_``."""
     from jinja2 import nodes
 
     from velado.studio.visit import templates
 
-    environment = templates()
+    environment, found = templates(), []
     for name in environment.list_templates():
         source, _, _ = environment.loader.get_source(environment, name)  # type: ignore[union-attr]
         for call in environment.parse(source).find_all(nodes.Call):
             if isinstance(call.node, nodes.Name) and call.node.name == "_" and call.args:
-                for found in _constants(call.args[0]):
-                    yield f"{name}:{call.lineno}", found
+                found += [(f"{name}:{call.lineno}", text) for text in _constants(call.args[0])]
+    return found
 
 
 def _constants(node: Any) -> Iterator[str]:
@@ -101,7 +101,7 @@ def untranslatable(*rooms: str) -> Iterator[str]:
             if isinstance(found, (ast.JoinedStr, ast.BinOp)) or glued:
                 yield place
     for inner, tree in _trees(rooms):
-        for node in ast.walk(tree):
+        for node in source_code.nodes(tree):
             if isinstance(node, ast.JoinedStr) and _english(node) and inner.parts[0] not in QUOTING:
                 yield f"{inner}:{node.lineno}"
 
@@ -109,7 +109,7 @@ def untranslatable(*rooms: str) -> Iterator[str]:
 def unspoken(*rooms: str) -> Iterator[str]:
     """Places of the command line where English words are printed in every language."""
     for file, tree in _trees(rooms):
-        for node in ast.walk(tree):
+        for node in source_code.nodes(tree):
             if file.parts[0] == "cli" and isinstance(node, ast.Call) and _name(node) in CELLS:
                 given = [*node.args, *(k.value for k in node.keywords if k.arg in WORDS)]
                 for text in (found for argument in given for found in _parts(argument)):
@@ -120,7 +120,7 @@ def unspoken(*rooms: str) -> Iterator[str]:
 def misfilled(*rooms: str) -> Iterator[str]:
     """Places where a sentence does not get what its places ask for, or gets more."""
     for inner, tree in _trees(rooms):
-        for node in ast.walk(tree):
+        for node in source_code.nodes(tree):
             if not isinstance(node, ast.Call) or _name(node) != "Sentence" or not node.args:
                 continue
             template, given = node.args[0], {k.arg for k in node.keywords}
@@ -132,9 +132,9 @@ def misfilled(*rooms: str) -> Iterator[str]:
 
 def written() -> set[str]:
     """Every text that stands in the code, lines of help in one, and the names of arguments."""
-    nodes = [node for tree in _all_trees().values() for node in ast.walk(tree)]
-    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    names = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    found = [node for tree in source_code.trees().values() for node in source_code.nodes(tree)]
+    texts = {node.value for node in found if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    names = {node.arg for node in found if isinstance(node, ast.arg)}
     return texts | {" ".join(text.split()) for text in texts} | names | {text for _, text in page_sentences()}
 
 
@@ -167,14 +167,8 @@ def _parts(node: ast.expr) -> Iterator[ast.expr]:
         yield node
 
 
-@cache
-def _all_trees() -> dict[Path, ast.Module]:
-    files = sorted(ROOT.rglob("*.py"))
-    return {file.relative_to(ROOT): ast.parse(file.read_text(encoding="utf-8")) for file in files}
-
-
 def _trees(rooms: tuple[str, ...]) -> Iterator[tuple[Path, ast.Module]]:
-    for inner, tree in _all_trees().items():
+    for inner, tree in source_code.trees().items():
         if not {"kernels", "sentences.py"} & set(inner.parts) and (not rooms or inner.parts[0] in rooms):
             yield inner, tree
 
@@ -185,7 +179,7 @@ def _name(call: ast.Call) -> str:
 
 def _nodes(rooms: tuple[str, ...]) -> Iterator[tuple[str, ast.expr]]:
     for inner, tree in _trees(rooms):
-        for node in ast.walk(tree):
+        for node in source_code.nodes(tree):
             if inner.parts[0] == "cli" and node in tree.body and _is_command(node):
                 # What a command does is its help.
                 yield f"{inner}:{node.lineno}", ast.Constant(ast.get_docstring(node))

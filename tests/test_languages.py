@@ -1,5 +1,6 @@
 """Three languages: no sentence is missing, none is stale, none is put together from pieces; and the language is chosen."""
 
+import ast
 import copy
 import json
 import pickle
@@ -18,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sentences as code
+import source_code
 import velado
 from conftest import VELADO, Command
 from test_bad_input import BAD_HIERARCHY_FILES, BAD_PROJECTS, BAD_TABLES, QI
@@ -42,7 +44,6 @@ from velado.questions.suggest import suggest as suggest_columns
 from velado.sentences import PLACE, Sentence, into, joined, localized, translated, translations, wordless
 from velado.tables import Source
 
-ROOMS = sorted({place.relative_to(code.ROOT).parts[0] for place in code.ROOT.rglob("*.py")} - {"kernels"})
 LISTS = sorted(Path(str(files("velado.i18n"))).joinpath("sentences").glob("*.yaml"))
 OTHERS = [language for language in LANGUAGES if language != "en"]
 BY_PYTHON = {"True", "False"}
@@ -56,21 +57,22 @@ STOP_WORDS = re.compile(
 # The lists
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_every_sentence_of_the_code_is_translated(room: str) -> None:
-    assert list(code.untranslated(room)) == []
+@pytest.mark.lint
+def test_every_sentence_of_the_code_is_translated() -> None:
+    assert list(code.untranslated()) == []
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_no_sentence_is_put_together_from_pieces(room: str) -> None:
-    assert sorted({*code.untranslatable(room), *code.unspoken(room)}) == []
+@pytest.mark.lint
+def test_no_sentence_is_put_together_from_pieces() -> None:
+    assert sorted({*code.untranslatable(), *code.unspoken()}) == []
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_every_place_is_filled(room: str) -> None:
-    assert list(code.misfilled(room)) == []
+@pytest.mark.lint
+def test_every_place_is_filled() -> None:
+    assert list(code.misfilled()) == []
 
 
+@pytest.mark.lint
 def test_the_code_has_sentences() -> None:
     """The search itself finds what it is for."""
     found = {template for _, template in code.sentences()}
@@ -78,63 +80,81 @@ def test_the_code_has_sentences() -> None:
     assert {"the file is empty", "no role is given for: {columns}", "velado run PROJECT writes it."} <= found
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
+@pytest.mark.lint
+def test_what_is_not_translated_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = ast.parse("Sentence('the file is empty')\nSentence('nobody wrote this')")
+    monkeypatch.setattr(source_code, "trees", lambda: {Path("tables/x.py"): tree})
+    assert list(code.untranslated("tables")) == [("tables/x.py:2", "nobody wrote this")]
+
+
+@pytest.mark.lint
+def test_pieces_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    statements = (
         "raise InputError('a', f'there is no {x}')",
         "raise InputError('a', 'there is no ' + x)",
         "raise InputError('a', 'b', hint='Choose ' + ', '.join(x))",
         "message = f'{x} is wrong'",
         "return f'the column {x} is wrong'",
-    ],
-)
-def test_pieces_are_found(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    tree = code.ast.parse(f"def f(x):\n    {statement}")
-    monkeypatch.setattr(code, "_all_trees", lambda: {Path("tables/x.py"): tree})
-    assert {*code.untranslatable()} == {"tables/x.py:2"}
+    )
+    tree = ast.parse("def f(x):\n    " + "\n    ".join(statements))
+    monkeypatch.setattr(source_code, "trees", lambda: {Path("tables/x.py"): tree})
+    assert {*code.untranslatable()} == {f"tables/x.py:{line}" for line, _ in enumerate(statements, start=2)}
 
 
+@pytest.mark.lint
 def test_unfilled_places_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    tree = code.ast.parse("Sentence('a {b} {{c}}', b=1)\nSentence('a {b}', c=1)\nSentence('{literal: braces}')")
-    monkeypatch.setattr(code, "_all_trees", lambda: {Path("tables/x.py"): tree})
+    tree = ast.parse("Sentence('a {b} {{c}}', b=1)\nSentence('a {b}', c=1)\nSentence('{literal: braces}')")
+    monkeypatch.setattr(source_code, "trees", lambda: {Path("tables/x.py"): tree})
     assert list(code.misfilled()) == ["tables/x.py:2"]
 
 
-@pytest.mark.parametrize("language", OTHERS)
-def test_the_same_places_in_every_language(language: str) -> None:
+@pytest.mark.lint
+def test_the_same_places_in_every_language() -> None:
     """Names, conversions and formats; and what is in braces without being a place, such as parts of a project file."""
-    texts = {template: texts.get(language, "") for template, texts in translations().items()}
-    assert [template for template, text in texts.items() if not text.strip()] == []
-    places = {template: (set(PLACE.findall(template)), set(PLACE.findall(text))) for template, text in texts.items()}
-    assert {template: found for template, found in places.items() if found[0] != found[1]} == {}
+    pairs = [(t, language, texts.get(language, "")) for t, texts in translations().items() for language in OTHERS]
+    wrong = [
+        f"{language}: {template!r}"
+        for template, language, text in pairs
+        if not text.strip() or set(PLACE.findall(template)) != set(PLACE.findall(text))
+    ]
+    assert wrong == []
 
 
+@pytest.mark.lint
 def test_no_sentence_is_stale() -> None:
     assert sorted(set(translations()) - code.written() - BY_PYTHON) == []
 
 
+@pytest.mark.lint
 def test_every_sentence_stands_in_one_list_once() -> None:
     found: dict[str, list[str]] = {}
     for path in LISTS:
-        root = yaml.compose(path.read_text(encoding="utf-8"))
+        root = yaml.compose(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
         for key, _ in root.value if root is not None else ():
             found.setdefault(key.value, []).append(path.name)
     assert {key: names for key, names in found.items() if len(names) > 1} == {}
 
 
-@pytest.mark.parametrize("language", OTHERS)
-def test_no_english_is_left_in_the_lists(language: str) -> None:
+@pytest.mark.lint
+def test_no_english_is_left_in_the_lists() -> None:
     """Beside what stands in quotes or braces, and words of the program."""
-    left = {}
-    for template, texts in translations().items():
-        words = {w.lower() for w in STOP_WORDS.findall(_plain(texts[language]))} - NATIVE[language]
-        if words and texts[language] != template:
-            left[template] = words
-    assert left == {}
+    pairs = [(t, language, texts[language]) for t, texts in translations().items() for language in OTHERS]
+    left = [(language, text) for t, language, text in pairs if text != t and english_words(text, language)]
+    assert left == []
+
+
+@pytest.mark.lint
+def test_english_that_is_left_is_found() -> None:
+    assert english_words("la línea {line} is 'the header'", "es") == {"is"}
 
 
 NATIVE = {"es": {"has"}, "pt": set[str]()}
 """Words that look English and are not."""
+
+
+def english_words(text: str, language: str) -> set[str]:
+    """The English words beside what is quoted."""
+    return {w.lower() for w in STOP_WORDS.findall(_plain(text))} - NATIVE[language]
 
 
 def _plain(text: str) -> str:
@@ -391,8 +411,7 @@ BAD_COLUMNS: dict[str, dict[str, Any]] = {
 
 def check_spoken(text: str, language: str) -> None:
     """No English beside what is quoted."""
-    words = {w.lower() for w in STOP_WORDS.findall(_plain(text))} - NATIVE[language]
-    assert not words, text
+    assert not english_words(text, language), text
 
 
 @pytest.fixture
@@ -506,6 +525,7 @@ def test_inspect_says_its_reasons_in_the_language(language: str, write_project, 
     check_spoken(ended.out, language)
 
 
+@pytest.mark.lint
 def test_formats_of_the_lists_are_those_of_python() -> None:
     """Whatever has places can be filled."""
     for template, texts in translations().items():

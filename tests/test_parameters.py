@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator as Validator
 
+from looping import failures
 from velado.appointments.planners.registry import PLANNERS
 from velado.methods import METHODS
 from velado.models import MODELS
@@ -109,39 +110,46 @@ def test_the_schema_accepts_what_has_no_problem(parameter: Parameter, value: Any
     assert accepted == good or (backwards(parameter, value) and accepted and not good)
 
 
+@pytest.mark.lint
 def test_every_kind_of_parameter_is_held_against_its_schema() -> None:
     declared = {type(p) for kind in KINDS for p in kind.parameters.values()}
     assert declared <= {type(p) for p in PARAMETERS}
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda k: k.name)
-def test_a_declared_class_describes_itself(kind: Any) -> None:
-    schema = schema_of(kind)
-    Validator.check_schema(schema)
-    assert json.loads(json.dumps(schema)) == schema
-    assert list(schema["properties"]) == list(kind.parameters)
-    for name, described in schema["properties"].items():
-        assert described["description"] == kind.parameters[name].help
-        assert described.get("x-expert", False) == kind.parameters[name].expert
-        # What has a default may be left out, and the default is one of the values.
-        assert ("default" in described) == (name not in schema["required"])
-        if "default" in described:
-            Validator(described).validate(described["default"])
-        else:
-            assert not described.get("x-expert"), "a form must show what has no default"
-    unknown = {"no-such-parameter": 1}
-    assert not Validator(schema).is_valid(unknown)
+@pytest.mark.lint
+def test_a_declared_class_describes_itself() -> None:
+    def check(kind: Any) -> None:
+        schema = schema_of(kind)
+        Validator.check_schema(schema)
+        assert json.loads(json.dumps(schema)) == schema
+        assert list(schema["properties"]) == list(kind.parameters)
+        assert not Validator(schema).is_valid({"no-such-parameter": 1})
+        for name, described in schema["properties"].items():
+            assert described["description"] == kind.parameters[name].help
+            assert described.get("x-expert", False) == kind.parameters[name].expert
+            # What has a default may be left out, and the default is one of the values.
+            assert ("default" in described) == (name not in schema["required"])
+            if "default" in described:
+                Validator(described).validate(described["default"])
+            else:
+                assert not described.get("x-expert"), "a form must show what has no default"
+
+    assert failures(check, [(kind,) for kind in KINDS]) == []
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda k: k.name)
-@pytest.mark.parametrize("language", ["es", "pt"])
-def test_meanings_and_units_are_translated(kind: Any, language: str) -> None:
-    for name, parameter in kind.parameters.items():
-        described = schema_of(kind, language)["properties"][name]
-        assert described["description"] == translations()[parameter.help][language]
-        assert not parameter.unit or described["x-unit"] == translations()[parameter.unit][language]
+@pytest.mark.lint
+def test_meanings_and_units_are_translated() -> None:
+    def check(kind: Any, language: str) -> None:
+        schema = schema_of(kind, language)
+        for name, parameter in kind.parameters.items():
+            described = schema["properties"][name]
+            assert described["description"] == translations()[parameter.help][language]
+            assert not parameter.unit or described["x-unit"] == translations()[parameter.unit][language]
+
+    assert failures(check, [(kind, language) for kind in KINDS for language in ("es", "pt")]) == []
 
 
+@pytest.mark.lint
 def test_problems_are_sentences_in_every_language() -> None:
     for parameter in PARAMETERS:
         problem = parameter.problem(object())
