@@ -36,17 +36,6 @@ def test_the_first_screen_has_the_commands_in_blocks_of_their_own() -> None:
 
 
 @pytest.mark.lint
-def test_every_target_that_is_named_exists() -> None:
-    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
-    text = (ROOT / "Makefile").read_text(encoding="utf-8")
-    targets = {name for line in re.findall(r"^([a-z][a-z -]*):", text, re.MULTILINE) for name in line.split()}
-    named = {
-        (page.name, t) for page in pages for t in re.findall(r"(?:^|`)make ([a-z-]+)", page.read_text(encoding="utf-8"))
-    }
-    assert sorted((page, target) for page, target in named if target not in targets) == []
-
-
-@pytest.mark.lint
 @pytest.mark.parametrize(
     ("target", "what"), [("demo", "."), ("anonymize", "."), ("studio", ".[studio]"), ("test", ".[dev]")]
 )
