@@ -48,6 +48,7 @@ def figures(result: Result, configuration: str) -> dict[str, Compared]:
     return found
 
 
+@pytest.mark.thorough
 @needs_data
 def test_table_5(result: Result) -> None:
     table = figures(result, "table 5, Adult")

@@ -635,6 +635,7 @@ def test_a_failure_leaves_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch,
     assert there(folder) == before
 
 
+@pytest.mark.faults
 def test_a_kill_leaves_nothing_that_has_a_name(folder: Path, environment: dict[str, str]) -> None:
     before = there(folder)
     code = (

@@ -128,6 +128,7 @@ def salaries(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_table_17_of_ubb(salaries: Path, shell: Command) -> None:
     asked = ("check", salaries.name, "--qi", "age,zip", "--sensitive", "salary", "--classes")
     rows = shell(*asked, "--json").json["class_figures"]

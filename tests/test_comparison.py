@@ -41,6 +41,7 @@ def project(*models: Any, **changes: Any) -> Project:
     return Project(AGES, COLUMNS, models or (KAnonymity(2),), **changes)
 
 
+@pytest.mark.thorough
 @settings(max_examples=times(25), deadline=None)
 @given(
     table=small_tables(),

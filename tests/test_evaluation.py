@@ -132,6 +132,7 @@ def test_evaluate_agrees_with_the_run(data: Small, models: list[dict], limit: fl
     assert given_hierarchies.after.k == release.evaluation.class_size["min"]
 
 
+@pytest.mark.thorough
 @settings(max_examples=15, deadline=None, derandomize=True, phases=[Phase.generate])
 @given(data=small_tables(), limit=st.sampled_from([0.1, 0.5]), suppressed=st.sampled_from(["drop", "star"]))
 def test_evaluate_agrees_with_the_run_where_values_are_missing(data: Small, limit: float, suppressed: str) -> None:
@@ -145,6 +146,7 @@ def test_evaluate_agrees_with_the_run_where_values_are_missing(data: Small, limi
     same_evaluation(velado.evaluate(holed.arrow(), release.table, project=project), release.evaluation, models=True)
 
 
+@pytest.mark.matrix(3)
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "xlsx"])
 @pytest.mark.parametrize("suppressed", ["drop", "star"])
 def test_evaluate_reads_what_a_project_wrote(
@@ -1049,6 +1051,7 @@ def lessons() -> tuple[pa.Table, pa.Table]:
     return data, one(job=["*"] * 240, age=["*"] * 240, pay=pay)
 
 
+@pytest.mark.thorough
 def test_a_column_is_learned_from_the_original_and_not_from_stars(lessons: tuple[pa.Table, pa.Table]) -> None:
     data, hidden = lessons
     found = velado.evaluate(data, hidden, ["job", "age"], target="pay", measures=[]).learning
@@ -1064,6 +1067,7 @@ def test_a_column_is_learned_from_the_original_and_not_from_stars(lessons: tuple
         assert found.released[name].auc == pytest.approx(0.5)
 
 
+@pytest.mark.thorough
 def test_learning_is_the_same_for_the_same_seed(lessons: tuple[pa.Table, pa.Table]) -> None:
     data, _ = lessons
     release = data.select(["job", "age"])
@@ -1078,6 +1082,7 @@ def test_learning_is_the_same_for_the_same_seed(lessons: tuple[pa.Table, pa.Tabl
     assert 0.3 < first.original["random forest"].accuracy < 0.7
 
 
+@pytest.mark.thorough
 def test_learning_with_suppressed_records_tests_on_everybody(lessons: tuple[pa.Table, pa.Table]) -> None:
     """All judges are suppressed: a model of the rest cannot know that judges are paid well."""
     data, _ = lessons

@@ -88,6 +88,7 @@ SINGLE: dict[str, Any] = {
 }
 
 
+@pytest.mark.matrix(8)
 @pytest.mark.parametrize("kind", SINGLE)
 @pytest.mark.parametrize("role", ["quasi-identifier", "sensitive", "insensitive"])
 def test_every_kind_is_counted_as_it_is_written(kind: str, role: str, tmp_path: Path) -> None:
