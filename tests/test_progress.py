@@ -352,6 +352,7 @@ def released(write_project: Callable[..., Path], main: Command) -> Path:
     return project
 
 
+@pytest.mark.thorough
 def test_the_report(released: Path, tmp_path: Path) -> None:
     for formats, grid in ((("html", "pdf", "xlsx"), None), (("html",), {"k": [2, 5]})):
 
@@ -399,6 +400,7 @@ WHOLE = ("unilab", "ucm")
 """Studies that are quick enough to be followed to their end; the others are only cancelled at their first steps."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", STUDIES)
 def test_studies(name: str, tmp_path: Path) -> None:
     if name in ("oviedo", "ubb", "anonylitics") and not DATA.exists():
