@@ -9,18 +9,28 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session as Db
+
+    from velado.service.service import Service
+    from velado.service.store.tables import User
 
 VELADO = Path(sys.executable).with_name("velado")
-WAIT = 60
+COPYING = Path(__file__).with_name("studio_worker.py")
+WAIT = 180
+"""Seconds until something that must happen has happened, however busy the machine is."""
 
 
 class Studio:
-    """Processes of one service. ``settings`` are its settings by name."""
+    """Processes of one service. ``settings`` are its settings by name; jobs of ``copying`` workers are there at once."""
 
-    def __init__(self, folder: Path, **settings: Any) -> None:
+    def __init__(self, folder: Path, *, copying: bool = False, **settings: Any) -> None:
         self.folder = folder
+        self.worker = [sys.executable, COPYING] if copying else [VELADO, "studio", "worker"]
         given = {"folder": folder, "lease_seconds": 4, **settings}
         told = {f"VELADO_STUDIO_{name.upper()}": str(value) for name, value in given.items()}
         self.environment = {**os.environ, **told, "VELADO_LANGUAGE": "en"}
@@ -45,36 +55,47 @@ class Studio:
         """Start one more worker."""
         with open(self.log, "a") as log:
             worker = subprocess.Popen(
-                [VELADO, "studio", "worker"],
-                env=self.environment,
-                stdout=log,
-                stderr=log,
-                text=True,
-                start_new_session=True,
+                self.worker, env=self.environment, stdout=log, stderr=log, text=True, start_new_session=True
             )
         self.workers.append(worker)
         return worker
 
-    def user(self, name: str, *roles: str, scopes: tuple[str, ...] = ()) -> str:
-        """A new user; a token of theirs with these scopes, or with all."""
-        from velado.service.accounts import tokens
-        from velado.service.permissions import SCOPES
+    @cached_property
+    def service(self) -> Service:
+        """The service as its own processes see it."""
         from velado.service.service import Service
         from velado.service.settings import load
-        from velado.service.store.tables import User
 
-        service = Service.open(load(environment=self.environment))
-        with service.store.writing() as db:
-            user = User(name=name, roles=list(roles))
-            db.add(user)
-            db.flush()
-            _, text = tokens.make(db, user, "test", scopes or tuple(SCOPES), 1)
-        service.close()
-        return text
+        return Service.open(load(environment=self.environment))
+
+    def user(self, name: str, *roles: str, scopes: tuple[str, ...] = ()) -> str:
+        """A user, who is made if there is none; a new token of theirs with these scopes, or with all."""
+        from velado.service.accounts import tokens
+        from velado.service.permissions import SCOPES
+
+        with self.service.store.writing() as db:
+            return tokens.make(db, _user(db, name, roles), "test", scopes or tuple(SCOPES), 1)[1]
+
+    def cookies(self, name: str, *roles: str) -> dict[str, str]:
+        """What the browser of a user has who has signed in, and who is made if there is none."""
+        from velado.service.accounts import sessions
+        from velado.service.web.call import cookie_name
+
+        with self.service.store.writing() as db:
+            return {cookie_name(self.service.settings): sessions.open_session(db, _user(db, name, roles)).cookie}
+
+    def link(self, name: str, *roles: str) -> str:
+        """An address that signs a user in, who is made if there is none."""
+        from velado.service.accounts.links import make_link
+
+        with self.service.store.writing() as db:
+            return f"{self.address}/link/{make_link(db, _user(db, name, roles))}"
 
     def stop(self) -> None:
         """End everything in good order."""
         running = [p for p in (*self.workers, self.web) if p is not None and p.poll() is None]
+        if "service" in vars(self):
+            self.service.close()
         for process in running:
             process.send_signal(signal.SIGTERM)
         for process in running:
@@ -82,6 +103,12 @@ class Studio:
                 process.wait(WAIT)
             except subprocess.TimeoutExpired:
                 process.kill()
+
+
+def _user(db: Db, name: str, roles: tuple[str, ...]) -> User:
+    from velado.service.accounts import users
+
+    return users.find(db, name) or users.create(db, name, roles or ("steward",))
 
 
 @contextmanager

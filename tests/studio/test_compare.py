@@ -135,6 +135,7 @@ def test_settings_side_by_side_are_those_of_the_product(
     ]}  # fmt: skip
 
 
+@pytest.mark.quick
 def test_the_best_k_is_marked_on_its_curve(
     look: Callable[..., Any], studio: Studio, api: Any, own: dict[str, Any]
 ) -> None:
@@ -235,7 +236,7 @@ def test_who_may_not_see_records_compares_without_adopting(
         "columns": {**{n: {**c, "hierarchy": {"intervals": [10, 20, 100]}} for n, c in COLUMNS.items()}, "ill": "sensitive"},
     }  # fmt: skip
     api.put(f"/projects/{own['id']}", {"document": lattice}, version=1)
-    browsing.link(studio, "nora", "steward")
+    studio.user("nora", "steward")
     api.put(f"/projects/{own['id']}/members", {"user": "nora", "role": "analyst"})
     page = look("nora", language="es")
     page.goto(f"{studio.address}/projects/{own['id']}/compare")
@@ -250,7 +251,7 @@ def test_who_may_not_see_records_compares_without_adopting(
         assert (cells[4] == "menos de 3") == (cells[3] == "–") == blurred
     assert page.get_by_role("button", name="Adoptar").count() == 0
     assert page.locator("#axis").count() == 0
-    browsing.link(studio, "rita", "steward")
+    studio.user("rita", "steward")
     api.put(f"/projects/{own['id']}/members", {"user": "rita", "role": "reader"})
     page = look("rita")
     assert page.goto(f"{studio.address}/projects/{own['id']}/compare").status == 200

@@ -69,7 +69,7 @@ def opened(page: Any, studio: Studio, explored: Explored, query: str = "") -> An
 def chosen(page: Any, levels: str) -> None:
     """The node is the one that the page is about."""
     page.wait_for_function(f"() => {LATTICE}.dataset.node === '{levels}'")
-    assert page.inner_text("#node-title .vector") == levels
+    page.locator("#node-title .vector").get_by_text(levels, exact=True).wait_for()
 
 
 def test_a_project_without_a_lattice_is_explored_all_the_same(
@@ -116,7 +116,7 @@ def test_keys_walk_along_the_edges(page: Any, explored: Explored) -> None:
         ("ArrowDown", "1,0,0,0"), ("3", "1,0,0,0"), ("ArrowUp", "1,0,1,0"), ("End", text_of(top)), ("ArrowUp", text_of(top)),
     ):  # fmt: skip
         page.keyboard.press(key)
-        assert told.inner_text().startswith(f"{levels}: "), key
+        until(lambda levels=levels: told.inner_text().startswith(f"{levels}: "))
     (node,) = explored.nodes(levels=text_of(top))
     for said in ("satisfying", f"Classes: {node['classes']};", f"Up and down move {explored.head['columns'][2]}."):
         assert said in told.inner_text()
@@ -177,6 +177,7 @@ def test_filters_hold_for_picture_and_list(page: Any, explored: Explored) -> Non
     assert plain.partition('id="nodes"')[2].count('aria-label="Pin ') == 1
 
 
+@pytest.mark.quick
 def test_a_node_is_opened_in_the_picture_and_released(page: Any, explored: Explored) -> None:
     node = next(
         n
@@ -259,7 +260,6 @@ def test_an_analyst_sees_no_small_counts_and_releases_nothing(
     page.keyboard.press("Home")
     assert "fewer than 3" in page.inner_text("#lattice-told")
     assert browsing.axe(page) == []
-    page.context.close()
     # Who may not see results at all sees that.
     page = look("rui", "steward")
     explored.api.put(f"/projects/{explored.project}/members", {"user": "rui", "role": "reader"})
@@ -277,7 +277,6 @@ def test_the_picture_is_drawn_in_light_and_dark(look: Callable[..., Any], studio
         answer = page.request.get(studio.address + module.replace("lattice.js", "lattice_picture.js"))
         assert "immutable" in answer.headers["cache-control"]
         seen.append({colour for colour, often in page.evaluate(COLOURS) if often > 20})
-        page.context.close()
     assert all(seen)
     assert seen[0] != seen[1]
 

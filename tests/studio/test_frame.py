@@ -90,22 +90,13 @@ def test_forms_and_addresses() -> None:
 # With a browser
 
 
-def _people(studio: Studio) -> None:
+@pytest.mark.quick
+def test_signing_in_leads_where_one_wanted_to_go(look: Callable[..., Any], studio: Studio) -> None:
     from velado.service.accounts import users
-    from velado.service.service import Service
-    from velado.service.settings import load
 
-    service = Service.open(load(environment=studio.environment))
-    with service.store.writing() as db:
-        if users.find(db, "berta") is None:
-            users.create(db, "berta", ("steward",), password=PASSWORD)
-    service.close()
-
-
-def test_signing_in_leads_where_one_wanted_to_go(chromium: Any, studio: Studio) -> None:
-    _people(studio)
-    page = chromium.new_context(locale="es").new_page()
-    watch = browsing.Watch(page, studio.address)
+    with studio.service.store.writing() as db:
+        users.create(db, "berta", ("steward",), password=PASSWORD)
+    page = look("", language="es")
     page.goto(f"{studio.address}/projects?after=x")
     assert page.url.startswith(f"{studio.address}/sign-in?next=")
     assert page.locator("h1").inner_text() == "Iniciar sesión"
@@ -124,11 +115,11 @@ def test_signing_in_leads_where_one_wanted_to_go(chromium: Any, studio: Studio) 
     page.wait_for_url(f"{studio.address}/sign-in")
     page.goto(f"{studio.address}/projects")
     assert "/sign-in" in page.url
-    assert watch.wrong == []
 
 
 def test_language_and_theme_are_kept(look: Callable[..., Any], studio: Studio) -> None:
     page = look("carla")
+    page.goto(studio.address)
     page.select_option("#choose-language", "pt")
     page.wait_for_selector("html[lang=pt]")
     page.goto(f"{studio.address}/account")
@@ -156,24 +147,21 @@ def test_the_design_system_is_shown(look: Callable[..., Any], studio: Studio) ->
     page.locator("velado-chart").scroll_into_view_if_needed()
     page.wait_for_selector("velado-chart[data-drawn] svg")
     page.get_by_role("button", name="What is k-anonymity?").first.click()
-    assert page.locator("[popover]:popover-open").count() == 1
+    page.locator("[popover]:popover-open").wait_for()
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Open").click()
-    assert page.locator("dialog[open]").count() == 1
+    page.locator("dialog[open]").wait_for()
     page.keyboard.press("Escape")
     page.fill("#d-slide-number", "42")
     assert page.input_value("#d-slide") == "42"
     assert browsing.axe(page) == []
 
 
-def test_forged_forms_are_refused(chromium: Any, studio: Studio, api: Any, hospital: dict[str, str]) -> None:
-    context = chromium.new_context()
-    page = context.new_page()
-    page.goto(browsing.link(studio, "ana"))
+def test_forged_forms_are_refused(look: Callable[..., Any], studio: Studio, api: Any, hospital: dict[str, str]) -> None:
+    page = look()
     address = f"{studio.address}/projects/{hospital['project']}/undo"
     for headers in ({}, {"Origin": "https://elsewhere.example"}):
-        answer = context.request.post(address, form={"csrf": "0" * 64}, headers=headers)
+        answer = page.request.post(address, form={"csrf": "0" * 64}, headers=headers)
         assert answer.status == 403
     version = api.get(f"/projects/{hospital['project']}")["version"]
     assert version == 2
-    context.close()

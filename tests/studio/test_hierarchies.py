@@ -60,7 +60,7 @@ class Own:
         return place["columns"][column].get("hierarchy")
 
     def becomes(self, column: str, description: Any) -> None:
-        until(lambda: self.hierarchy(column) == description, 20)
+        until(lambda: self.hierarchy(column) == description)
 
 
 @pytest.fixture
@@ -74,6 +74,7 @@ def opened(look: Callable[..., Any], own: Own, column: str, name: str = "ana", *
     asked = "&".join(f"{key}={value}" for key, value in query.items())
     page.goto(f"{own.address}/{quote(column, safe='')}?{asked}")
     page.wait_for_selector("#preview-title")
+    browsing.still(page)
     return page
 
 
@@ -98,7 +99,7 @@ def save(page: Any) -> None:
 
 def wrong(page: Any) -> list[str]:
     """What axe finds when nothing is on its way."""
-    page.locator("body:not(.busy)").wait_for()
+    browsing.still(page)
     return browsing.axe(page)
 
 
@@ -129,6 +130,7 @@ def test_all_hierarchies_at_a_glance(look: Callable[..., Any], own: Own) -> None
 # Forms
 
 
+@pytest.mark.quick
 def test_a_mask_shows_what_it_does_before_it_is_saved(look: Callable[..., Any], own: Own) -> None:
     page = opened(look, own, "zip")
     assert levels(page)[0] == "48"
@@ -200,7 +202,7 @@ def test_values_in_order_and_a_known_list(look: Callable[..., Any], own: Own) ->
 
 def test_a_tree_by_mouse(look: Callable[..., Any], own: Own, main: Command, tmp_path: Path) -> None:
     page = opened(look, own, CITY, kind="tree")
-    assert [row.inner_text() for row in page.locator(".tray .name").all()] == ["Madrid", "Vigo"]
+    until(lambda: page.locator(".tray .name").all_inner_texts() == ["Madrid", "Vigo"])
     item(page, "Vigo", "tray").drag_to(item(page, "north"))
     preview(page, "not covered: 1")
     item(page, "Madrid", "tray").drag_to(page.locator("velado-tree .tree"), target_position={"x": 60, "y": 380})
@@ -278,7 +280,6 @@ def test_moving_without_dragging_and_looking_for_values(look: Callable[..., Any]
     page.get_by_label("Find a value or group").fill("2806")
     until(lambda: item(page, "28063").count())
     item(page, "28063").click()
-    item(page, "28070").count()
     page.get_by_label("Move to").select_option(label="Not in the hierarchy")
     page.get_by_role("button", name="Move", exact=True).click()
     preview(page, "not covered: 1")
@@ -332,18 +333,21 @@ def test_intervals_by_cuts(look: Callable[..., Any], own: Own) -> None:
     preview(page, "levels: 4")
     assert levels(page) == ["48", "4", "2", "1"]
     page.get_by_role("button", name="Round numbers").click()
-    until(lambda: written.input_value() == "40 60\n40 60" or written.input_value().startswith("40 60"))
+    until(lambda: written.input_value().startswith("40 60"))
     page.get_by_role("button", name="Remove all").click()
     until(lambda: written.input_value() == "")
+    # What it made of the column is gone: nothing moves any more.
+    page.locator("#preview tbody").wait_for(state="detached")
     # A click makes a cut, which is dragged at once.
+    page.locator("velado-cuts .plane").scroll_into_view_if_needed()
     plane = page.locator("velado-cuts .plane").bounding_box()
     page.mouse.move(plane["x"] + plane["width"] * 0.2, plane["y"] + 30)
     page.mouse.down()
     page.mouse.move(plane["x"] + plane["width"] * 0.5, plane["y"] + 30, steps=3)
     page.mouse.up()
     until(lambda: written.input_value() in ("43", "44", "45"))
-    cut = page.get_by_role("slider")
-    cut.focus()
+    page.locator("#preview tbody").wait_for()
+    page.get_by_role("slider").focus()
     for keys in ("ArrowRight", "Shift+ArrowRight", "ArrowUp"):
         page.keyboard.press(keys)
     until(lambda: len(written.input_value().split()) == 2)
@@ -360,7 +364,7 @@ def test_intervals_by_cuts(look: Callable[..., Any], own: Own) -> None:
     save(page)
     own.becomes("age", {"intervals": {"cuts": [[30, at], [at]]}})
     page.reload()
-    page.wait_for_selector("velado-cuts .cut")
+    page.get_by_role("slider").nth(1).wait_for()
     assert page.get_by_role("slider").count() == 2
 
 
@@ -368,7 +372,7 @@ def test_widths_are_drawn_and_become_cuts(look: Callable[..., Any], own: Own) ->
     page = opened(look, own, "age", kind="intervals")
     page.fill("#o-widths", "10 20")
     preview(page, "20-29")
-    assert page.locator("velado-cuts .cut").count() == 5
+    until(lambda: page.locator("velado-cuts .cut").count() == 5)
     assert page.get_by_role("slider").count() == 0
     page.get_by_role("button", name="Turn into cuts of one's own").click()
     until(lambda: page.input_value("#o-cuts") == "30 40 50 60\n40 60")
@@ -380,8 +384,8 @@ def test_widths_are_drawn_and_become_cuts(look: Callable[..., Any], own: Own) ->
 
 
 def test_who_may_not_see_values_sees_none(look: Callable[..., Any], own: Own, api: Any, studio: Studio) -> None:
-    browsing.link(studio, "nora", "steward")
-    browsing.link(studio, "rita", "steward")
+    studio.user("nora", "steward")
+    studio.user("rita", "steward")
     api.put(f"/projects/{own.id}/members", {"user": "nora", "role": "analyst"})
     api.put(f"/projects/{own.id}/members", {"user": "rita", "role": "reader"})
     page = look("nora")
@@ -451,10 +455,8 @@ def test_two_people_at_once(look: Callable[..., Any], own: Own, api: Any) -> Non
     assert own.document["rest"] == "drop"
 
 
-def test_without_scripts(chromium: Any, studio: Studio, own: Own) -> None:
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(browsing.link(studio, "ana"))
+def test_without_scripts(look: Callable[..., Any], own: Own) -> None:
+    page = look(scripts=False)
     page.goto(own.address)
     page.get_by_role("link", name="Show them").click()
     page.get_by_role("link", name="illness", exact=True).click()
@@ -470,4 +472,3 @@ def test_without_scripts(chromium: Any, studio: Studio, own: Own) -> None:
     )
     page.get_by_role("button", name="Save", exact=True).click()
     own.becomes("illness", {"tree": {"heart": ["Angina"], "rest": ["Asthma", "Flu", "Lupus"]}})
-    context.close()

@@ -60,11 +60,12 @@ def test_nobody_is_led_elsewhere(look: Callable[..., Any], studio: Studio, api: 
 
 
 def test_administrators_see_that_there_are_jobs(
-    look: Callable[..., Any], studio: Studio, hospital: dict[str, str]
+    look: Callable[..., Any], studio: Studio, api: Any, hospital: dict[str, str]
 ) -> None:
+    job = api.submit("estimate", project=hospital["project"])
     page = look("boss", "administrator")
-    page.goto(f"{studio.address}/jobs?kind=run")
-    row = page.locator(f"#row-{hospital['job']}")
+    page.goto(f"{studio.address}/jobs?kind=estimate")
+    row = page.locator(f"#row-{job['id']}")
     assert "ana" in row.inner_text()
     assert "Hospital" not in row.inner_text()
     assert row.get_by_role("button").count() == 0

@@ -9,10 +9,9 @@ import pytest
 
 from servers.studio import Studio, until
 from studio import browsing
-from studio.conftest import made_project
 
 
-def test_an_administrator_lets_somebody_in(look: Callable[..., Any], chromium: Any, studio: Studio) -> None:
+def test_an_administrator_lets_somebody_in(look: Callable[..., Any], studio: Studio) -> None:
     """A user is made, gets a link, sets a password, is given another role, and is locked out."""
     root = look("root", "administrator")
     root.goto(f"{studio.address}/administration")
@@ -21,8 +20,7 @@ def test_an_administrator_lets_somebody_in(look: Callable[..., Any], chromium: A
     root.get_by_role("button", name="Make the user").click()
     address = root.locator("#link-text").inner_text()
     assert browsing.axe(root) == []
-    context = chromium.new_context()
-    norberta = context.new_page()
+    norberta = look("")
     norberta.goto(address)
     norberta.fill("#password", "short")
     norberta.get_by_role("button").last.click()
@@ -40,12 +38,12 @@ def test_an_administrator_lets_somebody_in(look: Callable[..., Any], chromium: A
     root.wait_for_selector("tr:has-text('norberta') .badge:has-text('not active')")
     norberta.goto(f"{studio.address}/projects")
     assert "/sign-in" in norberta.url
-    context.close()
 
 
 def test_groups_settings_storage_jobs_and_the_log(
-    look: Callable[..., Any], studio: Studio, hospital: dict[str, str]
+    look: Callable[..., Any], studio: Studio, api: Any, hospital: dict[str, str]
 ) -> None:
+    api.post("/sources", {"name": "Newest", "sample": "hospital", "rows": 40})
     root = look("root", "administrator")
     root.goto(f"{studio.address}/administration/groups")
     root.fill("#group-name", "Ward")
@@ -107,17 +105,17 @@ def test_tokens_are_shown_once(look: Callable[..., Any], studio: Studio) -> None
     assert browsing.axe(page) == []
 
 
-def test_members_come_and_go(look: Callable[..., Any], studio: Studio, api: Any) -> None:
-    made = made_project(api, "Shared", run=False)
-    look("ottokar", "steward")
+def test_members_come_and_go(look: Callable[..., Any], studio: Studio, api: Any, hospital: dict[str, str]) -> None:
+    project = api.post("/projects", {"name": "Shared", "copy_of": hospital["project"]})["id"]
+    studio.user("ottokar", "steward")
     page = look()
-    page.goto(f"{studio.address}/projects/{made['project']}/members")
+    page.goto(f"{studio.address}/projects/{project}/members")
     page.fill("#member-name", "ottokar")
     page.get_by_role("button", name="Add", exact=True).click()
     page.wait_for_selector("td:has-text('otto')")
     page.get_by_label("Role of ottokar").select_option("editor")
     wanted = {"ana": "owner", "ottokar": "editor"}
-    members = f"/projects/{made['project']}/members"
+    members = f"/projects/{project}/members"
     until(lambda: {m["name"]: m["role"] for m in api.get(members)["items"]} == wanted)
     page.fill("#member-name", "nobody of this name")
     page.get_by_role("button", name="Add", exact=True).click()
@@ -126,7 +124,7 @@ def test_members_come_and_go(look: Callable[..., Any], studio: Studio, api: Any)
     page.fill("#secret", "ward")
     page.get_by_role("button", name="Keep the key").click()
     page.wait_for_selector("td:has-text('ward')")
-    assert [s["name"] for s in api.get(f"/projects/{made['project']}/secrets")["items"]] == ["ward"]
+    assert [s["name"] for s in api.get(f"/projects/{project}/secrets")["items"]] == ["ward"]
     page.get_by_role("button", name="Take out ottokar").click()
     page.wait_for_selector("td:has-text('otto')", state="detached")
     assert browsing.axe(page) == []

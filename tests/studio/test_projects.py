@@ -74,23 +74,18 @@ def test_a_project_file_is_imported(look: Look, studio: Studio, api: Any) -> Non
     assert (made["name"], made["document"]["models"]) == ("ward", [{"k-anonymity": {"k": 7}}])
 
 
-def test_an_anonylitics_project_without_scripts(
-    chromium: Any, studio: Studio, api: Any, hospital: dict[str, str]
-) -> None:
+def test_an_anonylitics_project_without_scripts(look: Look, studio: Studio, api: Any, hospital: dict[str, str]) -> None:
     from service.test_projects import ANONYLITICS
 
-    context = chromium.new_context(java_script_enabled=False, locale="en")
-    page = context.new_page()
-    page.goto(browsing.link(studio, "ana", "steward"))
+    page = look(scripts=False)
     page.goto(f"{studio.address}/import")
     page.get_by_label("Anonylitics (JSON)").check()
     page.fill("#text", json.dumps(ANONYLITICS))
     page.select_option("#source", hospital["source"])
     page.fill("#name", "From elsewhere")
     page.get_by_role("button", name="Import", exact=True).click()
-    found = next(one for one in api.get("/projects")["items"] if one["name"] == "From elsewhere")
+    found = until(lambda: [one for one in api.get("/projects")["items"] if one["name"] == "From elsewhere"])[0]
     assert api.get(f"/projects/{found['id']}")["document"]["columns"]
-    context.close()
 
 
 def test_recent_work_has_verdicts(look: Look, studio: Studio, hospital: dict[str, str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,13 @@ import yaml
 
 from servers.studio import Studio, until
 from studio import browsing
-from studio.conftest import made_project
+from studio.conftest import copied
 
 
-@pytest.fixture(scope="module")
-def own(api: Any) -> dict[str, str]:
-    """A project that the tests of this file change."""
-    return made_project(api, "Published")
+@pytest.fixture
+def own(api: Any, hospital: dict[str, str]) -> dict[str, str]:
+    """A project of one test, with a release."""
+    return copied(api, "Published", hospital["project"])
 
 
 def test_a_release_is_reported_proved_and_downloaded(
@@ -64,24 +63,24 @@ def test_where_the_next_release_goes(look: Callable[..., Any], studio: Studio, a
     until(lambda: "output" not in api.get(f"/projects/{own['project']}")["document"])
 
 
-def test_two_people_publish(look: Callable[..., Any], studio: Studio, api: Any) -> None:
+@pytest.mark.quick
+def test_two_people_publish(look: Callable[..., Any], studio: Studio, api: Any, own: dict[str, str]) -> None:
     """A second person approves; who made it cannot; withdrawn, it is gone for everybody."""
-    made = made_project(api, "Approved")
-    browsing.link(studio, "vera", "steward")
-    api.put(f"/projects/{made['project']}/members", {"user": "vera", "role": "approver"})
+    studio.user("vera", "steward")
+    api.put(f"/projects/{own['project']}/members", {"user": "vera", "role": "approver"})
     vera = look("vera", "steward")
-    vera.goto(f"{studio.address}/projects/{made['project']}/publish")
+    vera.goto(f"{studio.address}/projects/{own['project']}/publish")
     vera.get_by_role("button", name="Approve").click()
     vera.wait_for_selector(".badge:has-text('approved')")
-    assert api.get(f"/releases/{made['release']}")["state"] == "approved"
+    assert api.get(f"/releases/{own['release']}")["state"] == "approved"
     ana = look()
-    ana.goto(f"{studio.address}/projects/{made['project']}/publish")
+    ana.goto(f"{studio.address}/projects/{own['project']}/publish")
     assert ana.get_by_role("button", name="Approve").count() == 0
     ana.get_by_role("button", name="Withdraw …").click()
     ana.locator("#withdraw").get_by_role("button", name="Withdraw").click()
     ana.wait_for_selector(".badge:has-text('withdrawn')")
     assert ana.get_by_role("link", name="Download the data").count() == 0
-    assert api.get(f"/releases/{made['release']}")["state"] == "withdrawn"
+    assert api.get(f"/releases/{own['release']}")["state"] == "withdrawn"
 
 
 def test_the_project_as_a_file_runs_the_same(
@@ -130,7 +129,8 @@ def test_the_project_can_be_edited_as_a_text(
     text = page.input_value("#document")
     page.fill("#document", text.replace("k: 5", "k: 7"))
     page.get_by_role("button", name="Save").click()
-    until(lambda: api.get(f"/projects/{own['project']}")["document"]["models"][0] == {"k-anonymity": {"k": 7}})
+    page.locator("#said .notice").wait_for()
+    assert api.get(f"/projects/{own['project']}")["document"]["models"][0] == {"k-anonymity": {"k": 7}}
     page.fill("#document", "a: [")
     page.get_by_role("button", name="Save").click()
     page.wait_for_selector("#refused[open]")
@@ -145,12 +145,11 @@ def test_the_project_can_be_edited_as_a_text(
     assert browsing.axe(page) == []
 
 
-def test_deleting_a_release(look: Callable[..., Any], studio: Studio, api: Any) -> None:
-    made = made_project(api, "Deleted")
+def test_deleting_a_release(look: Callable[..., Any], studio: Studio, api: Any, own: dict[str, str]) -> None:
     page = look()
-    page.goto(f"{studio.address}/projects/{made['project']}/publish")
+    page.goto(f"{studio.address}/projects/{own['project']}/publish")
     page.get_by_role("button", name="Delete …").click()
     page.locator("#delete-release").get_by_role("button", name="Delete").click()
     page.wait_for_selector(".empty")
-    assert api.get(f"/projects/{made['project']}/releases")["items"] == []
-    assert json.loads(json.dumps(made))["release"] not in page.content()
+    assert api.get(f"/projects/{own['project']}/releases")["items"] == []
+    assert own["release"] not in page.content()

@@ -12,7 +12,7 @@ import pytest
 
 from servers.studio import Studio, running, until
 from studio import browsing
-from studio.conftest import _token, made_project
+from studio.conftest import made_project
 from velado.client import Client
 
 AGES = [("31", "flu"), ("34", "flu"), ("37", "flu"), ("52", "ulcer"), ("55", "ulcer"), ("71", "angina")]
@@ -60,8 +60,6 @@ def test_from_privacy_to_a_verified_release_by_keyboard(
     page.wait_for_selector("dt:has-text('Different combinations')")
     reach(page, "main form[action$='/run'] button")
     page.keyboard.press("Enter")
-    page.wait_for_selector("progress")
-    assert browsing.axe(page) == []
     page.wait_for_selector("h2 .badge.good:has-text('Verified')")
     (release,) = api.get(f"/projects/{own['project']}/releases")["items"]
     assert release["version"] == 2
@@ -129,7 +127,7 @@ def test_a_column_that_singles_people_out(
     page.wait_for_selector("text=The run was refused")
     assert page.get_by_role("link", name="Mend it: Columns").count() == 1
     page.get_by_role("button", name="Leave “name” out, and run again").click()
-    page.wait_for_selector("progress")
+    page.wait_for_selector("h2 .badge.good:has-text('Verified')")
     assert api.get(f"/projects/{project}")["document"]["columns"]["name"] == {"role": "identifier", "operation": "drop"}
 
 
@@ -148,6 +146,8 @@ def test_cancelling(look: Callable[..., Any], studio: Studio, api: Any, own: dic
     page.goto(f"{studio.address}/projects/{project}/run")
     page.get_by_role("button", name="Start the run").click()
     page.wait_for_selector(".stages .goes")
+    page.wait_for_selector("progress")
+    assert browsing.axe(page) == []
     page.get_by_role("button", name="Cancel").click()
     page.wait_for_selector("text=The run was cancelled")
     (job,) = api.get("/jobs", project=project, kind="run")["items"]
@@ -168,8 +168,16 @@ def mortal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
 
 @pytest.fixture(scope="module")
 def client(mortal: Studio) -> Client:
-    browsing.link(mortal, "ana", "steward")
-    return Client(mortal.address, _token(mortal, "ana"))
+    return Client(mortal.address, mortal.user("ana", "steward"))
+
+
+@pytest.fixture
+def page(chromium: Any, mortal: Studio) -> Any:
+    """A page of that service."""
+    windows = browsing.Windows(chromium, mortal)
+    page = windows.open()
+    yield page
+    windows.close(page)
 
 
 @pytest.fixture(scope="module")
@@ -178,12 +186,9 @@ def theirs(client: Client) -> dict[str, str]:
 
 
 def test_a_service_that_is_killed_under_a_page(
-    chromium: Any, mortal: Studio, client: Client, theirs: dict[str, str]
+    page: Any, mortal: Studio, client: Client, theirs: dict[str, str]
 ) -> None:
     """A bar says so, what is half typed stays, and goes on when the service is back."""
-    context = chromium.new_context(locale="en")
-    page = context.new_page()
-    page.goto(browsing.link(mortal, "ana"))
     page.goto(f"{mortal.address}/projects/{theirs['project']}/privacy")
     page.wait_for_selector("#checks .badge.good")
     page.fill("#model-0-k", "6")
@@ -202,18 +207,13 @@ def test_a_service_that_is_killed_under_a_page(
     assert page.input_value("#method-suppression") == "33"
     page.press("#method-suppression", "Tab")
     until(lambda: client.get(f"/projects/{theirs['project']}")["document"]["method"]["lattice"]["suppression"] == 0.33)
-    context.close()
 
 
 def test_a_worker_that_is_killed_during_a_run(
-    chromium: Any, mortal: Studio, client: Client, theirs: dict[str, str]
+    page: Any, mortal: Studio, client: Client, theirs: dict[str, str]
 ) -> None:
     """The second attempt finishes, and the page has followed it all the time."""
     project = long(client, theirs, "Second attempt", 60)
-    context = chromium.new_context(locale="en")
-    context.set_default_timeout(browsing.WAIT * 2)
-    page = context.new_page()
-    page.goto(browsing.link(mortal, "ana"))
     page.goto(f"{mortal.address}/projects/{project}/run")
     page.get_by_role("button", name="Start the run").click()
     page.wait_for_selector(".stages .goes")
@@ -228,7 +228,6 @@ def test_a_worker_that_is_killed_during_a_run(
     assert len(client.get(f"/projects/{project}/releases")["items"]) == 1
     page.goto(f"{mortal.address}/jobs/{job['id']}")
     assert "attempt 2" in page.locator("#main").inner_text()
-    context.close()
 
 
 def children(parent: int) -> list[int]:
