@@ -425,7 +425,7 @@ def pages(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 @pytest.mark.matrix(4)
-@pytest.mark.parametrize(("name", "seed"), cases())
+@pytest.mark.parametrize(("name", "seed"), [*cases()])
 def test_every_figure_is_a_plain_recount(name: str, seed: int, tmp_path: Path, main: Command, pages: list[Any]) -> None:
     made = make(name, seed, tmp_path, main)
     known = made.known
