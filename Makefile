@@ -17,6 +17,8 @@ INSTALL := VIRTUAL_ENV=$(CURDIR)/$(VENV) uv pip install --quiet --compile-byteco
 else
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 endif
+# Other files need not be looked through for tests that are marked so.
+LINTING = $(shell grep --recursive --files-with-matches --include='test_*.py' 'mark[.]lint' tests)
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 .PHONY: setup demo anonymize studio lint test test-all test-rest test-times test-engines test-stores test-browser test-faults \
@@ -58,7 +60,7 @@ lint: $(DEV)
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/lint-imports
 	$(BIN)/mypy
-	$(PYTEST) -m lint --junitxml=$(TIMES)/lint.xml
+	$(PYTEST) -m lint --junitxml=$(TIMES)/lint.xml $(LINTING)
 
 # Kernels are compiled once, not by every worker of the tests.
 test: lint

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -75,8 +77,15 @@ def part_of(item: pytest.Item) -> str:
 
 
 def wrong(items: list[pytest.Item]) -> Iterator[str]:
-    """Tests that are in several parts: one of them would run twice, or not where it is looked for."""
+    """Tests that would run twice, or not where they are looked for."""
     for item in items:
         found = sorted({one.name for one in item.iter_markers()} & PARTS.keys())
         if len(found) > 1:
             yield f"{item.nodeid} is in several parts: {', '.join(found)}"
+        if found == ["lint"] and "mark.lint" not in _text(item.path):
+            yield f"{item.nodeid}: make lint finds the files of its tests by the words mark.lint"
+
+
+@cache
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")

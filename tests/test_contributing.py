@@ -40,8 +40,8 @@ def lint_commands() -> list[list[str]]:
     recipe = re.search(r"^lint:.*\n((?:\t.*\n)+)", text, re.MULTILINE)
     assert recipe is not None
     lines = recipe[1]
-    while "$(" in lines:
-        lines = re.sub(r"\$\((\w+)\)", lambda found: values[found[1]], lines)
+    for _ in range(3):
+        lines = re.sub(r"\$\((\w+)\)", lambda found: values.get(found[1], ""), lines)
     return [line.replace(f"{BIN}python -m ", BIN).split() for line in lines.splitlines()]
 
 
