@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, ConfigDict
 
+from servers.studio import until
 from velado.service.jobs import queue
 from velado.service.jobs.kinds import KINDS, Kind
 from velado.service.jobs.worker import Worker
@@ -20,7 +19,8 @@ from velado.service.service import Service
 from velado.service.store.tables import Job, User
 
 COMMAND = (sys.executable, "-P", "-c", "from velado.service.jobs.process import main; main('service.labour')")
-PATIENCE = 30.0
+LONG = 600.0
+"""Seconds that a job sleeps which is ended before."""
 
 
 class Anything(BaseModel):
@@ -44,15 +44,6 @@ TEST_KINDS = (
     Kind("labour-table", "source", "profile.read", Anything, "any"),
     Kind("question", "nothing", "studies.run", Anything, "any", quick=True),
 )
-
-
-def until(condition: Callable[[], Any], seconds: float = PATIENCE) -> Any:
-    """Wait for something that must become true."""
-    end = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.01)
-    return found
 
 
 class Bench:
@@ -95,9 +86,9 @@ class Bench:
         with self.service.store.reading() as db:
             return db.get_one(Job, id)
 
-    def ended(self, id: str, seconds: float = PATIENCE) -> Job:
+    def ended(self, id: str) -> Job:
         """A job at its end."""
-        found: Job = until(lambda: (job := self.job(id)).state in queue.ENDED and job, seconds)
+        found: Job = until(lambda: (job := self.job(id)).state in queue.ENDED and job)
         return found
 
     def at(self, id: str, stage: str) -> Job:

@@ -1,10 +1,15 @@
-"""A service on SQLite and on PostgreSQL, and people with every role who talk to it."""
+"""A service, and people with every role who talk to it.
+
+A service is on SQLite. A test marked ``both_stores`` is about what the store does: locks, transactions, JSON, times, order
+and search of texts, what goes with what. It runs on PostgreSQL, too, in the part ``stores``.
+"""
 
 from __future__ import annotations
 
 import itertools
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import copy
 from functools import cache
 from pathlib import Path
@@ -21,17 +26,31 @@ from starlette.datastructures import State
 
 from servers import postgresql
 from velado.service.accounts import passwords, tokens, users
+from velado.service.files import Files
 from velado.service.permissions import SCOPES
+from velado.service.secrets import Secrets
 from velado.service.service import Service
 from velado.service.settings import Settings, load
-from velado.service.store.store import FILE
+from velado.service.store.store import FILE, Store
 from velado.service.store.tables import Base, User
 from velado.service.web import app
 from velado.service.web.app import create_app
 
 NUMBERS = itertools.count()
 STORES = ("sqlite", "postgresql")
+BOTH = "both_stores"
 PASSWORD = "three blue herons"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", f"{BOTH}: on PostgreSQL, too")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    chosen = [one.args[0] for one in metafunc.definition.iter_markers("parametrize")]
+    if "settings" in metafunc.fixturenames and "settings" not in chosen:
+        both = metafunc.definition.get_closest_marker(BOTH) is not None
+        metafunc.parametrize("settings", STORES if both else STORES[:1], indirect=True)
 
 
 @pytest.fixture(autouse=True)
@@ -55,17 +74,22 @@ def routes() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(params=STORES)
+@pytest.fixture
 def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    """Settings of a new, empty service on each kind of store; who wants the service itself gets its tables ready made."""
-    folder, database, ready = tmp_path / "studio", "", "service" in request.fixturenames
-    if request.param == "postgresql":
-        database = postgresql.address(database=emptied() if ready else created(f"studio_{next(NUMBERS)}"))
-    elif ready:
-        folder.mkdir(mode=0o700)
-        (folder / FILE).write_bytes(tables_of_sqlite())
-        (folder / FILE).chmod(0o600)
+    """Settings of a new, empty service; who wants the service itself gets its tables ready made."""
+    folder, ready = tmp_path / "studio", "service" in request.fixturenames
+    if request.param == "sqlite":
+        return on_sqlite(folder) if ready else load(environment={}, folder=folder)
+    database = postgresql.address(database=emptied() if ready else created(f"studio_{next(NUMBERS)}"))
     return load(environment={}, folder=folder, database=database, local_sockets=True)
+
+
+def on_sqlite(folder: Path) -> Settings:
+    """Settings of a new, empty service whose tables are there."""
+    folder.mkdir(mode=0o700)
+    (folder / FILE).write_bytes(tables_of_sqlite())
+    (folder / FILE).chmod(0o600)
+    return load(environment={}, folder=folder, local_sockets=True)
 
 
 def created(database: str) -> str:
@@ -105,17 +129,35 @@ def emptied() -> str:
     return database
 
 
-@pytest.fixture
-def service(settings: Settings) -> Iterator[Service]:
-    """A service that nobody uses yet."""
-    service = Service.open(settings, make=True)
+@contextmanager
+def opened(settings: Settings) -> Iterator[Service]:
+    """The service of settings whose tables are ready made: nobody reads all migrations again."""
+    service = Service(settings, Store(settings), Files(settings.folder), Secrets.of(settings, make=True))
     yield service
     service.close()
 
 
 @pytest.fixture
+def service(settings: Settings) -> Iterator[Service]:
+    """A service that nobody uses yet."""
+    with opened(settings) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, Callable[..., TestClient]]]:
+    """A service and its people for all tests of a file, which change nothing that others of them look at."""
+    with opened(on_sqlite(tmp_path_factory.mktemp("lasting") / "studio")) as service:
+        yield service, people_of(service)
+
+
+@pytest.fixture
 def person(service: Service) -> Callable[..., TestClient]:
     """Make a user with roles, and a client that sends a token of all scopes (or of some)."""
+    return people_of(service)
+
+
+def people_of(service: Service) -> Callable[..., TestClient]:
     served = create_app(service)
 
     def make(*roles: str, name: str | None = None, scopes: Any = tuple(SCOPES)) -> TestClient:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from sqlalchemy.orm import Session
 
 from velado.errors import VeladoError
 from velado.progress import Progress
@@ -24,8 +27,10 @@ class Inline:
 
     def __init__(self, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
         self.service = service
-        self._stop = threading.Event()
-        self._memory: dict[str, Any] = {}
+        self._writing = service.store.writing
+        self._written = threading.Event()
+        self._stop = False
+        monkeypatch.setattr(service.store, "writing", self._seen)
         monkeypatch.setenv("VELADO_STUDIO_FOLDER", str(service.settings.folder))
         _secrets.cache_clear()
 
@@ -42,22 +47,31 @@ class Inline:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._stop.set()
+        self._stop = True
+        self._written.set()
         self._thread.join()
 
+    @contextmanager
+    def _seen(self) -> Iterator[Session]:
+        """There may be something to do when others have written: nobody has to look again and again."""
+        with self._writing() as db:
+            yield db
+        self._written.set()
+
     def _loop(self) -> None:
-        while not self._stop.is_set():
-            if not self.work():
-                self._stop.wait(0.02)
+        while not self._stop:
+            self.work()
+            self._written.wait()
+            self._written.clear()
 
     def _one(self, quick: bool) -> bool:
         service = self.service
-        with service.store.writing() as db:
+        with self._writing() as db:
             job = queue.claim(db, service.settings, WORKER, quick=quick)
         if job is None:
             return False
         try:
-            with service.store.writing() as db:
+            with self._writing() as db:
                 task = tasks.build(db, service.files, service.settings, job, KINDS[job.kind])
         except VeladoError as error:
             self._end(job, {"error": failures.told(error)}, None)
@@ -67,7 +81,7 @@ class Inline:
         return True
 
     def _end(self, job: Job, said: dict[str, Any], task: Any) -> None:
-        with self.service.store.writing() as db:
+        with self._writing() as db:
             if "result" not in said:
                 queue.finish(db, WORKER, job.id, job.attempt, "failed", error=said["error"])
                 return

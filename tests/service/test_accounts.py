@@ -29,6 +29,7 @@ OTHER = "seven green otters"
 API = "/api/v1"
 Browser = Callable[..., TestClient]
 Person = Callable[..., TestClient]
+pytestmark = pytest.mark.both_stores
 
 
 def code(answer: Any) -> tuple[int, str]:

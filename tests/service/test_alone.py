@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from servers.studio import VELADO, until
+from servers.studio import VELADO, WAIT, until
 
 
 @pytest.fixture
@@ -43,11 +43,13 @@ def _link(process: subprocess.Popen[str]) -> str:
     raise AssertionError("it ended without a link")
 
 
-def test_a_link_signs_in_once_and_everything_ends_with_the_command(alone: tuple[subprocess.Popen[str], Path]) -> None:
+def test_one_command_is_one_service_from_its_link_to_its_end(alone: tuple[subprocess.Popen[str], Path]) -> None:
+    """A link signs in once; a second command leads to the first; everything ends with the command."""
     process, folder = alone
     link = _link(process)
     address = link.partition("/link/")[0]
-    with httpx2.Client(base_url=address) as browser, httpx2.Client(base_url=address) as other:
+    usual = {"base_url": address, "timeout": WAIT}
+    with httpx2.Client(**usual) as browser, httpx2.Client(**usual) as other:
         assert browser.get("/api/v1/session").status_code == 401
         entered = browser.get(link)
         assert (entered.status_code, entered.headers["location"]) == (303, "/")
@@ -62,28 +64,23 @@ def test_a_link_signs_in_once_and_everything_ends_with_the_command(alone: tuple[
         )
         job = made.json()["job"]
         until(lambda: browser.get(f"/api/v1/jobs/{job}").json()["state"] == "done")
-    worker = _children(process.pid)
-    assert worker
-    process.send_signal(signal.SIGINT)
-    assert process.wait(30) == 0
-    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in worker))
-    assert all(path.stat().st_mode & 0o077 == 0 for path in folder.iterdir())
-
-
-def test_a_second_command_leads_to_the_first(alone: tuple[subprocess.Popen[str], Path]) -> None:
-    process, folder = alone
-    address = _link(process).partition("/link/")[0]
-    second = subprocess.run(_command(folder.parent), capture_output=True, text=True, timeout=60, env=_environment())
+    second = subprocess.run(_command(folder.parent), capture_output=True, text=True, timeout=WAIT, env=_environment())
     assert second.returncode == 0, second.stderr
     found = re.search(r"(http://\S+)/link/", second.stdout)
     assert found is not None
     assert found[1] == address
     assert json.loads((folder / "running.json").read_text())["address"] == address
+    worker = _children(process.pid)
+    assert worker
+    process.send_signal(signal.SIGINT)
+    assert process.wait(WAIT) == 0
+    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in worker))
+    assert all(path.stat().st_mode & 0o077 == 0 for path in folder.iterdir())
 
 
 def test_without_accounts_it_listens_on_this_machine_only(tmp_path: Path) -> None:
     environment = {**_environment(), "VELADO_STUDIO_HOST": "0.0.0.0"}
-    refused = subprocess.run(_command(tmp_path), capture_output=True, text=True, timeout=60, env=environment)
+    refused = subprocess.run(_command(tmp_path), capture_output=True, text=True, timeout=WAIT, env=environment)
     assert refused.returncode == 2
     assert "this machine only" in refused.stderr
 

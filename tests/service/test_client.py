@@ -22,7 +22,7 @@ from velado.samples import hospital
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[studio.Studio]:
-    with studio.running(tmp_path_factory.mktemp("client") / "studio") as found:
+    with studio.running(tmp_path_factory.mktemp("client") / "studio", copying=True) as found:
         yield found
 
 

@@ -22,7 +22,6 @@ CONNECTIONS = "/api/v1/connections"
 SOURCES = "/api/v1/sources"
 PASSWORD = "correct horse 4711"
 ADDRESS = "postgresql://ana@db.example:5432/clinic"
-SQLITE = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
@@ -53,6 +52,7 @@ def make(client: TestClient, **more: Any) -> dict[str, Any]:
     return dict(answer.json())
 
 
+@pytest.mark.both_stores
 def test_kept_sealed(service: Service, person: People, caplog: pytest.LogCaptureFixture) -> None:
     steward = person("steward")
     with caplog.at_level(logging.DEBUG):
@@ -72,6 +72,7 @@ def test_kept_sealed(service: Service, person: People, caplog: pytest.LogCapture
         assert PASSWORD not in str([(x.subject, x.detail) for x in db.scalars(select(AuditLine))])
 
 
+@pytest.mark.both_stores
 def test_the_password_changes_and_goes(service: Service, person: People) -> None:
     steward = person("steward")
     id = make(steward, password=PASSWORD)["id"]
@@ -95,7 +96,6 @@ def test_the_password_changes_and_goes(service: Service, person: People) -> None
         "postgresql://db/clinic;password=geheim4711",
     ],
 )
-@SQLITE
 def test_no_password_in_an_address(
     service: Service, person: People, address: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -115,7 +115,6 @@ def test_no_password_in_an_address(
         "mysql://db/clinic?read_default_file=/home/velado/.my.cnf", "postgresql://db/clinic#people", "", "postgresql://[::1/x",
     ],
 )  # fmt: skip
-@SQLITE
 def test_addresses_that_are_refused(person: People, address: str) -> None:
     answer = person("steward").post(CONNECTIONS, json={"name": "x", "address": address})
     assert answer.status_code == 422, answer.text
@@ -137,7 +136,6 @@ def test_only_the_owner_sees_it(person: People) -> None:
     assert make(other)["name"] == "clinic"
 
 
-@SQLITE
 def test_tested_and_listed(person: People, worker: Inline, clinic: str) -> None:
     steward = person("steward")
     id = make(steward, address=clinic)["id"]
@@ -148,7 +146,6 @@ def test_tested_and_listed(person: People, worker: Inline, clinic: str) -> None:
     assert [column["name"] for column in found["columns"]] == ["id", 'na"me', "age", "city"]
 
 
-@SQLITE
 def test_a_problem_in_the_callers_language(person: People, worker: Inline) -> None:
     steward = person("steward")
     id = make(steward, address="postgresql://ana@127.0.0.1:1/clinic", password=PASSWORD)["id"]
@@ -159,7 +156,6 @@ def test_a_problem_in_the_callers_language(person: People, worker: Inline) -> No
     assert PASSWORD not in json.dumps([english, spanish])
 
 
-@SQLITE
 def test_rows_of_a_database(service: Service, person: People, worker: Inline, clinic: str) -> None:
     steward = person("steward")
     id = make(steward, address=clinic)["id"]
@@ -182,7 +178,6 @@ def test_rows_of_a_database(service: Service, person: People, worker: Inline, cl
     assert "Ana 7" not in everything
 
 
-@SQLITE
 def test_deleting_one_that_is_used(person: People) -> None:
     steward = person("steward")
     id = make(steward)["id"]

@@ -14,6 +14,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 import projects_at_hand as at_hand
+from servers.studio import WAIT
 from velado.service import explorations
 from velado.service.jobs import queue
 from velado.service.service import Service
@@ -47,6 +48,7 @@ def levels(answer: Any) -> list[list[int]]:
     return [node["levels"] for node in answer.json()["items"]]
 
 
+@pytest.mark.both_stores
 def test_the_head_tells_what_was_explored(people: People) -> None:
     listed = people.owner.get(f"{API}/projects/{people.project}/explorations").json()["items"]
     assert [(e["id"], e["nodes"], e["state"], e["counts"]["satisfying"]) for e in listed] == [(people.id, 6, "done", 2)]
@@ -139,7 +141,6 @@ def test_arrays_are_the_file_itself_and_are_known_by_their_tag(people: People) -
     assert table["k"].null_count == 5
 
 
-@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_masked_arrays_are_made_part_by_part(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = explorations.without_small(at_hand.nodes())
     sizes: list[int] = []
@@ -240,7 +241,6 @@ def test_numbers_are_rounded_to_significant_digits() -> None:
     )
 
 
-@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_another_method_and_one_of_several_tables_are_explored(service: Service, person: Person) -> None:
     owner = person("steward")
     mine = at_hand.rows_of(owner)
@@ -306,7 +306,7 @@ def answered(
     found: list[Job] = []
 
     def work() -> None:
-        until = time.monotonic() + 30
+        until = time.monotonic() + WAIT
         while not found and time.monotonic() < until:
             with service.store.writing() as db:
                 job = queue.claim(db, service.settings, "test", quick=True)
@@ -323,6 +323,7 @@ def answered(
     return answer, found[0]
 
 
+@pytest.mark.both_stores
 def test_a_node_is_asked_of_a_warm_process(people: People) -> None:
     address = f"{people.address}/nodes/1,1"
     answer, job = answered(people.service, lambda: people.owner.get(address, params={"records": 3}), NODE)
@@ -359,7 +360,6 @@ def test_a_node_for_an_analyst_is_masked(people: People) -> None:
     ]
 
 
-@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_a_node_that_fails_shows_an_analyst_no_values(people: People) -> None:
     said = {"en": "2 value(s) are no numbers, with k=2", "es": "2 valores"}
     kept = {
@@ -381,6 +381,7 @@ def test_a_node_that_fails_shows_an_analyst_no_values(people: People) -> None:
     assert (told.status_code, "García" in told.text) == (422, False)
 
 
+@pytest.mark.both_stores
 def test_checks_are_asked_once_for_a_version(people: People) -> None:
     told = {
         "code": "missing-key",
@@ -414,6 +415,7 @@ def test_checks_are_asked_once_for_a_version(people: People) -> None:
     assert answer.json()["ready"] is True
 
 
+@pytest.mark.both_stores
 def test_a_node_is_released_as_it_was_explored(people: People) -> None:
     answer = people.owner.post(f"{people.address}/nodes/1,0/release")
     assert answer.status_code == 202
@@ -442,6 +444,7 @@ def test_an_old_exploration_brings_no_table_back(service: Service, person: Perso
     assert owner.post(f"{API}/explorations/{id}/nodes/1,0/release").status_code == 202
 
 
+@pytest.mark.both_stores
 def test_comparisons_are_listed_and_masked(people: People) -> None:
     evaluation = {"rows": 100, "suppressed": 2, "utility": {"loss": 0.4}}
     result = {"parameters": ["k"], "settings": [{"parameters": {"k": 5}, "evaluation": evaluation}]}
@@ -462,6 +465,7 @@ def test_comparisons_are_listed_and_masked(people: People) -> None:
     assert people.owner.get(f"{API}/comparisons/{people.id}").status_code == 404
 
 
+@pytest.mark.both_stores
 def test_a_plan_is_downloaded_by_who_made_it(service: Service, person: Person) -> None:
     me, other = person("steward"), person("steward")
     source = at_hand.source(service, at_hand.rows_of(me))

@@ -16,27 +16,30 @@ from velado.service.errors import Forbidden
 from velado.service.previews import check_preview
 from velado.service.service import Service
 
-People = Callable[..., TestClient]
+Lasting = tuple[Service, Callable[..., TestClient]]
 COLUMNS: dict[str, Any] = {
     "name": "identifier",
     "age": {"role": "quasi-identifier", "type": "integer", "hierarchy": {"intervals": [20, 40]}},
     "city": {"role": "quasi-identifier", "hierarchy": {"groups": {"north": ["Bilbao"], "south": ["Sevilla"]}}},
     "diagnosis": {"role": "sensitive", "hierarchy": {"tree": {"lungs": ["Asthma", "Cold", "Flu"], "other": ["Angina", "Lupus"]}}},
 }  # fmt: skip
-pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 
-@pytest.fixture
-def shared(
-    service: Service, person: People, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[tuple[TestClient, TestClient, str]]:
-    """An owner, an analyst, and the address of the hierarchies of their project."""
+@pytest.fixture(scope="module")
+def worker(lasting: Lasting) -> Iterator[Inline]:
+    with pytest.MonkeyPatch.context() as patch, Inline(lasting[0], patch) as inline:
+        yield inline
+
+
+@pytest.fixture(scope="module")
+def shared(lasting: Lasting, worker: Inline) -> tuple[TestClient, TestClient, str]:
+    """An owner, an analyst, and the address of the hierarchies of their project, which no test changes."""
+    service, person = lasting
     owner, analyst = person("steward"), person("steward")
-    with Inline(service, monkeypatch):
-        id = make(owner, upload=upload(owner, people()))["id"]
-        ready(owner, id)
-        roles = {f"u{owner.user_id}": "owner", f"u{analyst.user_id}": "analyst"}  # type: ignore[attr-defined]
-        yield owner, analyst, f"{API}/projects/{share(service, id, COLUMNS, **roles)}/hierarchies"
+    id = make(owner, upload=upload(owner, people()))["id"]
+    ready(owner, id)
+    roles = {f"u{owner.user_id}": "owner", f"u{analyst.user_id}": "analyst"}  # type: ignore[attr-defined]
+    return owner, analyst, f"{API}/projects/{share(service, id, COLUMNS, **roles)}/hierarchies"
 
 
 def test_all_columns(shared: tuple[TestClient, TestClient, str]) -> None:
@@ -88,8 +91,8 @@ def test_previews_read_no_file_of_the_server(shared: tuple[TestClient, TestClien
     assert "root:" not in answer.text
 
 
-def test_previews_read_no_file_of_others(shared: tuple[TestClient, TestClient, str], person: People) -> None:
-    owner, _, place = shared
+def test_previews_read_no_file_of_others(lasting: Lasting, shared: tuple[TestClient, TestClient, str]) -> None:
+    (_, person), (owner, _, place) = lasting, shared
     other = upload(person("steward"), b"Madrid;centre\nBilbao;north\nSevilla;south\n", "cities.csv")
     answer = owner.post(f"{place}/city/preview", json={"description": {"file": f"upload:{other}"}})
     assert (answer.status_code, answer.json()["code"]) == (422, "unknown-reference")
@@ -116,7 +119,8 @@ def test_errors_show_an_analyst_no_values(shared: tuple[TestClient, TestClient, 
         {"path": {"separator": "upu"}}, {"mask": "right", "rows": [["Lupus", "*"]]},
     ],
 )  # fmt: skip
-def test_an_analyst_does_not_ask_for_values(service: Service, person: People, description: dict[str, Any]) -> None:
+def test_an_analyst_does_not_ask_for_values(lasting: Lasting, description: dict[str, Any]) -> None:
+    service, person = lasting
     analyst = person("steward")
     project = at_hand.project(service, {at_hand.rows_of(analyst): "analyst"}, {"columns": COLUMNS})
     asked = {"column": "diagnosis", "description": description}
@@ -143,9 +147,9 @@ def test_an_analyst_previews_columns_of_the_project(shared: tuple[TestClient, Te
     assert owner.post(f"{place}/city/preview", json={"description": {"rows": [["Lima", "*"]]}}).json()["unused"] == 1
 
 
-def test_others_do_not_see_them(shared: tuple[TestClient, TestClient, str], person: People) -> None:
+def test_others_do_not_see_them(lasting: Lasting, shared: tuple[TestClient, TestClient, str]) -> None:
     _, _, place = shared
-    stranger = person("steward")
+    stranger = lasting[1]("steward")
     assert stranger.get(place).status_code == 404
     assert stranger.post(f"{place}/age/preview", json={"description": {}}).status_code == 404
 
@@ -168,20 +172,20 @@ def test_values_come_with_their_records_and_what_is_drawn(shared: tuple[TestClie
         assert not [key for key in ("outline", "records", "distribution", "rows") if f'"{key}"' in told.text]
 
 
-def test_dates_are_tried_in_a_format(service: Service, person: People, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dates_are_tried_in_a_format(lasting: Lasting, worker: Inline) -> None:
+    service, person = lasting
     owner, analyst = person("steward"), person("steward")
-    with Inline(service, monkeypatch):
-        id = make(owner, upload=upload(owner, b"day,n\n01/02/2020,1\n03/02/2020,2\n05/06/2021,3\n"))["id"]
-        ready(owner, id)
-        roles = {f"u{owner.user_id}": "owner", f"u{analyst.user_id}": "analyst"}  # type: ignore[attr-defined]
-        columns = {"day": {"role": "quasi-identifier", "type": "date", "format": "%m/%d/%Y"}}
-        place = f"{API}/projects/{share(service, id, columns, **roles)}/hierarchies/day/preview"
-        months = {"description": {"dates": ["month"]}, "values": 10}
-        assert len(owner.post(place, json=months).json()["rows"]) == 3
-        assert owner.post(place, json=months).json()["levels"][1]["groups"] == 3
-        assert owner.post(place, json={**months, "format": "%d/%m/%Y"}).json()["levels"][1]["groups"] == 2
-        # A format can be a value.
-        assert analyst.post(place, json={**months, "format": "01/02/2020"}).status_code == 403
+    id = make(owner, upload=upload(owner, b"day,n\n01/02/2020,1\n03/02/2020,2\n05/06/2021,3\n"))["id"]
+    ready(owner, id)
+    roles = {f"u{owner.user_id}": "owner", f"u{analyst.user_id}": "analyst"}  # type: ignore[attr-defined]
+    columns = {"day": {"role": "quasi-identifier", "type": "date", "format": "%m/%d/%Y"}}
+    place = f"{API}/projects/{share(service, id, columns, **roles)}/hierarchies/day/preview"
+    months = {"description": {"dates": ["month"]}, "values": 10}
+    assert len(owner.post(place, json=months).json()["rows"]) == 3
+    assert owner.post(place, json=months).json()["levels"][1]["groups"] == 3
+    assert owner.post(place, json={**months, "format": "%d/%m/%Y"}).json()["levels"][1]["groups"] == 2
+    # A format can be a value.
+    assert analyst.post(place, json={**months, "format": "01/02/2020"}).status_code == 403
 
 
 def test_a_hierarchy_is_a_file(shared: tuple[TestClient, TestClient, str]) -> None:

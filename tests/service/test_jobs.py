@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,7 +11,8 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import update
 
-from service.bench import Bench, until
+from servers.studio import until
+from service.bench import LONG, Bench
 from velado.service.jobs import failures, queue, tasks
 from velado.service.jobs.kinds import KINDS
 from velado.service.jobs.process import outcome
@@ -21,7 +21,6 @@ from velado.service.store.tables import AuditLine, Job, Member, Project, Release
 from velado.service.web.app import create_app
 
 Person = Callable[..., TestClient]
-SQLITE = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 JOBS = "/api/v1/jobs"
 
 
@@ -50,6 +49,7 @@ def project_of(service: Service, **roles: str) -> str:
         return project.id
 
 
+@pytest.mark.both_stores
 def test_the_life_of_a_job(bench: Bench, person: Person) -> None:
     ana = person("steward")
     bench.start()
@@ -74,9 +74,10 @@ def test_the_life_of_a_job(bench: Bench, person: Person) -> None:
     assert actions == ["job.submit", "result.read", "job.delete"]
 
 
+@pytest.mark.both_stores
 def test_cancel_and_retry(bench: Bench, person: Person) -> None:
     ana = person("steward")
-    id = submitted(ana, parameters={"sleep": 60})["id"]
+    id = submitted(ana, parameters={"sleep": LONG})["id"]
     assert ana.post(f"{JOBS}/{id}/retry").json()["code"] == "job-not-failed"
     assert ana.post(f"{JOBS}/{id}/cancel").json()["state"] == "cancelled"
     assert ana.post(f"{JOBS}/{id}/cancel").json()["code"] == "job-ended"
@@ -86,12 +87,11 @@ def test_cancel_and_retry(bench: Bench, person: Person) -> None:
     answer = ana.post(f"{JOBS}/{id}/cancel")
     assert (answer.status_code, answer.json()["cancelling"]) == (202, True)
     assert ana.delete(f"{JOBS}/{id}").json()["code"] in ("job-not-ended", None)
-    ended = ana.get(f"{JOBS}/{id}", params={"wait": 10}).json()
+    ended = ana.get(f"{JOBS}/{id}", params={"wait": 30}).json()
     assert (ended["state"], ended["error"]["code"]) == ("cancelled", "cancelled")
     assert ana.get(f"{JOBS}/{id}/result").json()["code"] == "job-not-done"
 
 
-@SQLITE
 def test_wrong_bodies(bench: Bench, person: Person) -> None:
     ana = person("steward")
 
@@ -113,13 +113,13 @@ def test_wrong_bodies(bench: Bench, person: Person) -> None:
         assert ana.get(f"{JOBS}/nothing{path}").status_code == 404
 
 
-@SQLITE
 def test_a_learner_may_not_submit_what_needs_a_steward(bench: Bench, person: Person) -> None:
     assert person("auditor").post(JOBS, json={"kind": "labour"}).json()["code"] == "forbidden"
     few = person("steward", scopes=["read"]).post(JOBS, json={"kind": "labour"})
     assert (few.status_code, few.json()["code"]) == (403, "forbidden")
 
 
+@pytest.mark.both_stores
 def test_who_sees_a_job_of_somebody(bench: Bench, person: Person) -> None:
     ana, eva, admin = person("steward"), person("steward"), person("administrator")
     id = submitted(ana, parameters={"sleep": 3})["id"]
@@ -143,6 +143,7 @@ def test_who_sees_a_job_of_somebody(bench: Bench, person: Person) -> None:
     assert admin.post(f"{JOBS}/{id}/cancel").json()["state"] == "cancelled"
 
 
+@pytest.mark.both_stores
 def test_who_sees_a_job_of_a_project(bench: Bench, person: Person) -> None:
     people = {role: person("steward") for role in ("owner", "editor", "analyst", "approver", "reader")}
     stranger = person("steward")
@@ -162,7 +163,6 @@ def test_who_sees_a_job_of_a_project(bench: Bench, person: Person) -> None:
     assert people["editor"].post(f"{JOBS}/{id}/cancel").status_code == 202
 
 
-@SQLITE
 def test_errors_are_told_in_the_language_of_who_asks(bench: Bench, person: Person) -> None:
     owner, analyst = person("steward"), person("steward")
     project = project_of(bench.service, **{owner.user_id: "owner", analyst.user_id: "analyst"})  # type: ignore[attr-defined]
@@ -180,7 +180,6 @@ def test_errors_are_told_in_the_language_of_who_asks(bench: Bench, person: Perso
     assert "Ana" not in analyst.get(f"{JOBS}/{id}").text
 
 
-@SQLITE
 def test_a_job_with_a_release_stays(bench: Bench, person: Person) -> None:
     owner = person("steward")
     project = project_of(bench.service, **{owner.user_id: "owner"})  # type: ignore[attr-defined]
@@ -191,7 +190,6 @@ def test_a_job_with_a_release_stays(bench: Bench, person: Person) -> None:
     assert owner.delete(f"{JOBS}/{id}").json()["code"] == "job-has-release"
 
 
-@SQLITE
 def test_a_job_of_who_left_the_project_gets_nothing(bench: Bench, person: Person) -> None:
     owner = person("steward")
     project = project_of(bench.service, **{owner.user_id: "owner"})  # type: ignore[attr-defined]
@@ -204,7 +202,6 @@ def test_a_job_of_who_left_the_project_gets_nothing(bench: Bench, person: Person
     assert owner.get(f"{JOBS}/{id}").json()["parameters"] is None
 
 
-@SQLITE
 def test_a_job_about_a_table(bench: Bench, person: Person) -> None:
     """Its owner sees all; an analyst of a project that names it sees no values; to others there is no such table."""
     owner, analyst, reader, stranger = (person("steward") for _ in range(4))
@@ -240,43 +237,37 @@ def test_a_job_about_a_table(bench: Bench, person: Person) -> None:
     assert named["sources"] == {}
 
 
-@SQLITE
 def test_many_who_wait_hold_nobody_up(bench: Bench, person: Person) -> None:
     """Sixty wait, more than there are threads; others are answered meanwhile, and all hear of the end."""
     ana = person("steward")
     id = submitted(ana, parameters={})["id"]
     headers = dict(ana.headers)
 
-    async def wait() -> tuple[list[str], float]:
+    async def wait() -> list[str]:
         transport = httpx2.ASGITransport(create_app(bench.service))
         async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers) as client:
-            waiting = [asyncio.create_task(client.get(f"{JOBS}/{id}?wait=30", timeout=40)) for _ in range(60)]
+            waiting = [asyncio.create_task(client.get(f"{JOBS}/{id}?wait=30", timeout=180)) for _ in range(60)]
             await asyncio.sleep(0.5)
-            began = time.monotonic()
             answer = await client.get(f"{JOBS}/{id}")
-            took = time.monotonic() - began
             assert answer.json()["state"] == "queued"
+            assert not [one for one in waiting if one.done()]
             with bench.service.store.writing() as db:
                 queue.cancel(db, db.get_one(Job, id))
-            return [(await one).json()["state"] for one in waiting], took
+            return [(await one).json()["state"] for one in waiting]
 
-    states, took = asyncio.run(wait())
-    assert states == ["cancelled"] * 60
-    assert took < 10
+    assert asyncio.run(wait()) == ["cancelled"] * 60
 
 
-@SQLITE
 def test_waiting_for_another_stage(bench: Bench, person: Person) -> None:
     ana = person("steward")
     bench.start()
-    id = submitted(ana, parameters={"sleep": 20})["id"]
-    at = ana.get(f"{JOBS}/{id}", params={"wait": 15, "stage": ""}).json()
+    id = submitted(ana, parameters={"sleep": LONG})["id"]
+    at = ana.get(f"{JOBS}/{id}", params={"wait": 30, "stage": ""}).json()
     assert (at["state"], at["step"]["stage"]) == ("running", "open")
     ana.post(f"{JOBS}/{id}/cancel")
     until(lambda: ana.get(f"{JOBS}/{id}").json()["state"] == "cancelled")
 
 
-@SQLITE
 def test_pages(bench: Bench, person: Person) -> None:
     ana = person("steward")
     made = [submitted(ana)["id"] for _ in range(5)]

@@ -24,14 +24,17 @@ from sqlalchemy import func, select
 
 from conftest import VELADO
 from harness.watching import times
-from service.bench import until
+from servers.studio import WAIT, until
 from velado.service.accounts import tokens
 from velado.service.permissions import SCOPES
 from velado.service.service import Service
 from velado.service.settings import Settings
 from velado.service.store.tables import Job, JobLine, Member, Project, Release, Source, Upload, User, Version, Worker
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+pytestmark = [
+    pytest.mark.faults,
+    pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc"),
+]
 
 K = 5
 QUASI = ("age", "sex", "city")
@@ -46,8 +49,9 @@ BUSY = 5
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("settings", "kills"), [("sqlite", times(12, 50)), ("postgresql", 8)], indirect=["settings"])
-def test_killed_at_random_moments(settings: Settings, kills: int, tmp_path: Path) -> None:
+@pytest.mark.both_stores
+def test_killed_at_random_moments(settings: Settings, tmp_path: Path) -> None:
+    kills = times(12, 50) if settings.sqlite else 8
     theatre = Theatre(settings, tmp_path, random.Random(20261117))
     try:
         theatre.open()
@@ -61,7 +65,7 @@ def test_killed_at_random_moments(settings: Settings, kills: int, tmp_path: Path
     assert min(theatre.killed.values()) >= kills // 8
 
 
-@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+@pytest.mark.quick
 def test_a_worker_that_is_asked_to_stop(settings: Settings, tmp_path: Path) -> None:
     """Its jobs wait again as if nothing had been, and nothing of them is left."""
     theatre = Theatre(settings, tmp_path, random.Random(1))
@@ -70,7 +74,7 @@ def test_a_worker_that_is_asked_to_stop(settings: Settings, tmp_path: Path) -> N
         theatre._submit()
         until(lambda: any(job.step.get("stage") == "search" for job in theatre._jobs()))
         theatre.running["worker"].send_signal(signal.SIGTERM)
-        assert theatre.running["worker"].wait(20) == 0
+        assert theatre.running["worker"].wait(WAIT) == 0
         jobs = [job for job in theatre._jobs() if job.state != "done"]
         assert {(job.state, job.most - job.attempt) for job in jobs} == {("queued", 2)}
         assert theatre.processes("velado.service.jobs") == []
@@ -98,7 +102,7 @@ class Theatre:
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("VELADO_STUDIO")},
             "TMPDIR": str(self.temporary), "VELADO_STUDIO_FOLDER": str(settings.folder),
-            "VELADO_STUDIO_DATABASE": settings.database, "VELADO_STUDIO_LEASE_SECONDS": "2",
+            "VELADO_STUDIO_DATABASE": settings.database, "VELADO_STUDIO_LEASE_SECONDS": "5",
             "VELADO_STUDIO_JOBS_PER_USER": "8", "VELADO_STUDIO_PORT": str(self.port),
         }  # fmt: skip
 
@@ -128,7 +132,7 @@ class Theatre:
             db.add(Member(project_id=project.id, user_id=user.id, role="owner"))
         self.project, self.upload = project.id, upload.id
         address = f"http://127.0.0.1:{self.port}/api/v1"
-        self.http = httpx2.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=20)
+        self.http = httpx2.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=WAIT)
         self.running = {name: self._started(name) for name in ("serve", "worker")}
         until(self._answers)
 
@@ -137,7 +141,7 @@ class Theatre:
         for process in self.running.values():
             process.send_signal(signal.SIGTERM)
         for process in self.running.values():
-            process.wait(20)
+            process.wait(WAIT)
         self.http.close()
         self.service.close()
 
@@ -177,7 +181,7 @@ class Theatre:
             self._submit()
             return self._done() > before
 
-        until(more, 60)
+        until(more)
 
     def _done(self) -> int:
         return sum(job.state == "done" for job in self._jobs())
@@ -207,14 +211,14 @@ class Theatre:
             os.kill(self.chance.choice(found), signal.SIGKILL)
             return True
 
-        until(killed, 60)
+        until(killed)
 
     def _kill(self, name: str) -> None:
         """Kill web or worker, and start it again; the processes of jobs end with their worker."""
         jobs = self.processes("velado.service.jobs.process") if name == "worker" else []
         self.running[name].kill()
         self.running[name].wait()
-        until(lambda: not set(jobs) & set(self.processes("velado.service.jobs.process")), 5)
+        until(lambda: not set(jobs) & set(self.processes("velado.service.jobs.process")))
         # The others go on meanwhile.
         self.running[name] = self._started(name)
 
@@ -233,7 +237,7 @@ class Theatre:
             return all(job.state == "done" for job in self._jobs())
 
         self.busy = 0
-        until(done, 120)
+        until(done, 2 * WAIT)
 
     def _jobs(self) -> list[Job]:
         with self.service.store.reading() as db:

@@ -640,6 +640,7 @@ def test_a_second_attempt_publishes_where_the_first_did_not(hand: AtHand, do: An
 # What becomes of results
 
 
+@pytest.mark.both_stores
 def test_results_are_taken_over_into_the_store(service: Service, hand: AtHand) -> None:
     source_id, document = hand.people(), None
     found = hand.do("inspect", source=source_id)[1]

@@ -31,7 +31,6 @@ from velado.service.web.app import create_app
 API = "/api/v1"
 CLIENT, SECRET = "velado client", "s3cret: ñ+/"
 KEY, ANOTHER = (RSAKey.generate_key(2048, {"kid": "k1", "use": "sig"}) for _ in range(2))
-ON_SQLITE = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 
 @dataclass
@@ -166,6 +165,7 @@ def code(answer: Any) -> tuple[int, str]:
     return answer.status_code, answer.json()["code"]
 
 
+@pytest.mark.both_stores
 def test_signing_in_through_a_provider(oidc: Service, provider: Provider) -> None:
     client = browser(oidc)
     address = begin(client, next="/projects?x=1")
@@ -195,6 +195,7 @@ def test_signing_in_through_a_provider(oidc: Service, provider: Provider) -> Non
     assert actions == [("user.made", "provider"), ("session.opened", "provider"), ("session.opened", "provider")]
 
 
+@pytest.mark.both_stores
 def test_no_local_account_is_taken_over(oidc: Service, provider: Provider) -> None:
     with oidc.store.writing() as db:
         own = [users.create(db, name, ["administrator"], email="ana@clinic.example").id for name in ("ana", "ana-2")]
@@ -215,7 +216,6 @@ def test_no_local_account_is_taken_over(oidc: Service, provider: Provider) -> No
         ({"preferred_username": "患者", "name": "a\r\nb\x00"}, "user"),
     ],
 )
-@ON_SQLITE
 def test_names_of_a_provider_become_plain(said: dict[str, Any], name: str, oidc: Service, provider: Provider) -> None:
     provider.claims = said
     client = browser(oidc)
@@ -249,7 +249,6 @@ LIES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-@ON_SQLITE
 def test_lies_of_a_provider(oidc: Service, provider: Provider) -> None:
     app, usual = create_app(oidc), dict(vars(provider))
     said = {}
@@ -265,6 +264,7 @@ def test_lies_of_a_provider(oidc: Service, provider: Provider) -> None:
     assert come_back(client, provider.authorize(begin(client))).status_code == 303
 
 
+@pytest.mark.both_stores
 def test_a_state_works_once_and_in_its_browser(oidc: Service, provider: Provider) -> None:
     client, other = browser(oidc), browser(oidc)
     answer = provider.authorize(begin(client))
@@ -285,7 +285,6 @@ def test_a_state_works_once_and_in_its_browser(oidc: Service, provider: Provider
     assert code(come_back(client, answer)) == (400, "oidc-state")
 
 
-@ON_SQLITE
 def test_what_a_provider_refuses(oidc: Service, provider: Provider) -> None:
     client = browser(oidc)
     answer = provider.authorize(begin(client))
@@ -306,7 +305,6 @@ def test_what_a_provider_refuses(oidc: Service, provider: Provider) -> None:
     assert code(come_back(client, provider.authorize(begin(client)))) == (503, "oidc-unavailable")
 
 
-@ON_SQLITE
 def test_who_is_not_active_stays_out(oidc: Service, provider: Provider) -> None:
     client = browser(oidc)
     assert come_back(client, provider.authorize(begin(client))).status_code == 303
@@ -336,13 +334,11 @@ def test_only_own_pages_follow(address: str, ours: bool) -> None:
     assert local(address) is ours
 
 
-@ON_SQLITE
 def test_no_other_site_follows(oidc: Service, provider: Provider) -> None:
     client = browser(oidc)
     assert come_back(client, provider.authorize(begin(client, next="//evil.example"))).headers["location"] == "/"
 
 
-@ON_SQLITE
 def test_behind_a_proxy_the_address_is_the_one_of_the_settings(oidc: Service, provider: Provider) -> None:
     client = browser(using(oidc, url="https://velado.example"))
     answer = client.get(f"{API}/session/oidc", headers={"X-Forwarded-Host": "evil.example"})
@@ -364,7 +360,6 @@ def test_behind_a_proxy_the_address_is_the_one_of_the_settings(oidc: Service, pr
         ({"token_endpoint_auth_methods_supported": ["client_secret_post"]}, True),
     ],
 )
-@ON_SQLITE
 def test_the_test_of_a_provider(
     metadata: dict[str, Any], works: bool, oidc: Service, provider: Provider, person: Callable[..., TestClient]
 ) -> None:
@@ -381,7 +376,6 @@ def test_the_test_of_a_provider(
     assert come_back(client, provider.authorize(answer.headers["location"])).status_code == 303
 
 
-@ON_SQLITE
 def test_without_a_provider(service: Service, person: Callable[..., TestClient]) -> None:
     root = person("administrator")
     assert code(root.get(f"{API}/session/oidc")) == (409, "no-oidc")

@@ -76,6 +76,7 @@ def refused(answer: Any, status: int, code: str, path: str | None = None) -> dic
     return found
 
 
+@pytest.mark.both_stores
 def test_searched_by_name(person: Person) -> None:
     steward = person("steward")
     for name in ("Ward 3", "ward 12", "100 % of all", "a_b"):
@@ -110,6 +111,7 @@ def test_an_empty_project_is_listed_and_read_by_its_owner(person: Person) -> Non
     assert (again.status_code, again.content) == (304, b"")
 
 
+@pytest.mark.both_stores
 def test_a_list_goes_on_where_it_ended(person: Person) -> None:
     me = person("steward")
     ids = [made(me, name=f"p{i}")["id"] for i in range(5)]
@@ -123,6 +125,7 @@ def test_a_list_goes_on_where_it_ended(person: Person) -> None:
     refused(me.get(f"{API}/projects", params={"after": "x"}), 422, "bad-request", "after")
 
 
+@pytest.mark.both_stores
 def test_the_list_tells_how_the_last_run_ended(service: Service, person: Person) -> None:
     me = person("steward")
     project = made(me)
@@ -246,6 +249,7 @@ def test_a_document_names_nothing_outside(person: Person, document: Any) -> None
     assert me.get(f"{API}/projects/{project['id']}").json()["version"] == 1
 
 
+@pytest.mark.both_stores
 @pytest.mark.parametrize(
     ("text", "path"),
     [
@@ -347,6 +351,7 @@ def test_a_project_whose_table_is_gone_can_still_be_changed(service: Service, pe
 # Versions
 
 
+@pytest.mark.both_stores
 def test_a_change_says_what_it_changes(person: Person) -> None:
     me = person("steward")
     project = made(me)
@@ -360,6 +365,7 @@ def test_a_change_says_what_it_changes(person: Person) -> None:
     assert same.json()["version"] == 2
 
 
+@pytest.mark.both_stores
 def test_versions_tell_who_changed_what(service: Service, person: Person) -> None:
     me = person("steward", name="maria")
     project = made(me)
@@ -379,6 +385,7 @@ def test_versions_tell_who_changed_what(service: Service, person: Person) -> Non
         ]  # fmt: skip
 
 
+@pytest.mark.both_stores
 def test_undo_goes_back_step_by_step(person: Person) -> None:
     me = person("steward")
     project = made(me)
@@ -401,6 +408,7 @@ def test_undo_goes_back_step_by_step(person: Person) -> None:
 # Members
 
 
+@pytest.mark.both_stores
 def test_an_owner_shares_and_the_last_one_stays(service: Service, person: Person) -> None:
     me, other = person("steward", name="own"), person("steward", name="other")
     project = made(me)
@@ -423,6 +431,7 @@ def test_an_owner_shares_and_the_last_one_stays(service: Service, person: Person
     refused(me.put(f"{address}/members", json={"user": "own", "role": "king"}), 422, "bad-request", "role")
 
 
+@pytest.mark.both_stores
 def test_a_group_has_a_role_and_owns_only_with_somebody_in_it(service: Service, person: Person) -> None:
     me, other = person("steward", name="own"), person("steward", name="other")
     group = add(service, Group(name="ward"))
@@ -452,6 +461,7 @@ def test_an_administrator_who_edits_sees_no_records(service: Service, person: Pe
 # Secrets, file, deletion
 
 
+@pytest.mark.both_stores
 def test_a_secret_is_sealed_and_never_told(service: Service, person: Person) -> None:
     me = person("steward")
     project = made(me)
@@ -500,6 +510,7 @@ def test_a_project_is_a_file_for_people(service: Service, person: Person) -> Non
     assert me.get(f"{address}/file", params={"format": "xml"}).status_code == 422
 
 
+@pytest.mark.both_stores
 def test_a_project_goes_with_all_that_is_its(service: Service, person: Person) -> None:
     me = person("steward")
     project, other = made(me), made(me)

@@ -17,6 +17,7 @@ from velado.service.service import Service
 from velado.service.store.tables import Job, JobLine, Source, User, now
 
 Submit = Callable[..., str]
+pytestmark = pytest.mark.both_stores
 
 
 @pytest.fixture

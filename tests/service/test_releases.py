@@ -49,6 +49,7 @@ def people(service: Service, person: Person) -> People:
     return People(service, person)
 
 
+@pytest.mark.both_stores
 def test_everybody_in_the_project_and_auditors_see_a_release(people: People) -> None:
     for role in (*PROJECT_ROLES, "auditor"):
         entry = people.get(role).json()
@@ -116,6 +117,7 @@ def test_data_are_a_stream_with_a_safe_name_and_a_line_in_the_log(people: People
     ]
 
 
+@pytest.mark.both_stores
 def test_with_approval_only_what_is_approved_is_given_out(people: People) -> None:
     people.approval()
     answer = people.get("reader", "/data")
@@ -132,6 +134,7 @@ def test_with_approval_only_what_is_approved_is_given_out(people: People) -> Non
     assert ("release.approve", people.id, {"project": people.project}) in people.audited()
 
 
+@pytest.mark.both_stores
 def test_who_made_a_release_does_not_approve_it(people: People) -> None:
     own = at_hand.release(people.service, people.project, people.ids["approver"])
     answer = people.of["approver"].post(f"{API}/releases/{own}/approve")
@@ -144,6 +147,7 @@ def test_who_made_a_release_does_not_approve_it(people: People) -> None:
         assert people.of[role].post(f"{people.address}/approve").status_code == 403, role
 
 
+@pytest.mark.both_stores
 def test_a_withdrawn_release_is_nobodys(people: People) -> None:
     assert people.of["editor"].post(f"{people.address}/withdraw").status_code == 403
     answer = people.of["owner"].post(f"{people.address}/withdraw").json()
@@ -199,7 +203,6 @@ def test_rows_and_classes_are_paged(people: People) -> None:
     assert people.get("owner", "/classes", sort="name").json()["code"] == "unknown-column"
 
 
-@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_nobody_waits_to_write_while_a_page_is_read(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
     """And a release that is withdrawn meanwhile is not given out."""
     read = release_rows.read_slice
@@ -246,7 +249,6 @@ def test_a_report_is_a_page_of_its_own(people: People) -> None:
         assert people.get("owner", f"/reports/{name}").status_code == 404
 
 
-@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_readers_open_reports_of_what_is_given_out(people: People) -> None:
     at_hand.report(people.service, people.project, people.ids["owner"], people.id)
     before = ("owner", "editor", "analyst", "approver", "auditor")
@@ -265,6 +267,7 @@ def test_readers_open_reports_of_what_is_given_out(people: People) -> None:
     assert people.get("stranger", "/reports/report.en.html").status_code == 404
 
 
+@pytest.mark.both_stores
 def test_a_release_goes_with_its_files_and_reports(people: People) -> None:
     report = at_hand.report(people.service, people.project, people.ids["owner"], people.id)
     other = at_hand.release(people.service, people.project, people.ids["owner"])

@@ -34,7 +34,6 @@ from velado.service.store.tables import (
 
 People = Callable[..., TestClient]
 OLD = timedelta(days=31)
-SQLITE = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 
 def age(service: Service, *things: type, by: timedelta = OLD) -> None:
@@ -56,6 +55,7 @@ def table(service: Service, person: People, monkeypatch: pytest.MonkeyPatch) -> 
     return steward, id, file
 
 
+@pytest.mark.both_stores
 def test_unused_tables_go_with_every_copy(service: Service, table: tuple[TestClient, str, str]) -> None:
     steward, id, file = table
     assert retention.clean(service).as_dict() == dict.fromkeys(retention.Cleaned().as_dict(), 0)
@@ -76,7 +76,6 @@ def test_unused_tables_go_with_every_copy(service: Service, table: tuple[TestCli
     assert steward.delete(f"{API}/sources/{id}").status_code == 204
 
 
-@SQLITE
 def test_what_is_used_stays(service: Service, table: tuple[TestClient, str, str]) -> None:
     _, id, file = table
     age(service, Source)
@@ -91,7 +90,6 @@ def test_what_is_used_stays(service: Service, table: tuple[TestClient, str, str]
     assert service.files.upload(file).exists()
 
 
-@SQLITE
 def test_unfinished_and_unused_uploads(service: Service, person: People) -> None:
     steward = person("steward")
     begun = steward.post(f"{API}/uploads", json={"name": "a.csv", "bytes": 10}).json()["id"]
@@ -106,7 +104,6 @@ def test_unfinished_and_unused_uploads(service: Service, person: People) -> None
     assert not service.files.upload(done).exists()
 
 
-@SQLITE
 def test_orphans(service: Service, table: tuple[TestClient, str, str]) -> None:
     _, id, file = table
     lost = [service.files.upload(new_id()), service.files.copy(new_id())]
@@ -122,6 +119,7 @@ def test_orphans(service: Service, table: tuple[TestClient, str, str]) -> None:
     assert service.files.upload(file).exists()
 
 
+@pytest.mark.both_stores
 def test_ended_sessions_and_tokens(service: Service) -> None:
     past, soon = now() - timedelta(days=2), now() + timedelta(days=2)
     with service.store.writing() as db:
@@ -141,6 +139,7 @@ def test_ended_sessions_and_tokens(service: Service) -> None:
         assert list(db.scalars(select(SignIn.key))) == ["new"]
 
 
+@pytest.mark.both_stores
 def test_storage_for_administrators(service: Service, person: People) -> None:
     steward, administrator = person("steward", name="Ana"), person("administrator")
     upload(steward, people())
@@ -157,7 +156,6 @@ def test_storage_for_administrators(service: Service, person: People) -> None:
     assert line.actor == administrator.user_id  # type: ignore[attr-defined]
 
 
-@SQLITE
 def test_deleting_a_user_deletes_the_files(
     service: Service, table: tuple[TestClient, str, str], person: People
 ) -> None:
@@ -169,7 +167,6 @@ def test_deleting_a_user_deletes_the_files(
     assert not service.files.copy(id).exists()
 
 
-@SQLITE
 def test_commands(service: Service, table: tuple[TestClient, str, str], tmp_path: Path) -> None:
     from velado.cli.studio_storage import app
 

@@ -17,10 +17,8 @@ from velado.service.settings import load
 from velado.service.store.tables import Member, Project, Token
 
 API = "/api/v1"
-ONE_STORE = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 
-@ONE_STORE
 def test_a_long_key_stops_nobody(person: Callable[..., TestClient]) -> None:
     """Looking for passwords in a text takes time that grows with its square: long ones are cut before."""
     answer = person("steward").post(f"{API}/session", json={"aa:" * 1_000_000: 1})
@@ -30,7 +28,6 @@ def test_a_long_key_stops_nobody(person: Callable[..., TestClient]) -> None:
     assert len(str(InputError("x", "y", fields={"path": "aa:" * 1_000_000}).fields)) < 3000
 
 
-@ONE_STORE
 def test_a_body_full_of_mistakes_is_answered_briefly(person: Callable[..., TestClient]) -> None:
     answer = person("steward").post(f"{API}/session", json={f"k{i}": 1 for i in range(100_000)})
     assert answer.status_code == 422
@@ -74,7 +71,6 @@ def test_other_databases_are_reached(tmp_path: Any) -> None:
         check_reach(check_address(address), settings)
 
 
-@ONE_STORE
 def test_nothing_is_out_before_it_is_approved(service: Service, person: Callable[..., TestClient]) -> None:
     """A release that is written to a database is out at once: where a second person must approve, that is refused."""
     steward = person("steward")
@@ -95,7 +91,6 @@ def test_nothing_is_out_before_it_is_approved(service: Service, person: Callable
     queue.check_approval(service.settings, "run", document)
 
 
-@ONE_STORE
 @pytest.mark.parametrize("role", ["administrator", "auditor", "learner"])
 def test_who_sees_no_records_changes_and_runs_no_project_with_them(
     service: Service, person: Callable[..., TestClient], role: str
@@ -112,6 +107,7 @@ def test_who_sees_no_records_changes_and_runs_no_project_with_them(
     assert member.post(f"{API}/jobs", json={"kind": "run", "project": project.id}).status_code == 403
 
 
+@pytest.mark.both_stores
 def test_a_reset_password_ends_tokens(service: Service, person: Callable[..., TestClient]) -> None:
     from velado.service.accounts import users
     from velado.service.store.tables import User

@@ -71,6 +71,7 @@ def test_the_reference_is_what_the_code_says(page: str) -> None:
 # The store
 
 
+@pytest.mark.both_stores
 def test_migrations_make_the_tables_that_the_code_has(settings: Any) -> None:
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
@@ -84,6 +85,7 @@ def test_migrations_make_the_tables_that_the_code_has(settings: Any) -> None:
     store.close()
 
 
+@pytest.mark.both_stores
 def test_a_store_of_another_version_is_left_alone(settings: Any) -> None:
     store = Store(settings)
     with pytest.raises(InputError, match="another version"):

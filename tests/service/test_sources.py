@@ -16,6 +16,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from servers.studio import until
 from service.inline import Inline
 from velado.service.service import Service
 from velado.service.store.tables import AuditLine, Job, Member, Project, Source, Upload
@@ -26,7 +27,6 @@ People = Callable[..., TestClient]
 API = "/api/v1"
 SECRETS = ["Zeferina", "99887766Z", "Lupus"]
 """An identifier's name, its number, and a rare diagnosis: planted."""
-SQLITE = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 
 def people(rows: int = 60) -> bytes:
@@ -62,15 +62,11 @@ def make(client: TestClient, **body: Any) -> dict[str, Any]:
 
 
 def ready(client: TestClient, id: str) -> dict[str, Any]:
-    import time
-
-    until = time.monotonic() + 120
-    while time.monotonic() < until:
+    def inspected() -> Any:
         found = client.get(f"{API}/sources/{id}").json()
-        if found["state"] != "new":
-            return dict(found)
-        time.sleep(0.05)
-    raise AssertionError("the source was not inspected")
+        return found["state"] != "new" and found
+
+    return dict(until(inspected))
 
 
 def share(service: Service, source: str, columns: Any = None, **roles: str) -> str:
@@ -91,6 +87,7 @@ def logged(caplog: pytest.LogCaptureFixture) -> str:
     return " ".join(record.getMessage() for record in caplog.records if record.name.startswith("velado"))
 
 
+@pytest.mark.both_stores
 def test_from_upload_to_rows(service: Service, person: People, worker: Inline) -> None:
     steward = person("steward")
     source = make(steward, upload=upload(steward, people()))
@@ -118,7 +115,6 @@ def test_from_upload_to_rows(service: Service, person: People, worker: Inline) -
     assert not [s for s in SECRETS if s in str([(line.subject, line.detail) for line in lines])]
 
 
-@SQLITE
 def test_options_are_read_again(person: People, worker: Inline) -> None:
     steward = person("steward")
     data = b"a;b\n1;2\n3;4\n5;6\n7;8\n"
@@ -131,7 +127,6 @@ def test_options_are_read_again(person: People, worker: Inline) -> None:
     assert (renamed["name"], renamed["state"]) == ("other", "ready")
 
 
-@SQLITE
 def test_what_was_wrong_can_be_mended(person: People, worker: Inline, monkeypatch: pytest.MonkeyPatch) -> None:
     """A problem says all that its mending needs: the lines, the tables of a database, the sheets of a workbook."""
     steward = person("steward")
@@ -148,7 +143,6 @@ def test_what_was_wrong_can_be_mended(person: People, worker: Inline, monkeypatc
     assert steward.get(f"{API}/sources/{book['id']}/profile").json()["sheets"] == ["first", "second"]
 
 
-@SQLITE
 def test_a_project_reads_missing_values_as_suggested(person: People, worker: Inline) -> None:
     steward = person("steward")
     data = "age,city\n" + "".join(f"{'?' if i % 20 == 0 else 20 + i % 30},{'ab'[i % 2]}\n" for i in range(60))
@@ -181,7 +175,6 @@ def workbook(*sheets: str) -> bytes:
     return written.getvalue()
 
 
-@SQLITE
 def test_who_uses_a_source(service: Service, person: People) -> None:
     steward, other = person("steward"), person("steward")
     source = make(steward, sample="hospital", rows=50)
@@ -192,7 +185,6 @@ def test_who_uses_a_source(service: Service, person: People) -> None:
     assert other.get(uses).status_code == 404
 
 
-@SQLITE
 def test_samples_are_for_learners(person: People, worker: Inline) -> None:
     learner = person("learner")
     source = make(learner, sample="hospital", rows=200)
@@ -217,14 +209,12 @@ def test_samples_are_for_learners(person: People, worker: Inline) -> None:
         {"sample": "hospital", "rows": 10**12},
     ],
 )
-@SQLITE
 def test_wrong_bodies(person: People, body: dict[str, Any]) -> None:
     answer = person("steward").post(f"{API}/sources", json={"name": "x", **body})
     assert answer.status_code == 422, answer.text
     assert answer.json()["code"]
 
 
-@SQLITE
 def test_only_own_uploads_and_connections(person: People) -> None:
     id = upload(person("steward"), people())
     other = person("steward")
@@ -236,7 +226,6 @@ def test_only_own_uploads_and_connections(person: People) -> None:
     assert (answer.status_code, answer.json()["code"]) == (409, "upload-not-complete")
 
 
-@SQLITE
 def test_not_ready(person: People) -> None:
     steward = person("steward")
     id = make(steward, sample="hospital")["id"]
@@ -245,6 +234,7 @@ def test_not_ready(person: People) -> None:
         assert (answer.status_code, answer.json()["code"]) == (409, "source-not-ready")
 
 
+@pytest.mark.both_stores
 def test_who_sees_what(service: Service, person: People, worker: Inline) -> None:
     """Owner, members by their roles, everybody else: it does not exist."""
     owner, editor, analyst, reader, stranger = (person("steward") for _ in range(5))
@@ -300,7 +290,6 @@ def test_analysts_see_nobody(
     assert not [s for s in SECRETS if s in results]
 
 
-@SQLITE
 def test_malformed_tables_tell_nothing(
     service: Service, person: People, worker: Inline, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -317,7 +306,6 @@ def test_malformed_tables_tell_nothing(
     assert str(service.settings.folder) not in json.dumps(found)
 
 
-@SQLITE
 def test_a_table_without_header_names_nobody(service: Service, person: People, worker: Inline) -> None:
     owner, analyst = person("steward"), person("steward")
     data = people().partition(b"\n")[2]
@@ -332,6 +320,7 @@ def test_a_table_without_header_names_nobody(service: Service, person: People, w
     assert not [s for s in SECRETS if s in " ".join(answer.text for answer in answers)]
 
 
+@pytest.mark.both_stores
 def test_deleted_with_every_copy(service: Service, person: People, worker: Inline) -> None:
     steward = person("steward")
     file = upload(steward, people())
@@ -351,7 +340,6 @@ def test_deleted_with_every_copy(service: Service, person: People, worker: Inlin
         assert "source.delete" in set(db.scalars(select(AuditLine.action)))
 
 
-@SQLITE
 def test_projects_are_told_that_a_source_is_gone(service: Service, person: People, worker: Inline) -> None:
     steward = person("steward")
     id = make(steward, upload=upload(steward, people()))["id"]
@@ -363,7 +351,6 @@ def test_projects_are_told_that_a_source_is_gone(service: Service, person: Peopl
     assert "unknown-reference" in json.dumps(problems)
 
 
-@SQLITE
 def test_an_upload_in_use_stays(person: People) -> None:
     steward = person("steward")
     file = upload(steward, people())
@@ -412,7 +399,6 @@ def test_pages_are_slices_of_the_sorted_table(tmp_path: Path, offset: int, desce
     assert read_page(copy, ["n", "i"], some).rows == every[offset : offset + 3]
 
 
-@SQLITE
 def test_sql_in_sort_and_where(person: People, worker: Inline) -> None:
     steward = person("steward")
     id = make(steward, upload=upload(steward, people()))["id"]
@@ -461,7 +447,6 @@ def test_too_slow_a_page_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert given_up.value.code in ("page-too-slow", "page-too-large")
 
 
-@SQLITE
 def test_a_bomb_is_not_unpacked(service: Service, person: People, monkeypatch: pytest.MonkeyPatch) -> None:
     steward = person("steward")
     packed = io.BytesIO()

@@ -19,8 +19,6 @@ from velado.service.store.tables import Group, GroupMember, Job, Member, Project
 
 Person = Callable[..., TestClient]
 API = "/api/v1"
-SQLITE = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-pytestmark = SQLITE
 
 
 class Shared:

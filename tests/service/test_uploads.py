@@ -8,7 +8,6 @@ import hashlib
 import logging
 import socket
 import threading
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import uvicorn
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from servers.studio import WAIT, until
 from velado.service.receiving import BLOCK, Receiver
 from velado.service.service import Service
 from velado.service.settings import load
@@ -27,7 +27,6 @@ from velado.service.web.resources import uploads
 
 People = Callable[..., TestClient]
 UPLOADS = "/api/v1/uploads"
-SQLITE = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 DATA = b"name,age\n" + b"Ana,31\n" * 1000
 
 
@@ -42,6 +41,7 @@ def send(client: TestClient, id: str, data: Any, offset: int) -> Any:
     return client.patch(f"{UPLOADS}/{id}", content=data, headers={"Upload-Offset": str(offset)})
 
 
+@pytest.mark.both_stores
 def test_a_file_arrives_in_pieces(service: Service, person: People) -> None:
     steward = person("steward")
     id = begin(steward, sha256=hashlib.sha256(DATA).hexdigest())
@@ -57,6 +57,7 @@ def test_a_file_arrives_in_pieces(service: Service, person: People) -> None:
     assert (again.status_code, again.json()["code"]) == (409, "upload-complete")
 
 
+@pytest.mark.both_stores
 def test_the_digest_is_computed_when_another_process_had_the_first_piece(service: Service, person: People) -> None:
     from velado.service import receiving
 
@@ -78,6 +79,7 @@ def test_a_wrong_offset_is_told_the_right_one(person: People) -> None:
         assert answer.headers["upload-offset"] == "1000"
 
 
+@pytest.mark.both_stores
 def test_another_digest_throws_away_what_arrived(service: Service, person: People) -> None:
     steward = person("steward")
     id = begin(steward, sha256="0" * 64)
@@ -118,6 +120,7 @@ def test_limits_of_file_user_and_disk(service: Service, person: People) -> None:
     assert (answer.status_code, answer.json()["code"]) == (503, "disk-nearly-full")
 
 
+@pytest.mark.both_stores
 def test_what_a_user_has_counts(service: Service, person: People) -> None:
     steward = person("steward")
     with service.store.writing() as db:
@@ -193,6 +196,7 @@ def test_a_token_that_only_reads_sends_nothing(person: People) -> None:
     assert person("steward", scopes=["read"]).post(UPLOADS, json={"name": "a.csv", "bytes": 1}).status_code == 403
 
 
+@pytest.mark.both_stores
 def test_deleted_at_once(service: Service, person: People) -> None:
     steward = person("steward")
     id = begin(steward)
@@ -202,7 +206,6 @@ def test_deleted_at_once(service: Service, person: People) -> None:
     assert steward.get(f"{UPLOADS}/{id}").status_code == 404
 
 
-@SQLITE
 def test_nothing_is_deleted_while_it_is_sent(service: Service, person: People) -> None:
     """Else what is still written would take room that nobody counts."""
     steward = person("steward")
@@ -217,7 +220,6 @@ def test_nothing_is_deleted_while_it_is_sent(service: Service, person: People) -
     assert not service.files.upload(id).exists()
 
 
-@SQLITE
 def test_nothing_is_sent_to_what_was_deleted(service: Service, person: People, monkeypatch: pytest.MonkeyPatch) -> None:
     """An upload that is deleted after it was looked up, and before its file is locked."""
     steward = person("steward")
@@ -232,7 +234,6 @@ def test_nothing_is_sent_to_what_was_deleted(service: Service, person: People, m
     assert not service.files.upload(id).exists()
 
 
-@SQLITE
 def test_a_disk_that_fills_up_stops_the_sender(
     service: Service, person: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,6 +264,7 @@ def test_it_is_looked_for_room_after_some_blocks(tmp_path: Path, monkeypatch: py
     assert (problem and problem.code, receiver.offset) == ("disk-nearly-full", 2 * uploads.LOOKED * 10)
 
 
+@pytest.mark.both_stores
 def test_lists_go_on_where_they_ended(person: People) -> None:
     steward = person("steward")
     ids = [begin(steward) for _ in range(5)]
@@ -277,6 +279,7 @@ def test_lists_go_on_where_they_ended(person: People) -> None:
     assert steward.get(UPLOADS, params={"after": "x'--"}).json()["code"] == "bad-request"
 
 
+@pytest.mark.both_stores
 def test_audited_without_names(service: Service, person: People) -> None:
     steward = person("steward")
     answer = steward.post(UPLOADS, json={"name": "Ana Pérez 12345678Z.csv", "bytes": 3})
@@ -292,9 +295,10 @@ def test_audited_without_names(service: Service, person: People) -> None:
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[Service, int]]:
-    """A service on SQLite behind a real server, with an impatient limit for silent senders."""
-    service = Service.open(load(environment={}, folder=tmp_path / "served", upload_idle_seconds=1), make=True)
+def served(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Service, int]]:
+    """A service on SQLite behind a real server; the parameter is how many seconds senders may be silent."""
+    idle = getattr(request, "param", 600)
+    service = Service.open(load(environment={}, folder=tmp_path / "served", upload_idle_seconds=idle), make=True)
     server = uvicorn.Server(uvicorn.Config(create_app(service), log_config=None, lifespan="off"))
     listening = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, args=([listening],))
@@ -334,15 +338,6 @@ def raw(port: int, token: str, id: str, offset: int, announced: int, data: bytes
     return connection
 
 
-def eventually(condition: Callable[[], bool], seconds: float = 15) -> bool:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
-
-
 def free(service: Service, id: str) -> bool:
     """Whether nobody writes the upload."""
     path = service.files.upload(id)
@@ -357,14 +352,15 @@ def test_resuming_after_a_cut_connection(served: tuple[Service, int], sender: tu
     data = DATA * 1000
     id = begin(client, len(data))
     connection = raw(port, token, id, 0, len(data), data[: BLOCK + 12345])
-    assert eventually(lambda: client.get(f"{UPLOADS}/{id}").json()["offset"] >= BLOCK)
+    until(lambda: client.get(f"{UPLOADS}/{id}").json()["offset"] >= BLOCK)
     connection.close()
-    assert eventually(lambda: free(service, id))
+    until(lambda: free(service, id))
     offset = client.get(f"{UPLOADS}/{id}").json()["offset"]
     assert BLOCK <= offset <= BLOCK + 12345
     assert send(client, id, data[offset:], offset).json()["sha256"] == hashlib.sha256(data).hexdigest()
 
 
+@pytest.mark.parametrize("served", [1], indirect=True)
 def test_a_silent_sender_is_cut(
     served: tuple[Service, int], sender: tuple[str, TestClient], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -372,12 +368,12 @@ def test_a_silent_sender_is_cut(
     id = begin(client)
     with caplog.at_level(logging.DEBUG):
         connection = raw(port, token, id, 0, len(DATA), DATA[:100])
-        connection.settimeout(15)
+        connection.settimeout(WAIT)
         answer = connection.recv(65536)
     assert answer.startswith(b"HTTP/1.1 408")
     connection.close()
     assert client.get(f"{UPLOADS}/{id}").json()["offset"] == 100
-    assert eventually(lambda: free(service, id))
+    until(lambda: free(service, id))
     assert "Ana,31" not in caplog.text
     assert send(client, id, DATA[100:], 100).json()["state"] == "complete"
 
@@ -386,11 +382,11 @@ def test_two_writers_at_once(served: tuple[Service, int], sender: tuple[str, Tes
     (service, port), (token, client) = served, sender
     id = begin(client)
     first = raw(port, token, id, 0, len(DATA), DATA[:100])
-    assert eventually(lambda: service.files.upload(id).exists() and not free(service, id))
+    until(lambda: service.files.upload(id).exists() and not free(service, id))
     second = send(client, id, b"x" * 50, 0)
     assert (second.status_code, second.json()["code"]) == (409, "upload-busy")
     first.sendall(DATA[100:])
-    first.settimeout(15)
+    first.settimeout(WAIT)
     assert first.recv(65536).startswith(b"HTTP/1.1 200")
     first.close()
     assert service.files.upload(id).read_bytes() == DATA

@@ -6,7 +6,6 @@ import json
 import os
 import stat
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -15,7 +14,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, select, update
 
-from service.bench import Bench, alive, until
+from servers.studio import until
+from service.bench import LONG, Bench, alive
 from velado.progress import Progress
 from velado.service.jobs import here, process, queue, running, sweeping
 from velado.service.jobs.kinds import KINDS
@@ -24,14 +24,13 @@ from velado.service.service import Service
 from velado.service.settings import Settings
 from velado.service.store.tables import Job, JobLine, Worker, new_id, now
 
-SQLITE = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 MB = 1_000_000
 
 
 @pytest.fixture
 def limited(settings: Settings) -> Settings:
     """Small limits, so that tests reach them."""
-    return replace(settings, job_memory=150 * MB, job_seconds=60, job_bytes=2 * MB, lease_seconds=2, explorers=2)
+    return replace(settings, job_memory=150 * MB, job_seconds=900, job_bytes=2 * MB, lease_seconds=6, explorers=2)
 
 
 @pytest.fixture
@@ -49,6 +48,7 @@ def bench(limited: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]
 # A job
 
 
+@pytest.mark.both_stores
 def test_a_job_is_done(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_OF_SOMEBODY", "x")
     monkeypatch.setenv("VELADO_STUDIO_DATABASE_PASSWORD", "x")
@@ -75,18 +75,16 @@ def test_a_job_is_done(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     assert told == [("submitted", None), ("started", None), ("stage", "open"), ("stage", "search"), ("done", None)]
 
 
-@SQLITE
 def test_a_job_without_files_leaves_no_folder(bench: Bench) -> None:
     bench.start()
     assert bench.ended(bench.submit()).state == "done"
     until(lambda: not bench.folders())
 
 
-@SQLITE
 def test_jobs_run_side_by_side(bench: Bench) -> None:
     """As many as the setting says, and questions beside them."""
     bench.start()
-    jobs = [bench.submit(sleep=30) for _ in range(3)]
+    jobs = [bench.submit(sleep=LONG) for _ in range(3)]
     until(lambda: [bench.job(id).state for id in jobs] == ["running", "running", "queued"])
     assert bench.ended(bench.submit("question")).state == "done"
     for id in jobs:
@@ -94,7 +92,6 @@ def test_jobs_run_side_by_side(bench: Bench) -> None:
     assert [bench.ended(id).state for id in jobs] == ["cancelled"] * 3
 
 
-@SQLITE
 @pytest.mark.parametrize(("how", "code"), [({"fail": "none"}, "no-solution"), ({"fail": "input"}, "no-solution")])
 def test_a_failure_is_told(bench: Bench, how: dict[str, str], code: str) -> None:
     bench.start()
@@ -106,7 +103,6 @@ def test_a_failure_is_told(bench: Bench, how: dict[str, str], code: str) -> None
     assert bench.folders() == set()
 
 
-@SQLITE
 def test_a_fault_tells_nothing_of_the_data(bench: Bench) -> None:
     bench.start()
     job = bench.ended(bench.submit(fault=True))
@@ -115,7 +111,6 @@ def test_a_fault_tells_nothing_of_the_data(bench: Bench) -> None:
     assert "Ana" not in json.dumps(job.error)
 
 
-@SQLITE
 def test_a_result_that_cannot_be_taken_over_does_not_count(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     def finish(*_: object) -> None:
         raise ValueError("Ana Pérez")
@@ -128,7 +123,6 @@ def test_a_result_that_cannot_be_taken_over_does_not_count(bench: Bench, monkeyp
     assert bench.folders() == set()
 
 
-@SQLITE
 def test_a_kind_of_another_version_fails(bench: Bench) -> None:
     bench.start()
     with bench.service.store.writing() as db:
@@ -141,19 +135,16 @@ def test_a_kind_of_another_version_fails(bench: Bench) -> None:
 # Cancel
 
 
+@pytest.mark.both_stores
 def test_cancel_of_a_running_job(bench: Bench) -> None:
     bench.start()
-    id = bench.submit(sleep=60)
+    id = bench.submit(sleep=LONG)
     bench.at(id, "open")
-    began = time.monotonic()
     bench.cancel(id)
-    job = bench.ended(id)
-    assert job.state == "cancelled"
-    assert time.monotonic() - began < 10
+    assert bench.ended(id).state == "cancelled"
     assert bench.folders() == set()
 
 
-@SQLITE
 def test_a_job_that_does_not_listen_is_killed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "GRACE", 0.3)
     bench.start()
@@ -169,19 +160,18 @@ def test_a_job_that_does_not_listen_is_killed(bench: Bench, monkeypatch: pytest.
 # Limits
 
 
-@SQLITE
 @pytest.mark.parametrize(
     ("how", "code"),
     [
         ({"grow": 400}, "job-too-large"),
         ({"write": 4}, "job-too-much-disk"),
         ({"file": "x" * 3 * MB}, "job-too-much-disk"),
-        ({"sleep": 30}, "job-too-long"),
+        ({"sleep": LONG}, "job-too-long"),
     ],
 )
 def test_limits(bench: Bench, how: dict[str, int], code: str) -> None:
     bench.service.__dict__["settings"] = replace(
-        bench.service.settings, job_seconds=60 if code != "job-too-long" else 1
+        bench.service.settings, job_seconds=900 if code != "job-too-long" else 1
     )
     bench.service.store.settings = bench.service.settings
     bench.start()
@@ -196,6 +186,7 @@ def test_limits(bench: Bench, how: dict[str, int], code: str) -> None:
 # Death
 
 
+@pytest.mark.both_stores
 def test_a_process_that_dies_is_tried_again(bench: Bench) -> None:
     bench.start()
     job = bench.ended(bench.submit(die=1, file="x"))
@@ -203,7 +194,6 @@ def test_a_process_that_dies_is_tried_again(bench: Bench) -> None:
     assert bench.folders() == {f"{job.id}-2"}
 
 
-@SQLITE
 def test_two_attempts_at_most(bench: Bench) -> None:
     bench.start()
     job = bench.ended(bench.submit(die=5))
@@ -212,9 +202,10 @@ def test_two_attempts_at_most(bench: Bench) -> None:
     assert bench.folders() == set()
 
 
+@pytest.mark.both_stores
 def test_a_worker_that_stops_gives_its_jobs_back(bench: Bench) -> None:
     bench.start()
-    jobs = [bench.submit(sleep=1.0, file="x") for _ in range(2)]
+    jobs = [bench.submit(sleep=LONG, sleepy=1, file="x") for _ in range(2)]
     for id in jobs:
         bench.at(id, "open")
     bench.stop()
@@ -226,10 +217,9 @@ def test_a_worker_that_stops_gives_its_jobs_back(bench: Bench) -> None:
     assert [(job.state, job.attempt) for id in jobs if (job := bench.ended(id))] == [("done", 2), ("done", 2)]
 
 
-@SQLITE
 def test_a_job_that_another_worker_took_over_is_let_go(bench: Bench) -> None:
     worker = bench.start()
-    id = bench.submit(sleep=60, file="mine")
+    id = bench.submit(sleep=LONG, file="mine")
     bench.at(id, "open")
     child = worker.running[id].child
     assert child is not None
@@ -243,17 +233,15 @@ def test_a_job_that_another_worker_took_over_is_let_go(bench: Bench) -> None:
     assert (bench.job(id).state, bench.job(id).worker) == ("running", "another")
 
 
-@SQLITE
 def test_a_deleted_job_is_let_go(bench: Bench) -> None:
     worker = bench.start()
-    id = bench.submit(sleep=60)
+    id = bench.submit(sleep=LONG)
     bench.at(id, "open")
     with bench.service.store.writing() as db:
         db.execute(delete(Job).where(Job.id == id))
     until(lambda: not worker.running and not bench.folders())
 
 
-@SQLITE
 def test_leases_are_renewed_while_a_job_is_silent(bench: Bench) -> None:
     bench.start()
     id = bench.submit(deaf=True)
@@ -274,7 +262,6 @@ def ask(bench: Bench, connection: str, **parameters: object) -> dict[str, int]:
     return job.result
 
 
-@SQLITE
 def test_a_warm_process_remembers(bench: Bench) -> None:
     bench.start()
     first, second = ask(bench, "a"), ask(bench, "a")
@@ -292,7 +279,6 @@ def test_a_warm_process_remembers(bench: Bench) -> None:
     assert {name.partition("-")[0] for name in bench.folders()} == {bench.worker.id if bench.worker else ""}
 
 
-@SQLITE
 def test_a_warm_process_of_another_version_forgets(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("velado.service.jobs.tasks.key", lambda job: job.parameters["connection"])
     bench.start()
@@ -304,7 +290,6 @@ def test_a_warm_process_of_another_version_forgets(bench: Bench, monkeypatch: py
     assert ask(bench, "project:y:1")["of_table"] == 1
 
 
-@SQLITE
 def test_a_warm_process_that_dies_costs_its_question(bench: Bench) -> None:
     bench.start()
     first, other = ask(bench, "a"), ask(bench, "b")
@@ -316,7 +301,6 @@ def test_a_warm_process_that_dies_costs_its_question(bench: Bench) -> None:
     assert ask(bench, "a")["asked"] == 1
 
 
-@SQLITE
 def test_a_warm_process_that_grows_is_killed(bench: Bench) -> None:
     bench.start()
     job = bench.ended(bench.submit("question", connection="a", grow=400))
@@ -325,16 +309,14 @@ def test_a_warm_process_that_grows_is_killed(bench: Bench) -> None:
     assert ask(bench, "a")["asked"] == 1
 
 
-@SQLITE
 def test_questions_have_their_own_time(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("velado.service.jobs.tasks.QUESTION_SECONDS", 1)
     bench.start()
-    job = bench.ended(bench.submit("question", connection="a", sleep=50))
+    job = bench.ended(bench.submit("question", connection="a", sleep=LONG))
     assert job.error is not None
     assert (job.error["code"], job.error["fields"]["limit"]) == ("job-too-long", 1)
 
 
-@SQLITE
 def test_questions_of_one_subject_wait_for_each_other(bench: Bench) -> None:
     bench.start()
     ids = [bench.submit("question", connection="a", sleep=0.2) for _ in range(5)]
@@ -343,11 +325,10 @@ def test_questions_of_one_subject_wait_for_each_other(bench: Bench) -> None:
     assert len({result["pid"] for result in results}) == 1
 
 
-@SQLITE
 def test_a_question_can_be_cancelled(bench: Bench) -> None:
     bench.start()
-    first = bench.submit("question", connection="a", sleep=50)
-    second = bench.submit("question", connection="a", sleep=50)
+    first = bench.submit("question", connection="a", sleep=LONG)
+    second = bench.submit("question", connection="a", sleep=LONG)
     bench.at(first, "open")
     for id in (second, first):
         bench.cancel(id)
@@ -358,6 +339,7 @@ def test_a_question_can_be_cancelled(bench: Bench) -> None:
 # Sweeping
 
 
+@pytest.mark.both_stores
 def test_what_nobody_counts_is_removed(bench: Bench) -> None:
     files, folder = bench.service.files, bench.service.settings.folder
     states = {"done": 2, "running": 2, "failed": 2, "queued": 1, "cancelled": 1}
@@ -393,7 +375,6 @@ def test_what_nobody_counts_is_removed(bench: Bench) -> None:
     files.remove(folder / "warm" / f"{alive_worker}-1")
 
 
-@SQLITE
 def test_jobs_of_a_worker_that_died_here_are_found_at_once(bench: Bench) -> None:
     process = subprocess.Popen(["sleep", "600"])
     detail = {**here.described(), "pid": process.pid, "begun": here._begun(process.pid)}

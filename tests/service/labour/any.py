@@ -25,7 +25,8 @@ def perform(work: Work) -> dict[str, Any]:
     if "die" in do and work.task.attempt <= do["die"]:
         os.kill(os.getpid(), signal.SIGKILL)
     follow("open").at(1, 2)
-    _sleep(work, do.get("sleep", 0.0))
+    if work.task.attempt <= do.get("sleepy", work.task.attempt):
+        _sleep(work, do.get("sleep", 0.0))
     if do.get("deaf"):
         time.sleep(600)
     if "fail" in do:
@@ -58,10 +59,10 @@ def _grow(work: Work, mb: int) -> None:
     for _ in range(mb):
         held.append(bytearray(os.urandom(1)) * 1_000_000)
         work.progress.check()
-    _sleep(work, 20)
+    _sleep(work, 600)
 
 
 def _write(work: Work, mb: int) -> None:
     for number in range(mb):
         (work.task.folder / f"piece{number}").write_bytes(b"x" * 1_000_000)
-    _sleep(work, 20)
+    _sleep(work, 600)
