@@ -23,8 +23,11 @@ import pytest
 import yaml
 
 from conftest import VELADO, Command
-from harness.watching import times
+from harness.quick import some
+from harness.watching import TORTURE
+from servers.studio import WAIT
 
+pytestmark = [pytest.mark.faults, pytest.mark.judged]
 HEADER = ["name", "ssn", "age", "zip", "job", "ill", "city"]
 IDENTIFIERS = re.compile(r"NQ[A-Z]+KX|SQ\d+KX")
 SUPPRESSED = re.compile(r"ZWX|JWX|IWX|CWX|(?<![0-9a-f.])(?:977\d|97[78]0)(?![0-9a-f])")
@@ -118,7 +121,7 @@ def everything(folder: Path, ended: Any) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("suppressed", ["drop", "star"])
-@pytest.mark.parametrize("kind", ["csv", "parquet", "xlsx", "arrow"])
+@pytest.mark.parametrize("kind", some(["csv", "parquet", "xlsx", "arrow"], "csv"))
 def test_a_release_lets_no_token_out(tmp_path: Path, main: Command, kind: str, suppressed: str) -> None:
     (tmp_path / "people.csv").write_text(text(people()), encoding="utf-8")
     describe(tmp_path, output={"path": f"out/release.{kind}", "suppressed": suppressed})
@@ -211,7 +214,9 @@ OPERATIONS: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", [*FAILING, *(f"an identifier with {o}" for o in OPERATIONS)])
+@pytest.mark.parametrize(
+    "what", some([*FAILING, *(f"an identifier with {o}" for o in OPERATIONS)], "a value without a hierarchy")
+)
 def test_a_failing_run_tells_no_identifier(tmp_path: Path, main: Command, what: str) -> None:
     content, changes = FAILING.get(what, (text(people()), {}))
     (tmp_path / "people.csv").write_bytes(content.encode("utf-8", "surrogateescape"))
@@ -269,7 +274,7 @@ def put(path: Path, rows: list[list[str]]) -> None:
         path.write_text(text(rows), encoding="utf-8")
 
 
-@pytest.mark.parametrize("source", NAMES)
+@pytest.mark.parametrize("source", some(NAMES, "data[1].csv"))
 def test_only_the_named_file_is_read(tmp_path: Path, main: Command, source: str) -> None:
     """A name is a name, not a pattern; the files that it would match stay closed."""
     put(tmp_path / source, people())
@@ -339,10 +344,13 @@ def test_a_killed_run_leaves_nothing_that_others_may_read(
     (tmp_path / "people.csv").write_bytes(content.encode("latin-1"))
     describe(tmp_path, person="rows")
     met = 0
-    for _ in range(times(1, 10)):
+    for _ in range(10):
+        # A run may have ended before anybody looked.
+        if met and not TORTURE:
+            break
         before = set(tmp_path.rglob("*"))
         run = subprocess.Popen([VELADO, "run", "project.yaml"], cwd=tmp_path, env=environment, stdout=-3, stderr=-3)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + WAIT
         while run.poll() is None and time.monotonic() < deadline and not copied(tmp_path, before):
             time.sleep(0.005)
         if run.poll() is None:

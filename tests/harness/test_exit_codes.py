@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Command
+from servers.studio import WAIT
 from velado import InputError, NoSolution
 from velado.cli import run as command
 from velado.errors import InternalError, VerificationError, shown
@@ -79,7 +80,7 @@ def busy():
     # As while compiled code works that knows nothing of signals.
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGTERM])
     print("busy", flush=True)
-    time.sleep(60)
+    time.sleep(600)
 
 cli._run = busy
 cli.main()
@@ -94,7 +95,7 @@ def test_a_command_that_does_not_listen_is_ended(number, code, environment: dict
         assert process.stdout is not None
         assert process.stdout.readline() == b"busy\n"
         os.kill(process.pid, number)
-        _, err = process.communicate(timeout=50)  # half a second on a machine that is idle
+        _, err = process.communicate(timeout=WAIT)  # half a second on a machine that is idle
     assert process.returncode == code
     assert b"nothing was" in err
     assert b"Traceback" not in err

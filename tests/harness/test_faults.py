@@ -21,6 +21,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from harness.quick import some
+from servers.studio import until
 from velado.appointments.tables.rows import write_rows
 from velado.errors import InputError
 from velado.tables import Session, Sink, Slot
@@ -31,6 +33,7 @@ from velado.tables.publication.locks import locked_folders
 from velado.tables.publication.private import PrivateFolder, sweep
 from velado.tables.publication.publish import published
 
+pytestmark = pytest.mark.faults
 TORTURE = int(os.environ.get("VELADO_TORTURE", "0") or 0)
 """How many times longer the random tests are."""
 OURS = ("a/release.csv.manifest.json", "a/private.json", "b/recoding.json", "b/other.csv", "a/release.csv")
@@ -229,7 +232,7 @@ EXPECTED = {
 """Exit code and whose files there are then. A fault while tidying up afterwards is no failure."""
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", some(FAULTS, "kill run and child"))
 def test_a_fault_at_every_step(fault: str, folder: Path) -> None:
     ends = set()
     for step in every_step(folder):
@@ -332,9 +335,8 @@ def test_nobody_publishes_into_a_folder_that_is_locked(
         monkeypatch.setattr(locks, "_lock", lock)
     with locked_folders([folder / "b"]):
         child = started(lambda: run_often(folder, "x", 1))
-        until = time.monotonic() + 10
-        while not list(folder.glob("a/.velado-*/new/release.csv")) and time.monotonic() < until:
-            time.sleep(0.005)
+        until(lambda: list(folder.glob("a/.velado-*/new/release.csv")))
+        # It would be published by then.
         time.sleep(0.5)
         assert mark_of(folder) == "old"
         assert (folder / "b/.velado-lock").exists() == files_only
@@ -356,6 +358,7 @@ def test_a_system_without_locks(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     assert left(folder) == [dead]
 
 
+@pytest.mark.quick
 def test_runs_at_once(folder: Path) -> None:
     times = 10 * (1 + TORTURE)
     children = [started(lambda mark=mark: run_often(folder, mark, times)) for mark in ("x", "y", "z")]
@@ -392,9 +395,7 @@ def waiting(parent: Path) -> tuple[int, Path]:
     if child == 0:
         (PrivateFolder(parent).folder("spilled") / "1").write_text("data")
         signal.pause()
-    latest = time.monotonic() + 10
-    while not any(p.read_text() for p in parent.glob(".velado-*/spilled/1")) and time.monotonic() < latest:
-        time.sleep(0.005)
+    until(lambda: any(p.read_text() for p in parent.glob(".velado-*/spilled/1")))
     (made,) = [p for p in left(parent) if p not in before]
     return child, made
 
@@ -430,10 +431,12 @@ def test_a_living_run_elsewhere_keeps_its_files(folder: Path) -> None:
     finally:
         process.kill()
         process.wait()
-    latest = time.monotonic() + 10
-    while made.exists() and time.monotonic() < latest:  # the kernel ends the namespace after its first process
+
+    def swept() -> bool:
         sweep(folder / "a")
-        time.sleep(0.01)
+        return not made.exists()
+
+    until(swept)  # the kernel ends the namespace after its first process
     assert left(folder) == []
 
 
@@ -472,6 +475,7 @@ def test_a_folder_that_was_just_made_is_swept_or_used(folder: Path, monkeypatch:
     assert left(folder) == []
 
 
+@pytest.mark.quick
 def test_modes(folder: Path) -> None:
     """Private while they are written; then like the file that they replace, or any new one, or private for ever."""
     before = os.umask(0o027)

@@ -20,6 +20,7 @@ from harness.reading import Sheet
 from harness.watching import times
 
 HERE = Path(__file__).parent
+Example = tuple[Path, dict[str, Any], list[list[str]]]
 OWN = ("judge.py", "measures.py", "labels.py", "reading.py")
 
 
@@ -117,6 +118,7 @@ def test_different_values_stay_different(one: str, other: str | None) -> None:
 # Agreement with the product
 
 
+@pytest.mark.faults
 def test_the_judge_agrees_with_the_product(tmp_path: Path) -> None:
     """Random projects: what is published is accepted, with the same figures, and most of it is matched record by record."""
     seen: Counter[str] = Counter()
@@ -168,6 +170,13 @@ def released(folder: Path, **changes: Any) -> tuple[dict[str, Any], list[list[st
     return project, list(csv.reader(io.StringIO((folder / "out.csv").read_text(encoding="utf-8"), newline="")))
 
 
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Example:
+    """A folder with such a release, its project and its lines: tests write others in their place."""
+    folder = tmp_path_factory.mktemp("example")
+    return folder, *released(folder)
+
+
 def judged(folder: Path, project: dict[str, Any], lines: list[list[str]], **beside: Any) -> Verdict:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(lines)
@@ -187,9 +196,8 @@ def changed(lines: list[list[str]], row: int, column: int, value: str) -> list[l
     return lines
 
 
-def test_what_was_written_is_accepted(tmp_path: Path) -> None:
-    project, lines = released(tmp_path)
-    verdict = judged(tmp_path, project, lines)
+def test_what_was_written_is_accepted(example: Example) -> None:
+    verdict = judged(*example)
     assert not verdict.refused
     assert verdict.matched
     assert (verdict.rows, verdict.released, verdict.classes, verdict.smallest) == (7, 6, 2, 3)
@@ -215,31 +223,30 @@ TAMPERED = {
 
 
 @pytest.mark.parametrize("what", TAMPERED)
-def test_a_tampered_release_is_refused(tmp_path: Path, what: str) -> None:
-    tamper, reason = TAMPERED[what]
-    project, lines = released(tmp_path)
-    verdict = judged(tmp_path, project, tamper(lines))
+def test_a_tampered_release_is_refused(example: Example, what: str) -> None:
+    (folder, project, lines), (tamper, reason) = example, TAMPERED[what]
+    verdict = judged(folder, project, tamper(lines))
     assert any(word in problem for problem in verdict.problems for word in reason.split("|")), verdict.problems
 
 
-def test_a_higher_k_than_reached_is_refused(tmp_path: Path) -> None:
-    project, lines = released(tmp_path)
-    assert judged(tmp_path, project | {"models": [{"k-anonymity": {"k": 4}}]}, lines).refused
+def test_a_higher_k_than_reached_is_refused(example: Example) -> None:
+    folder, project, lines = example
+    assert judged(folder, project | {"models": [{"k-anonymity": {"k": 4}}]}, lines).refused
 
 
-def test_false_claims_are_refused(tmp_path: Path) -> None:
-    project, lines = released(tmp_path)
+def test_false_claims_are_refused(example: Example) -> None:
     for false in (
         {"released": 5}, {"suppressed": 0}, {"classes": 3}, {"class_size": {"min": 2}}, {"rows": 6},
         {"models": [{"name": "k-anonymity", "required": {"k": 3}, "achieved": 4, "satisfied": True}]},
     ):  # fmt: skip
-        assert judged(tmp_path, project, lines, claims=false).refused, false
-        assert judged(tmp_path, project, lines, manifest={"output": {"sha256": "0"}, "evaluation": false}).refused
-    assert judged(tmp_path, project, lines, manifest={"output": {"sha256": "0"}}).problems == [
+        assert judged(*example, claims=false).refused, false
+        assert judged(*example, manifest={"output": {"sha256": "0"}, "evaluation": false}).refused
+    assert judged(*example, manifest={"output": {"sha256": "0"}}).problems == [
         "the manifest's digest is not that of the release"
     ]
 
 
+@pytest.mark.faults
 def test_every_change_of_a_cell_is_noticed(tmp_path: Path) -> None:
     """Random releases, random cells, values that the column has elsewhere."""
     met = 0
