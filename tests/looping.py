@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 
-def failures(check: Callable[..., None], cases: Iterable[tuple[Any, ...]]) -> list[str]:
-    """The cases whose check fails, each with the reason; a check gets a case's parts as its arguments."""
+def failures(check: Callable[..., None], cases: Iterable[Any]) -> list[str]:
+    """The cases whose check fails, each with the reason; the parts of a tuple are the arguments of the check."""
     found = []
     for case in cases:
+        parts = case if isinstance(case, tuple) else (case,)
         try:
-            check(*case)
+            check(*parts)
         except (Exception, pytest.fail.Exception) as error:
-            found.append(f"{', '.join(map(str, case))}: {type(error).__name__}: {error}")
+            found.append(f"{', '.join(map(str, parts))}: {type(error).__name__}: {error}")
     return found

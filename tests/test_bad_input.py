@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ import pytest
 
 import velado
 from conftest import VELADO, Command, Ended
+from looping import failures
 from velado.errors import MOST_VALUES
 from velado.methods import METHODS, method_from
 from velado.models import MODELS, model_from
@@ -280,39 +281,39 @@ def test_missing_values_where_they_are_rejected(write_project, fails: Fails) -> 
 # Hierarchies
 
 
-@pytest.mark.parametrize(
-    ("values", "hierarchy", "code", "words"),
-    [
-        (["7", "8"], {"intervals": [5, 7]}, "not-nested", ["level 2", "'7'", "multiples"]),
-        (["7", "8"], {"intervals": [10, 5]}, "not-nested", ["level 2"]),
-        (["7", "8"], {"intervals": {"cuts": [[0, 10, 20], [0, 15]]}}, "not-nested", ["level 2", "'15'"]),
-        (["7", "8"], {"intervals": {"cuts": [[0, 10, 20], 15]}}, "bad-hierarchy", ["cuts"]),
-        (["7", "8"], {"intervals": [-5]}, "bad-hierarchy", ["positive"]),
-        (["7", "8"], {"intervals": ["five"]}, "bad-hierarchy", ["'five'"]),
-        (["7", "8"], {"intervals": [math.nan]}, "bad-hierarchy", ["nan"]),
-        (["7", "x"], {"intervals": [5]}, "not-a-number", ["1 value", "'x'"]),
-        (["a", "b"], {"groups": {"g": ["a"], "h": ["a", "b"]}}, "not-nested", ["level 1", "'a'"]),
-        (["a", "b"], {"groups": [{"g": ["a"], "h": ["b"]}, {"i": ["g"]}]}, "not-nested", ["level 2", "'h'"]),
-        (["a", "b"], {"groups": {"g": None}}, "bad-hierarchy", ["groups"]),
-        (["a", "b"], {"tree": {"x": {"g": ["a"]}, "y": {"g": ["b"]}}}, "not-nested", ["level 2", "'g'"]),
-        (["a", "b"], {"tree": "x"}, "bad-hierarchy", ["tree"]),
-        (["a", "b"], {"mask": "up"}, "bad-hierarchy", ["'up'", "right"]),
-        (["2020-01-31", "2020-02-29"], {"dates": ["year", "month"]}, "not-nested", ["level 2", "'2020'"]),
-        (["2020-01-31"], {"dates": ["yeer"]}, "bad-hierarchy", ["'yeer'", "Did you mean 'year'"]),
-        (["2020-01-31"], {"dates": [["year"]]}, "bad-hierarchy", ["year"]),
-        (["31/01/2020"], {"dates": ["year"]}, "not-a-date", ["'31/01/2020'", "format"]),
-        (["a", "b"], {"interval": [5]}, "bad-hierarchy", ["Did you mean 'intervals'"]),
-        (["a", "b"], {"mask": "right", "path": "/"}, "bad-hierarchy", ["exactly one"]),
-        (["a", "b"], "mask", "bad-hierarchy", ["mapping"]),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_bad_hierarchy(values: list[str], hierarchy: Any, code: str, words: list[str]) -> None:
-    with pytest.raises(velado.InputError) as caught:
-        velado.build_hierarchy("age", hierarchy, values)
-    assert caught.value.code == code
-    for word in ("'age'", *words):
-        assert word in str(caught.value)
+BAD_HIERARCHIES: list[tuple[list[str], Any, str, list[str]]] = [
+    (["7", "8"], {"intervals": [5, 7]}, "not-nested", ["level 2", "'7'", "multiples"]),
+    (["7", "8"], {"intervals": [10, 5]}, "not-nested", ["level 2"]),
+    (["7", "8"], {"intervals": {"cuts": [[0, 10, 20], [0, 15]]}}, "not-nested", ["level 2", "'15'"]),
+    (["7", "8"], {"intervals": {"cuts": [[0, 10, 20], 15]}}, "bad-hierarchy", ["cuts"]),
+    (["7", "8"], {"intervals": [-5]}, "bad-hierarchy", ["positive"]),
+    (["7", "8"], {"intervals": ["five"]}, "bad-hierarchy", ["'five'"]),
+    (["7", "8"], {"intervals": [math.nan]}, "bad-hierarchy", ["nan"]),
+    (["7", "x"], {"intervals": [5]}, "not-a-number", ["1 value", "'x'"]),
+    (["a", "b"], {"groups": {"g": ["a"], "h": ["a", "b"]}}, "not-nested", ["level 1", "'a'"]),
+    (["a", "b"], {"groups": [{"g": ["a"], "h": ["b"]}, {"i": ["g"]}]}, "not-nested", ["level 2", "'h'"]),
+    (["a", "b"], {"groups": {"g": None}}, "bad-hierarchy", ["groups"]),
+    (["a", "b"], {"tree": {"x": {"g": ["a"]}, "y": {"g": ["b"]}}}, "not-nested", ["level 2", "'g'"]),
+    (["a", "b"], {"tree": "x"}, "bad-hierarchy", ["tree"]),
+    (["a", "b"], {"mask": "up"}, "bad-hierarchy", ["'up'", "right"]),
+    (["2020-01-31", "2020-02-29"], {"dates": ["year", "month"]}, "not-nested", ["level 2", "'2020'"]),
+    (["2020-01-31"], {"dates": ["yeer"]}, "bad-hierarchy", ["'yeer'", "Did you mean 'year'"]),
+    (["2020-01-31"], {"dates": [["year"]]}, "bad-hierarchy", ["year"]),
+    (["31/01/2020"], {"dates": ["year"]}, "not-a-date", ["'31/01/2020'", "format"]),
+    (["a", "b"], {"interval": [5]}, "bad-hierarchy", ["Did you mean 'intervals'"]),
+    (["a", "b"], {"mask": "right", "path": "/"}, "bad-hierarchy", ["exactly one"]),
+    (["a", "b"], "mask", "bad-hierarchy", ["mapping"]),
+]  # fmt: skip
+
+
+def test_bad_hierarchy() -> None:
+    def check(values: list[str], hierarchy: Any, code: str, words: list[str]) -> None:
+        with pytest.raises(velado.InputError) as caught:
+            velado.build_hierarchy("age", hierarchy, values)
+        assert caught.value.code == code
+        assert [word for word in ("'age'", *words) if word not in str(caught.value)] == []
+
+    assert failures(check, BAD_HIERARCHIES) == []
 
 
 BAD_HIERARCHY_FILES = {
@@ -434,18 +435,26 @@ KINDS = {**MODELS, **METHODS}
 MAKE = {**dict.fromkeys(MODELS, model_from), **dict.fromkeys(METHODS, method_from)}
 
 
-@pytest.mark.parametrize(("name", "parameter"), [(name, p) for name, kind in KINDS.items() for p in kind.parameters])
-def test_every_parameter_refuses_nonsense(name: str, parameter: str) -> None:
-    kind, make = KINDS[name], MAKE[name]
-    good = {p: good_value(declared) for p, declared in kind.parameters.items()}
-    make(name, good)
-    for bad in bad_values(kind.parameters[parameter]):
+def nonsense() -> Iterator[tuple[str, dict[str, Any], str, Any]]:
+    """Every parameter of every model and method with every bad value: the name, good values of all, and a bad one of one."""
+    for name, kind in KINDS.items():
+        good = {p: good_value(declared) for p, declared in kind.parameters.items()}
+        for parameter, declared in kind.parameters.items():
+            yield from ((name, good, parameter, bad) for bad in bad_values(declared))
+
+
+def test_every_parameter_refuses_nonsense() -> None:
+    def check(name: str, good: dict[str, Any], parameter: str, bad: Any) -> None:
+        MAKE[name](name, good)
         with pytest.raises(velado.InputError) as caught:
-            make(name, {**good, parameter: bad})
+            MAKE[name](name, {**good, parameter: bad})
         assert caught.value.code == "bad-parameter"
         assert caught.value.exit_code == 2
         assert f"'{parameter}' parameter of {name} must " in str(caught.value)
         assert repr(bad) in str(caught.value)
+
+    assert len(list(nonsense())) > 500
+    assert failures(check, nonsense()) == []
 
 
 def test_the_word_of_a_number_is_allowed() -> None:
@@ -460,15 +469,16 @@ def required(name: str) -> set[str]:
     return {f.name for f in fields(KINDS[name]) if f.default is MISSING and f.default_factory is MISSING}
 
 
-@pytest.mark.parametrize("name", [name for name in KINDS if required(name)])
-def test_missing_parameters_are_named_and_no_others(name: str) -> None:
-    with pytest.raises(velado.InputError) as caught:
-        MAKE[name](name, {})
-    text = str(caught.value)
-    assert name in text
-    for parameter in KINDS[name].parameters:
-        assert (f"'{parameter}'" in text) == (parameter in required(name))
-    assert "__init__" not in text
+def test_missing_parameters_are_named_and_no_others() -> None:
+    def check(name: str) -> None:
+        with pytest.raises(velado.InputError) as caught:
+            MAKE[name](name, {})
+        text = str(caught.value)
+        assert name in text
+        assert {p for p in KINDS[name].parameters if f"'{p}'" in text} == required(name)
+        assert "__init__" not in text
+
+    assert failures(check, [name for name in KINDS if required(name)]) == []
 
 
 @pytest.mark.parametrize(
@@ -566,11 +576,13 @@ def test_process_refuses_bad_input(write_project, fails: Fails, shell: Command) 
     fails(None, "Did you mean 'k-anonymity'", args=("run", "project.yaml"), by=shell)
 
 
+@pytest.mark.thorough
 def test_process_reports_that_there_is_no_solution(write_project, fails: Fails, shell: Command) -> None:
     write_project(models=[{"k-anonymity": {"k": 401}}])
     fails("table-too-small", "at most 400", exits=1, by=shell)
 
 
+@pytest.mark.thorough
 def test_process_refuses_ragged_rows(write_project, fails: Fails, shell: Command, tmp_path: Path) -> None:
     write_project()
     with open(tmp_path / "patients.csv", "a") as table:
@@ -601,21 +613,16 @@ def main_without_room(main: Command, monkeypatch: pytest.MonkeyPatch) -> Command
     return limited
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet", "xlsx", "arrow"])
+@pytest.mark.faults
+@pytest.mark.parametrize("suffix", [pytest.param("csv", marks=pytest.mark.quick), "parquet", "xlsx", "arrow"])
 def test_full_disk(suffix: str, write_project, fails: Fails, main: Command, main_without_room: Command) -> None:
-    """An earlier release stays as it was."""
+    """An earlier release stays as it was, and the file that could not be written is named."""
     write_project(output={"path": f"out.{suffix}"})
     assert main(*RUN).code == 0
-    fails("disk-full", "the disk is full", by=main_without_room)
+    fails("disk-full", "the disk is full", f"out.{suffix}", by=main_without_room)
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet", "xlsx", "arrow"])
-def test_full_disk_names_the_file(suffix: str, write_project, main: Command, main_without_room: Command) -> None:
-    write_project(output={"path": f"out.{suffix}"})
-    assert main(*RUN).code == 0
-    assert f"out.{suffix}" in main_without_room(*RUN).err
-
-
+@pytest.mark.faults
 def test_full_disk_in_a_process(
     write_project, fails: Fails, main: Command, shell: Command, tmp_path: Path, environment: dict[str, str]
 ) -> None:
@@ -672,13 +679,23 @@ def signalled(folder: Path, environment: dict[str, str], stage: str, number: int
     return Ended(process.returncode, out, shown)
 
 
-@pytest.mark.parametrize("stage", ["counting", "searching", "writing"])
+ENDS = {signal.SIGINT: (130, "Interrupted"), signal.SIGTERM: (143, "Terminated")}
+
+
+@pytest.mark.faults
 @pytest.mark.parametrize(
-    ("number", "code", "word"), [(signal.SIGINT, 130, "Interrupted"), (signal.SIGTERM, 143, "Terminated")]
+    ("number", "stage"),
+    [
+        pytest.param(signal.SIGINT, "searching", marks=pytest.mark.quick),
+        *((signal.SIGINT, stage) for stage in ("counting", "writing")),
+        *((signal.SIGTERM, stage) for stage in ("counting", "searching", "writing")),
+    ],
+    ids=str,
 )
 def test_interruption(
-    number: int, code: int, word: str, stage: str, write_project, many_patients: Path, environment: dict, tmp_path: Path
+    number: int, stage: str, write_project, many_patients: Path, environment: dict, tmp_path: Path
 ) -> None:
+    code, word = ENDS[number]
     write_project(source={"path": str(many_patients)})
     (tmp_path / "tmp").mkdir()
     before = contents(tmp_path)
@@ -690,6 +707,7 @@ def test_interruption(
     assert contents(tmp_path) == before
 
 
+@pytest.mark.faults
 def test_killed_outright(write_project, many_patients: Path, environment: dict, shell: Command, tmp_path: Path) -> None:
     """A killed process cannot clean up, but publishes nothing; the next run removes what it left."""
     write_project(source={"path": str(many_patients)})

@@ -82,7 +82,7 @@ def test_examples_of_models_are_models() -> None:
         assert stopped
         assert set(stopped) <= attacks
 
-    assert failures(check, [(name,) for name in MODELS]) == []
+    assert failures(check, MODELS) == []
 
 
 @pytest.mark.lint
@@ -245,6 +245,7 @@ def test_a_new_model_is_everywhere_once_it_is_registered(invented: Path) -> None
     assert "wide spread" in result.output
 
 
+@pytest.mark.thorough
 @pytest.mark.unjudged
 def test_a_new_model_is_in_the_report(invented: Path) -> None:
     pytest.importorskip("jinja2")

@@ -115,13 +115,13 @@ def test_run_reads_json_projects(write_project, main: Command, tmp_path: Path) -
     assert main("run", "project.json", "--json").code == 0
 
 
-def test_paths_are_relative_to_the_project(write_project, shell: Command, tmp_path: Path) -> None:
+def test_paths_are_relative_to_the_project(write_project, main: Command, tmp_path: Path) -> None:
     write_project()
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     for name in ("patients.csv", "project.yaml"):
         (tmp_path / name).rename(folder / name)
-    assert shell("run", "elsewhere/project.yaml").code == 0
+    assert main("run", "elsewhere/project.yaml").code == 0
     assert sorted(p.name for p in folder.iterdir()) == sorted(
         ["patients.csv", "project.yaml", "out.csv", "out.csv.manifest.json", "out.csv.private.json"]
     )
@@ -154,9 +154,9 @@ def test_progress_is_drawn_on_a_terminal_only(write_project, environment: dict, 
 # check
 
 
-def test_check_json(write_project, shell: Command) -> None:
+def test_check_json(write_project, main: Command) -> None:
     write_project()
-    ended = shell("check", "patients.csv", "--qi", "sex,city", "--sensitive", "diagnosis,cost", "--json")
+    ended = main("check", "patients.csv", "--qi", "sex,city", "--sensitive", "diagnosis,cost", "--json")
     assert (ended.code, ended.err) == (0, "")
     shown = ended.json
     assert list(shown) == ["schema", "rows", "classes", "class_size", "k", "risk", "l", "sensitive", "twins"]
@@ -195,9 +195,9 @@ def test_check_for_people(write_project, main: Command, tmp_path: Path) -> None:
 # inspect and init
 
 
-def test_inspect_json(write_project, shell: Command, patients: pa.Table) -> None:
+def test_inspect_json(write_project, main: Command, patients: pa.Table) -> None:
     write_project()
-    ended = shell("inspect", "patients.csv", "--json")
+    ended = main("inspect", "patients.csv", "--json")
     assert (ended.code, ended.err) == (0, "")
     shown = ended.json
     assert shown["rows"] == 400
@@ -244,10 +244,10 @@ def test_names_that_look_like_markup_are_shown_as_they_are(name: str, main: Comm
     assert f"{name} (sensitive)" in main("check", "table.csv", "--qi", "age", "--sensitive", name).out
 
 
-def test_init_writes_a_project_that_runs(write_project, shell: Command, tmp_path: Path) -> None:
+def test_init_writes_a_project_that_runs(write_project, main: Command, tmp_path: Path) -> None:
     write_project()
     (tmp_path / "project.yaml").unlink()
-    ended = shell("init", "patients.csv")
+    ended = main("init", "patients.csv")
     assert (ended.code, ended.err) == (0, "")
     assert "patients.yaml" in ended.out
     text = (tmp_path / "patients.yaml").read_text(encoding="utf-8")
@@ -255,7 +255,7 @@ def test_init_writes_a_project_that_runs(write_project, shell: Command, tmp_path
     for role in ("identifier", "quasi-identifier", "sensitive", "insensitive"):
         assert f"{role} (" in comments
     assert "its name" in comments
-    ended = shell("run", "patients.yaml", "--json")
+    ended = main("run", "patients.yaml", "--json")
     assert (ended.code, ended.err) == (0, "")
     assert ended.json["output"] == "patients_anonymous.csv"
     assert (tmp_path / "patients_anonymous.csv").exists()
@@ -281,28 +281,39 @@ def test_init_refuses_to_overwrite(write_project, main: Command, tmp_path: Path)
     assert (tmp_path / "patients.yaml").read_text() == (tmp_path / "other.yaml").read_text()
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["no", "1", "1.5", "2020-01-01", "null", "a: b", "#x", "it's", "{x}", "[x]", "- x", "*", "<<", "ñandú", "a\\b"],
-)
-def test_init_quotes_every_column_name(name: str, main: Command, tmp_path: Path) -> None:
-    """A name that YAML would read as something else stays the name of the column."""
-    (tmp_path / "table.csv").write_text(f"{name},zip\n" + "x,08001\ny,08002\n" * 9, encoding="utf-8")
+ODD_NAMES = [
+    ["1", "no", "null", "a: b", "#x"],
+    ["1.5", "it's", "{x}", "[x]", "- x"],
+    ["2020-01-01", "*", "<<", "ñandú", "a\\b"],
+]
+"""Names that YAML would read as something else; with several numbers or dates, a first line would look like data."""
+
+
+@pytest.mark.parametrize("names", ODD_NAMES, ids=lambda names: names[0])
+def test_init_quotes_every_column_name(names: list[str], main: Command, tmp_path: Path) -> None:
+    """Whatever YAML would make of it, the name of a column stays its name."""
+    rows = [[f"{letter}{n}" for n in range(len(names))] for letter in "xy"]
+    table = [[*names, "zip"], *[[*rows[0], "08001"], [*rows[1], "08002"]] * 9]
+    (tmp_path / "table.csv").write_text("".join(",".join(row) + "\n" for row in table), encoding="utf-8")
     assert main("init", "table.csv").code == 0
-    assert main("run", "table.yaml", "--json").code == 0
     written = (tmp_path / "table.yaml").read_text(encoding="utf-8")
-    # Nothing says what the column is: its owner takes the sign of a comment away.
+    # Nothing says what the columns are: their owner takes the signs of comments away.
     decided = re.sub(r"^  # (?=.*\{role: )", "  ", written, flags=re.MULTILINE)
     (tmp_path / "table.yaml").write_text(decided, encoding="utf-8")
-    assert {c.name for c in velado.Project.load(tmp_path / "table.yaml").columns} == {name, "zip"}
-    assert main("run", "table.yaml", "--json").code == 0
+    assert {c.name for c in velado.Project.load(tmp_path / "table.yaml").columns} == {*names, "zip"}
+    for text in (written, decided):
+        (tmp_path / "table.yaml").write_text(text, encoding="utf-8")
+        assert main("run", "table.yaml", "--json").code == 0
 
 
 @pytest.mark.parametrize(("delimiter", "encoding"), [(";", "latin-1"), ("\t", "utf-8"), ("|", "utf-16")])
 def test_init_remembers_how_the_table_is_read(
     delimiter: str, encoding: str, main: Command, tmp_path: Path, patients_csv: str
 ) -> None:
-    (tmp_path / "table.csv").write_text(patients_csv.replace(",", delimiter), encoding=encoding)
+    rows = [row.split(",") for row in patients_csv.splitlines()]
+    some = [rows[0].index(name) for name in ("name", "sex", "postal_code")]
+    table = "".join(delimiter.join(row[i] for i in some) + "\n" for row in rows)
+    (tmp_path / "table.csv").write_text(table, encoding=encoding)
     assert main("init", "table.csv").code == 0
     ended = main("run", "table.yaml", "--json")
     assert (ended.code, ended.json["rows"]) == (0, 400)
@@ -311,8 +322,8 @@ def test_init_remembers_how_the_table_is_read(
 # demo
 
 
-def test_demo(shell: Command, tmp_path: Path) -> None:
-    ended = shell("demo", "--folder", "sample")
+def test_demo(main: Command, tmp_path: Path) -> None:
+    ended = main("demo", "--folder", "sample")
     assert (ended.code, ended.err) == (0, "")
     for expected in ("5,000 synthetic hospital patients", "of 5,000 records released", "holds"):
         assert expected in ended.out
@@ -394,7 +405,7 @@ def test_help_explains_every_command_and_option(main: Command) -> None:
         options = [o for parameter in command.params for o in parameter.opts if o.startswith("--")]
         assert [o for o in options if o not in ended.out] == []
 
-    assert failures(check, [(name,) for name in COMMANDS]) == []
+    assert failures(check, COMMANDS) == []
 
 
 @pytest.mark.parametrize(
@@ -416,7 +427,14 @@ def test_wrong_usage(args: list[str], word: str, main: Command) -> None:
     assert "--help" in ended.err
 
 
-@pytest.mark.parametrize("args", ["inspect patients.csv", "inspect patients.csv --json", "hierarchy project.yaml cost"])
+@pytest.mark.parametrize(
+    "args",
+    [
+        "inspect patients.csv",
+        pytest.param("inspect patients.csv --json", marks=pytest.mark.thorough),
+        pytest.param("hierarchy project.yaml cost", marks=pytest.mark.thorough),
+    ],
+)
 def test_output_into_a_closed_pipe(args: str, write_project, environment: dict, tmp_path: Path) -> None:
     """``velado inspect … | head -1``: the reader has left, and that is no accident to report."""
     write_project()
@@ -429,7 +447,7 @@ def test_output_into_a_closed_pipe(args: str, write_project, environment: dict, 
     assert ended.stderr == b""
 
 
-@pytest.mark.parametrize("more", ["", "--json"])
+@pytest.mark.parametrize("more", ["", pytest.param("--json", marks=pytest.mark.thorough)])
 def test_the_first_line_of_a_long_answer(more: str, environment: dict, tmp_path: Path) -> None:
     """More than a pipe holds, and a reader who leaves after one line."""
     names = [f"{'a long name ' * 8}{i}" for i in range(600)]

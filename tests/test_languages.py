@@ -22,6 +22,7 @@ import sentences as code
 import source_code
 import velado
 from conftest import VELADO, Command
+from looping import failures
 from test_bad_input import BAD_HIERARCHY_FILES, BAD_PROJECTS, BAD_TABLES, QI
 from velado.cli.language import choose
 from velado.errors import (
@@ -434,47 +435,57 @@ def spoken(tmp_path: Path) -> Callable[[], None]:
     return run
 
 
-@pytest.mark.parametrize("case", BAD_CHANGES)
-def test_bad_projects_are_told_in_every_language(case: str, write_project, spoken) -> None:
-    write_project(**BAD_CHANGES[case]) if "columns" not in BAD_CHANGES[case] else write_project(
-        columns=dict.fromkeys(ALL)
-    )
-    spoken()
+def as_bytes(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode()
+
+
+def test_bad_projects_are_told_in_every_language(write_project, spoken) -> None:
+    def check(case: str) -> None:
+        changes = BAD_CHANGES[case]
+        write_project(**changes) if "columns" not in changes else write_project(columns=dict.fromkeys(ALL))
+        spoken()
+
+    assert failures(check, BAD_CHANGES) == []
 
 
 ALL = ("name", "national_id", "birth_date", "sex", "postal_code", "city", "marital_status", "diagnosis", "cost")
 
 
-@pytest.mark.parametrize("case", BAD_COLUMNS)
-def test_bad_columns_are_told_in_every_language(case: str, write_project, spoken) -> None:
-    write_project(columns=BAD_COLUMNS[case])
-    spoken()
+def test_bad_columns_are_told_in_every_language(write_project, spoken) -> None:
+    def check(case: str) -> None:
+        write_project(columns=BAD_COLUMNS[case])
+        spoken()
+
+    assert failures(check, BAD_COLUMNS) == []
 
 
-@pytest.mark.parametrize("case", BAD_TABLES)
-def test_bad_tables_are_told_in_every_language(
-    case: str, write_project, spoken, tmp_path: Path, patients_csv: str
-) -> None:
+def test_bad_tables_are_told_in_every_language(write_project, spoken, tmp_path: Path, patients_csv: str) -> None:
+    def check(case: str) -> None:
+        (tmp_path / "patients.csv").write_bytes(as_bytes(BAD_TABLES[case][0](patients_csv.splitlines())))
+        spoken()
+
     write_project()
-    data = BAD_TABLES[case][0](patients_csv.splitlines())
-    (tmp_path / "patients.csv").write_bytes(data if isinstance(data, bytes) else data.encode())
-    spoken()
+    assert failures(check, BAD_TABLES) == []
 
 
-@pytest.mark.parametrize("case", BAD_PROJECTS)
-def test_bad_project_files_are_told_in_every_language(case: str, spoken, tmp_path: Path) -> None:
-    text = BAD_PROJECTS[case][0]
-    (tmp_path / "project.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
-    spoken()
+def test_bad_project_files_are_told_in_every_language(spoken, tmp_path: Path) -> None:
+    def check(case: str) -> None:
+        (tmp_path / "project.yaml").write_bytes(as_bytes(BAD_PROJECTS[case][0]))
+        spoken()
+
+    assert failures(check, BAD_PROJECTS) == []
 
 
-@pytest.mark.parametrize("case", BAD_HIERARCHY_FILES)
-def test_bad_hierarchies_are_told_in_every_language(case: str, write_project, spoken, tmp_path: Path) -> None:
-    text, options, *_ = BAD_HIERARCHY_FILES[case]
-    write_project(columns={"sex": {"role": QI, "hierarchy": {"file": "sex.csv", **options}}})
-    if text is not None:
-        (tmp_path / "sex.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
-    spoken()
+def test_bad_hierarchies_are_told_in_every_language(write_project, spoken, tmp_path: Path) -> None:
+    def check(case: str) -> None:
+        text, options, *_ = BAD_HIERARCHY_FILES[case]
+        write_project(columns={"sex": {"role": QI, "hierarchy": {"file": "sex.csv", **options}}})
+        (tmp_path / "sex.csv").unlink(missing_ok=True)
+        if text is not None:
+            (tmp_path / "sex.csv").write_bytes(as_bytes(text))
+        spoken()
+
+    assert failures(check, BAD_HIERARCHY_FILES) == []
 
 
 @pytest.mark.parametrize("kind", [InputError, NoSolution, VeladoError])

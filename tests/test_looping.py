@@ -19,3 +19,4 @@ def test_every_case_that_fails_is_named() -> None:
     assert "DID NOT RAISE" in found[0]
     assert "assert 3 < 3" in found[2]
     assert "TypeError" in found[3]
+    assert failures(len, ["text", 5]) == ["5: TypeError: object of type 'int' has no len()"]

@@ -134,7 +134,7 @@ def test_a_declared_class_describes_itself() -> None:
             else:
                 assert not described.get("x-expert"), "a form must show what has no default"
 
-    assert failures(check, [(kind,) for kind in KINDS]) == []
+    assert failures(check, KINDS) == []
 
 
 @pytest.mark.lint

@@ -151,7 +151,7 @@ def test_recognised_by_their_look_alone() -> None:
         assert what in found.reason
         assert not any(v in found.reason for v in values)
 
-    assert failures(check, [(what,) for what in SIGNS]) == []
+    assert failures(check, SIGNS) == []
 
 
 def test_ipv6() -> None:
@@ -309,7 +309,7 @@ def test_national_ids_by_their_check_digits() -> None:
         mistyped = [v if i % 12 else v[:-1] + ("0" if v[-1] != "0" else "1") for i, v in enumerate(values)]
         assert kind("V2", mistyped) == f"national ids: {what}", "a few are mistyped"
 
-    assert failures(check, [(what,) for what in IDS]) == []
+    assert failures(check, IDS) == []
 
 
 def test_bare_cpf() -> None:

@@ -10,6 +10,7 @@ import ast
 import json
 import random
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ import test_bad_input
 from conftest import PROJECT, Command
 from harness import cases
 from harness.projects import random_case
-from test_docs import PAGES, blocks
+from looping import failures
+from test_docs import PAGES, blocks, page_id
 from velado import InputError, Project
 from velado.errors import way_to
 from velado.hierarchies.build import BUILDERS
@@ -32,8 +34,10 @@ from velado.project.schema import PARTS, project_schema
 from velado.project.yaml_file import read_yaml
 from velado.samples.demo import write_demo
 
-SCHEMA = project_schema()
-VALIDATOR = Validator(SCHEMA)
+
+@cache
+def validator() -> Validator:
+    return Validator(project_schema())
 
 
 def places(error: ValidationError) -> Iterator[str]:
@@ -52,7 +56,7 @@ def places(error: ValidationError) -> Iterator[str]:
 
 
 def refused(project: Any) -> set[str]:
-    return {place for error in VALIDATOR.iter_errors(project) for place in places(error)}
+    return {place for error in validator().iter_errors(project) for place in places(error)}
 
 
 def as_read(project: Any, folder: Path) -> Any:
@@ -77,22 +81,19 @@ def literals() -> Iterator[tuple[str, Any]]:
                     continue
 
 
-def documented() -> list[Any]:
-    return [
-        pytest.param(block.body, id=f"{page.stem}-{number}")
-        for page in PAGES
-        for number, block in enumerate(blocks(page))
-        if block.language == "yaml"
-    ]
+@pytest.mark.lint
+def test_project_files_of_the_docs_are_valid(tmp_path: Path) -> None:
+    def check(page: str, number: int, text: str) -> None:
+        path = tmp_path / "project.yaml"
+        path.write_text(text, encoding="utf-8")
+        assert refused(read_yaml(path)) == set()
+
+    found = [(page_id(page), n, b.body) for page in PAGES for n, b in enumerate(blocks(page)) if b.language == "yaml"]
+    assert len(found) > 20
+    assert failures(check, found) == []
 
 
-@pytest.mark.parametrize("text", documented())
-def test_project_files_of_the_docs_are_valid(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "project.yaml"
-    path.write_text(text, encoding="utf-8")
-    assert refused(read_yaml(path)) == set()
-
-
+@pytest.mark.lint
 def test_project_files_of_the_tests_are_valid(tmp_path: Path) -> None:
     drawn = [random_case(seed).project for seed in range(20)]
     good = [PROJECT, *cases.PROJECTS, cases.SEVERAL, *drawn]
@@ -150,15 +151,10 @@ def changed(columns: dict[str, Any] | None = None, **changes: Any) -> dict[str, 
 
 def of_parameters() -> Iterator[tuple[str, dict[str, Any]]]:
     """Every parameter of every model and method with every bad value."""
-    for name, kind in test_bad_input.KINDS.items():
-        good = {p: test_bad_input.good_value(declared) for p, declared in kind.parameters.items()}
-        for parameter, declared in kind.parameters.items():
-            for bad in test_bad_input.bad_values(declared):
-                spec = {name: {**good, parameter: bad}}
-                yield (
-                    f"{name} {parameter} {bad!r}",
-                    changed(**({"models": [spec]} if name in MODELS else {"method": spec})),
-                )
+    for name, good, parameter, bad in test_bad_input.nonsense():
+        spec = {name: {**good, parameter: bad}}
+        project = changed(**({"models": [spec]} if name in MODELS else {"method": spec}))
+        yield f"{name} {parameter} {bad!r}", project
 
 
 QI = "quasi-identifier"
@@ -172,7 +168,7 @@ BROKEN: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "output": [(str(o), changed(output=o)) for o, *_ in parameters(test_bad_input.test_output_that_cannot_be)],
     "hierarchy": [
         (str(spec), changed(columns={"sex": {"role": QI, "hierarchy": spec}}))
-        for _, spec, *_ in parameters(test_bad_input.test_bad_hierarchy)
+        for _, spec, *_ in test_bad_input.BAD_HIERARCHIES
     ],
     "k": [
         (k[:5], changed(models=[{"k-anonymity": {"k": yaml.safe_load(k)}}]))
@@ -180,7 +176,6 @@ BROKEN: dict[str, list[tuple[str, dict[str, Any]]]] = {
     ],
     "named": [(str(c), changed(**c)) for c, *_ in parameters(test_bad_input.test_what_cannot_be_is_named)],
     "role": [("no role", changed(columns={"city": {}}))],
-    "parameters": list(of_parameters()),
 }
 DISK = "paths are compared with each other, on the disk"
 NOT_IN_THE_FILE = {
@@ -223,24 +218,27 @@ def is_json(value: Any) -> bool:
     return True
 
 
-@pytest.mark.parametrize("group", BROKEN)
+@pytest.mark.parametrize("group", [*BROKEN, "parameters"])
 def test_broken_projects_are_refused_at_the_place_of_the_fault(group: str, tmp_path: Path) -> None:
-    for case, given in BROKEN[group]:
+    def check(case: str, given: dict[str, Any]) -> None:
         # Parameters are the same in YAML and in Python.
         project = given if group == "parameters" else as_read(given, tmp_path)
         found = refused(project)
         if case in NOT_IN_THE_FILE:
-            assert found == set(), (case, "the schema sees it after all: take it from the list")
-            continue
+            assert found == set(), "the schema sees it after all: take it from the list"
+            return
         problems = problems_of(project, tmp_path)
-        assert problems, (case, "the loader takes it")
-        assert found or not is_json(project), case
+        assert problems, "the loader takes it"
+        assert found or not is_json(project)
         for problem in problems if found else []:
             # The schema may point to a single value where the loader names the parameter.
             below = (problem.path + ".", problem.path + "[")
-            assert any(p == problem.path or p.startswith(below) for p in found), (case, problem.path, found)
+            assert any(p == problem.path or p.startswith(below) for p in found), (problem.path, found)
+
+    assert failures(check, of_parameters() if group == "parameters" else BROKEN[group]) == []
 
 
+@pytest.mark.lint
 def test_what_the_schema_cannot_see_is_a_case() -> None:
     listed = {case for group in BROKEN.values() for case, _ in group}
     assert set(NOT_IN_THE_FILE) <= listed
@@ -352,13 +350,15 @@ def test_a_good_project_has_no_problems(write_project, main: Command) -> None:
     assert (ended.code, ended.out) == (0, "project.yaml: no problems found\n")
 
 
-@pytest.mark.parametrize("case", BAD_FILES)
-def test_a_file_that_cannot_be_read_is_one_problem(case: str, tmp_path: Path) -> None:
-    text, code, _ = BAD_FILES[case]
-    path = tmp_path / "project.yaml"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    (problem,) = Project.check(path)
-    assert code in (None, problem.code)
+def test_a_file_that_cannot_be_read_is_one_problem(tmp_path: Path) -> None:
+    def check(case: str) -> None:
+        text, code, _ = BAD_FILES[case]
+        path = tmp_path / "project.yaml"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        (problem,) = Project.check(path)
+        assert code in (None, problem.code)
+
+    assert failures(check, BAD_FILES) == []
 
 
 def test_validate_tells_all_problems_in_a_language(write_project, main: Command) -> None:
@@ -381,15 +381,17 @@ def test_validate_tells_all_problems_in_a_language(write_project, main: Command)
 # The schema itself
 
 
-@pytest.mark.parametrize("language", ["en", "es", "pt"])
+@pytest.mark.parametrize(
+    "language",
+    [pytest.param("en", marks=pytest.mark.lint), *(pytest.param(c, marks=pytest.mark.thorough) for c in ("es", "pt"))],
+)
 def test_the_schema_is_a_schema(language: str, main: Command) -> None:
     found = project_schema(language)
     Validator.check_schema(found)
     assert found["$id"] == "velado-project-1"
     assert "://" not in found["$id"]
-    for part, (_, kinds) in PARTS.items():
-        for one in (part, *(f"{part}.{name}" for name in kinds)):
-            Validator.check_schema(project_schema(language, one))
+    parts = [one for part, (_, kinds) in PARTS.items() for one in (part, *(f"{part}.{name}" for name in kinds))]
+    assert failures(lambda part: Validator.check_schema(project_schema(language, part)), parts) == []
     assert main("schema", "--language", language).json == found
     assert main("schema", "--part", "models.k-anonymity", "--language", language).json["required"] == ["k"]
 
@@ -399,6 +401,7 @@ def test_parts_that_do_not_exist(main: Command) -> None:
     assert "Did you mean 'k-anonymity'" in main("schema", "--part", "models.k-anonimity").err
 
 
+@pytest.mark.lint
 def test_the_schema_has_every_key_and_every_builder() -> None:
     found = project_schema()
     assert set(found["properties"]) == set(KEYS)

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pytest
 import yaml
 
 import velado
+from looping import failures
 from velado import Column, InputError, KAnonymity, Mondrian, Output, Project
 from velado.errors import VerificationError
 from velado.methods import Fixed
@@ -187,6 +189,7 @@ KINDS = [
 ]
 
 
+@pytest.mark.matrix(5)
 @pytest.mark.parametrize("method", [Fixed({"town": 0}), velado.Lattice(suppression=0.2), Mondrian()], ids=str)
 @pytest.mark.parametrize("where", ["memory", "csv", "parquet", "xlsx", "arrow"])
 def test_a_starred_row_shows_nothing_else(tmp_path, where, method):
@@ -311,41 +314,47 @@ PLACES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("project", "address"),
-    [*((place, ADDRESSES[i % 3]) for i, place in enumerate(PLACES)), *(({"source": None}, a) for a in ADDRESSES)],
-    ids=str,
-)
-def test_a_password_in_a_project_is_not_repeated(tmp_path, main, project, address):
-    def filled(thing):
+def test_a_password_in_a_project_is_not_repeated(tmp_path, main):
+    def filled(thing, address):
         if isinstance(thing, dict):
-            return {filled(k): filled(v) for k, v in thing.items()}
-        return [filled(x) for x in thing] if isinstance(thing, list) else address if thing is None else thing
+            return {filled(k, address): filled(v, address) for k, v in thing.items()}
+        return [filled(x, address) for x in thing] if isinstance(thing, list) else address if thing is None else thing
+
+    def check(project, address):
+        described = {"rest": "drop", "output": "out.csv", **usual, **filled(project, address)}
+        write_project(tmp_path / "p.yaml", **described)
+        ended = main("run", "p.yaml", "--json")
+        assert ended.code == 2
+        assert ended.json["error"]
+        assert "Error: " in ended.err
+        assert "Tr0ub4dor" not in ended.out + ended.err
 
     write_csv(tmp_path / "people.csv", ["id", "age"], [["n1", "2"]] * 3)
     usual = {"source": "people.csv", "columns": {"id": "quasi-identifier"}, "models": [{"k-anonymity": {"k": 2}}]}
-    write_project(tmp_path / "p.yaml", **{"rest": "drop", "output": "out.csv", **usual, **filled(project)})
-    ended = main("run", "p.yaml", "--json")
-    assert ended.code == 2
-    assert ended.json["error"]
-    assert "Error: " in ended.err
-    assert "Tr0ub4dor" not in ended.out + ended.err
+    cases = [
+        *((place, ADDRESSES[i % 3]) for i, place in enumerate(PLACES)),
+        *(({"source": None}, a) for a in ADDRESSES),
+    ]
+    assert failures(check, cases) == []
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["run A", "inspect A", "check A --qi age", "check people.csv --qi A", "init A", "evaluate A people.csv --qi age",
-     "decrypt A --column id --key env:VELADO_KEY -o o.csv", "decrypt people.csv --column id --key A -o o.csv",
-     "decrypt people.csv --column A --key env:VELADO_KEY -o o.csv", "check people.csv --qi age A",
-     "check people.csv --encoding A --qi age", "appointments k A --qi age", "attack A --qi age", "A",
-     "run p.yaml --source=A", "check people.csv --qi age --l A", "key nowhere/A"],
-)  # fmt: skip
-def test_a_password_on_the_command_line_is_not_repeated(tmp_path, main, command):
-    write_csv(tmp_path / "people.csv", ["id", "age"], [["n1", "2"]] * 3)
-    for address in ADDRESSES[:3]:
+COMMANDS = [
+    "run A", "inspect A", "check A --qi age", "check people.csv --qi A", "init A", "evaluate A people.csv --qi age",
+    "decrypt A --column id --key env:VELADO_KEY -o o.csv", "decrypt people.csv --column id --key A -o o.csv",
+    "decrypt people.csv --column A --key env:VELADO_KEY -o o.csv", "check people.csv --qi age A",
+    "check people.csv --encoding A --qi age", "appointments k A --qi age", "attack A --qi age", "A",
+    "run p.yaml --source=A", "check people.csv --qi age --l A", "key nowhere/A",
+]  # fmt: skip
+
+
+def test_a_password_on_the_command_line_is_not_repeated(tmp_path, main):
+    def check(command, address):
         ended = main(*(part.replace("A", address) if "KEY" not in part else part for part in command.split()), "--json")
         assert ended.code == 2
         assert "Tr0ub4dor" not in ended.out + ended.err
+
+    write_csv(tmp_path / "people.csv", ["id", "age"], [["n1", "2"]] * 3)
+    assert failures(check, product(COMMANDS, ADDRESSES[:3])) == []
 
 
 def test_addresses_are_refused_before_anything_is_made_of_them(tmp_path):
@@ -370,7 +379,7 @@ OTHERS = [[f"Person {i}", str(30 + i % 7), f"p{i}@example.org", f"1980-01-{i + 1
            ["zoster", "flu"][i % 2]] for i in range(12)]  # fmt: skip
 
 
-@pytest.fixture(params=["csv", "semicolons", "xlsx"])
+@pytest.fixture(params=["csv", *(pytest.param(kind, marks=pytest.mark.thorough) for kind in ("semicolons", "xlsx"))])
 def headerless(request, tmp_path):
     path = tmp_path / ("t.xlsx" if request.param == "xlsx" else "t.csv")
     if request.param == "xlsx":

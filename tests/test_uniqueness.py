@@ -3,10 +3,12 @@
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
 
+from looping import failures
 from velado.errors import InputError
 from velado.evaluation.individual import IndividualRisk, higher_risk, individual_risk, summarize
 from velado.evaluation.uniqueness import (
@@ -44,10 +46,11 @@ def zayatz_oracle(table, fraction):
     return float(table[1] * unique / records)
 
 
-@pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("fraction", [0.01, 0.1, 0.35, 0.9, 0.99])
-def test_zayatz_is_bayes_with_hypergeometric_draws(table, fraction):
-    assert uniqueness(sizes_of(table), fraction).zayatz == pytest.approx(zayatz_oracle(table, fraction), rel=1e-10)
+def test_zayatz_is_bayes_with_hypergeometric_draws():
+    def check(table, fraction):
+        assert uniqueness(sizes_of(table), fraction).zayatz == pytest.approx(zayatz_oracle(table, fraction), rel=1e-10)
+
+    assert failures(check, product(TABLES, [0.01, 0.1, 0.35, 0.9, 0.99])) == []
 
 
 def test_zayatz_keeps_its_digits_in_a_population_of_a_hundred_millions():
@@ -107,21 +110,24 @@ def test_pitman_fit_is_a_maximum_of_the_likelihood(table):
                 assert pitman_likelihood(table, other_alpha, other_theta) <= best + 1e-9
 
 
-@pytest.mark.parametrize("alpha", [-0.4, -1e-3, -4e-5, -1e-9, 0.0, 1e-9, 4e-5, 6e-5, 1e-3, 0.9])
-def test_pitman_sums_pass_through_zero_without_losing_digits(alpha):
-    theta, classes = 100.0, 200
-    expected = [sum(i**power / (theta + i * alpha) for i in range(1, classes)) for power in (0, 1)]
-    excess = theta + alpha * (1 if alpha > 0 else classes - 1)
-    assert _pitman_sums(excess, theta, alpha, float(classes)) == pytest.approx(expected, rel=1e-11)
+def test_pitman_sums_pass_through_zero_without_losing_digits():
+    def check(alpha):
+        theta, classes = 100.0, 200
+        expected = [sum(i**power / (theta + i * alpha) for i in range(1, classes)) for power in (0, 1)]
+        excess = theta + alpha * (1 if alpha > 0 else classes - 1)
+        assert _pitman_sums(excess, theta, alpha, float(classes)) == pytest.approx(expected, rel=1e-11)
+
+    assert failures(check, [-0.4, -1e-3, -4e-5, -1e-9, 0.0, 1e-9, 4e-5, 6e-5, 1e-3, 0.9]) == []
 
 
-@pytest.mark.parametrize("table", [FLAT, SKEWED])
-@pytest.mark.parametrize("fraction", [0.1, 0.6])
-def test_pitman_share_is_the_chance_that_no_later_record_joins_the_first(table, fraction):
-    estimate = uniqueness(sizes_of(table), fraction)
-    alpha, theta = _pitman_fit(*arrays_of(table))
-    alone = math.prod((theta + alpha + i - 1) / (theta + i) for i in range(1, estimate.population))
-    assert estimate.pitman == pytest.approx(alone, rel=1e-9)
+def test_pitman_share_is_the_chance_that_no_later_record_joins_the_first():
+    def check(table, fraction):
+        estimate = uniqueness(sizes_of(table), fraction)
+        alpha, theta = _pitman_fit(*arrays_of(table))
+        alone = math.prod((theta + alpha + i - 1) / (theta + i) for i in range(1, estimate.population))
+        assert estimate.pitman == pytest.approx(alone, rel=1e-9)
+
+    assert failures(check, product([FLAT, SKEWED], [0.1, 0.6])) == []
 
 
 def test_pitman_without_a_maximum_has_no_figure():
@@ -140,10 +146,12 @@ def shlosser_oracle(table, q):
     return sum(table.values()) + table[1] * first * second**2
 
 
-@pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("q", [Fraction(1, 100), Fraction(1, 5), Fraction(9, 10)])
-def test_population_classes_by_the_modified_shlosser_estimator(table, q):
-    assert _population_classes(*arrays_of(table), float(q)) == pytest.approx(float(shlosser_oracle(table, q)), rel=1e-9)
+def test_population_classes_by_the_modified_shlosser_estimator():
+    def check(table, q):
+        expected = float(shlosser_oracle(table, q))
+        assert _population_classes(*arrays_of(table), float(q)) == pytest.approx(expected, rel=1e-9)
+
+    assert failures(check, product(TABLES, [Fraction(1, 100), Fraction(1, 5), Fraction(9, 10)])) == []
 
 
 def sampled_once_and_twice(alpha, log_beta, fraction):
@@ -170,12 +178,12 @@ def test_slide_negative_binomial_expects_the_sample(table, fraction):
     assert estimate.snb * (size @ count) / fraction == pytest.approx(classes * math.exp(alpha * log_beta), rel=1e-9)
 
 
-@pytest.mark.parametrize("alpha", [0.05, 0.7, 4.0])
-@pytest.mark.parametrize("beta", [0.02, 0.4, 0.95])
-@pytest.mark.parametrize("fraction", [0.01, 0.2, 0.9])
-def test_slide_negative_binomial_finds_the_parameters_behind_exact_moments(alpha, beta, fraction):
-    once, twice = sampled_once_and_twice(alpha, math.log(beta), fraction)
-    assert _snb_fit(once / fraction, twice / once, fraction) == pytest.approx((alpha, math.log(beta)), rel=1e-6)
+def test_slide_negative_binomial_finds_the_parameters_behind_exact_moments():
+    def check(alpha, beta, fraction):
+        once, twice = sampled_once_and_twice(alpha, math.log(beta), fraction)
+        assert _snb_fit(once / fraction, twice / once, fraction) == pytest.approx((alpha, math.log(beta)), rel=1e-6)
+
+    assert failures(check, product([0.05, 0.7, 4.0], [0.02, 0.4, 0.95], [0.01, 0.2, 0.9])) == []
 
 
 def test_slide_negative_binomial_without_a_solution_has_no_figure():
@@ -209,19 +217,16 @@ def test_slide_negative_binomial_recovers_the_uniqueness_of_its_own_population()
     assert estimate.dankar == min(estimate.snb, estimate.zayatz)
 
 
-@pytest.mark.parametrize(
-    ("zayatz", "pitman", "snb", "fraction", "expected"),
-    [
-        (0.3, 0.2, 0.1, 0.1, (0.2, "pitman")),
-        (0.1, 0.2, 0.3, 0.02, (0.2, "pitman")),
-        (0.3, None, 0.1, 0.1, (0.3, "zayatz")),
-        (0.3, 0.2, 0.1, 0.1001, (0.1, "snb")),
-        (0.3, 0.2, 0.4, 0.5, (0.3, "zayatz")),
-        (0.3, 0.2, None, 0.5, (0.3, "zayatz")),
-    ],
-)
-def test_dankars_choice(zayatz, pitman, snb, fraction, expected):
-    assert _dankar(zayatz, pitman, snb, fraction) == expected
+def test_dankars_choice():
+    chosen = {
+        (0.3, 0.2, 0.1, 0.1): (0.2, "pitman"),
+        (0.1, 0.2, 0.3, 0.02): (0.2, "pitman"),
+        (0.3, None, 0.1, 0.1): (0.3, "zayatz"),
+        (0.3, 0.2, 0.1, 0.1001): (0.1, "snb"),
+        (0.3, 0.2, 0.4, 0.5): (0.3, "zayatz"),
+        (0.3, 0.2, None, 0.5): (0.3, "zayatz"),
+    }
+    assert {given: _dankar(*given) for given in chosen} == chosen
 
 
 def test_the_whole_population_needs_no_model():
@@ -283,27 +288,31 @@ def risk_by_sum(f, p):
     return result
 
 
-@pytest.mark.parametrize("p", [0.01, 0.2, 0.5, 0.501, 0.9])
-def test_individual_risk_of_singles_and_pairs_in_closed_form(p):
-    one, two = individual_risk(np.array([1, 2]), np.array([1 / p, 2 / p]))
-    assert one == pytest.approx(p / (1 - p) * math.log(1 / p), rel=1e-12)
-    assert two == pytest.approx((p * math.log(p) + 1 - p) * p / (1 - p) ** 2, rel=1e-12)
+def test_individual_risk_of_singles_and_pairs_in_closed_form():
+    def check(p):
+        one, two = individual_risk(np.array([1, 2]), np.array([1 / p, 2 / p]))
+        assert one == pytest.approx(p / (1 - p) * math.log(1 / p), rel=1e-12)
+        assert two == pytest.approx((p * math.log(p) + 1 - p) * p / (1 - p) ** 2, rel=1e-12)
+
+    assert failures(check, [0.01, 0.2, 0.5, 0.501, 0.9]) == []
 
 
-@pytest.mark.parametrize("f", [1, 2, 3, 4, 10, 29, 30, 40])
-@pytest.mark.parametrize("p", [0.02, 0.3, 0.5, 0.7, 0.99])
-def test_individual_risk_is_the_expected_reciprocal_of_the_population_frequency(f, p):
-    assert individual_risk(np.array([f]), np.array([f / p]))[0] == pytest.approx(risk_by_sum(f, p), rel=1e-9)
+def test_individual_risk_is_the_expected_reciprocal_of_the_population_frequency():
+    def check(f, p):
+        assert individual_risk(np.array([f]), np.array([f / p]))[0] == pytest.approx(risk_by_sum(f, p), rel=1e-9)
+
+    assert failures(check, product([1, 2, 3, 4, 10, 29, 30, 40], [0.02, 0.3, 0.5, 0.7, 0.99])) == []
 
 
-@pytest.mark.parametrize("f", [1, 2, 3, 7, 29, 30, 31, 100])
-@pytest.mark.parametrize("power", [1, 10, 30, 40])
-def test_individual_risk_keeps_its_digits_at_both_ends(f, power):
-    tiny, near_one = 2.0**-power, 1 - 2.0**-power
-    risks = individual_risk(np.array([f, f]), np.array([f / tiny, f / near_one]))
-    effective = f / (f / near_one)
-    assert risks[0] == pytest.approx(risk_by_recurrence(f, tiny), rel=1e-12)
-    assert risks[1] == pytest.approx(risk_by_recurrence(f, effective), rel=1e-12)
+def test_individual_risk_keeps_its_digits_at_both_ends():
+    def check(f, power):
+        tiny, near_one = 2.0**-power, 1 - 2.0**-power
+        risks = individual_risk(np.array([f, f]), np.array([f / tiny, f / near_one]))
+        effective = f / (f / near_one)
+        assert risks[0] == pytest.approx(risk_by_recurrence(f, tiny), rel=1e-12)
+        assert risks[1] == pytest.approx(risk_by_recurrence(f, effective), rel=1e-12)
+
+    assert failures(check, product([1, 2, 3, 7, 29, 30, 31, 100], [1, 10, 30, 40])) == []
 
 
 def test_individual_risk_of_a_full_count_is_the_reciprocal():
@@ -315,18 +324,19 @@ def test_individual_risk_of_a_large_class_is_near_the_reciprocal_of_its_weights(
     assert individual_risk(np.array([10**6]), np.array([1e9]))[0] == pytest.approx(1e-9, rel=1e-5)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_higher_risk_equals_the_expanded_records(seed):
-    random = np.random.default_rng(seed)
-    records = random.integers(1, 6, 40 + seed)
-    risks = random.choice(
-        [0.01, 0.02, 0.05, 0.08, 0.09, 0.3, 1.0], len(records), p=[0.3, 0.2, 0.2, 0.1, 0.1, 0.05, 0.05]
-    )
-    expanded = np.repeat(risks, records)
-    for c in (0.5, 2.0):
+def test_higher_risk_equals_the_expanded_records():
+    def check(seed, c):
+        random = np.random.default_rng(seed)
+        records = random.integers(1, 6, 40 + seed)
+        risks = random.choice(
+            [0.01, 0.02, 0.05, 0.08, 0.09, 0.3, 1.0], len(records), p=[0.3, 0.2, 0.2, 0.1, 0.1, 0.05, 0.05]
+        )
+        expanded = np.repeat(risks, records)
         limit = np.median(expanded) + c * 1.4826 * np.median(np.abs(expanded - np.median(expanded)))
         expected = (expanded > limit).sum(), ((expanded > limit) & (expanded > 0.1)).sum()
         assert higher_risk(risks, records, c) == expected
+
+    assert failures(check, product(range(8), (0.5, 2.0))) == []
 
 
 def test_higher_risk_of_nothing_is_nothing():
