@@ -39,7 +39,9 @@ import pyarrow.csv
 import pytest
 import typer
 
+import source_code
 import velado
+from looping import failures
 from servers import postgresql as server
 from servers import spark, studio
 from velado import cli
@@ -64,8 +66,8 @@ LANGUAGES = ("bash", "sh", "powershell", "python", "yaml", "toml", "ini", "nginx
 SERVER = "db.example"
 SERVICE = "https://velado.example"
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-APP: Any = typer.main.get_command(cli.app)
-COMMANDS: dict[str, Any] = {name: commands.load(name) for name in commands.COMMANDS}
+LONG = ("anonylitics", "appointments", "evaluate", "fuzzy", "mondrian", "pipelines", "report", "teaching")
+"""Pages with studies, reports and models that learn: `make test` leaves them out, as it does those that need a server."""
 
 
 class Block(NamedTuple):
@@ -80,12 +82,19 @@ def page_id(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
+@cache
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+@cache
 def blocks(page: Path) -> list[Block]:
-    return [Block(*found) for found in FENCE.findall(page.read_text(encoding="utf-8"))]
+    return [Block(*found) for found in FENCE.findall(text_of(page))]
 
 
+@cache
 def prose(page: Path) -> str:
-    return FENCE.sub("", page.read_text(encoding="utf-8"))
+    return FENCE.sub("", text_of(page))
 
 
 def section(page: Path, title: str) -> str:
@@ -147,13 +156,20 @@ def run_demo() -> str:
     return shown
 
 
+@cache
+def make_targets() -> set[str]:
+    lines = re.findall(r"^([a-z][a-z -]*):(?!=)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    return {target for line in lines for target in line.split()}
+
+
 def run_bash(block: Block) -> str:
-    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     shown = ""
     for line in block.body.splitlines():
         first = line.split(" ")[0]
         if first == "make":
-            assert line.split()[1] in targets, f"{line}: the Makefile has no such target"
+            # What has a sign of equality is a variable: make anonymize TABLE=people.csv
+            named = [word for word in shlex.split(line, comments=True)[1:] if "=" not in word]
+            assert set(named) <= make_targets(), f"{line}: the Makefile has no such target"
         elif first == "velado":
             if line.startswith(("velado study ubb", "velado study anonylitics")) and not DATA.is_dir():
                 pytest.skip("the data of the studies are not there")
@@ -224,12 +240,19 @@ def cluster() -> Iterator[None]:
             session.sql(f"DROP SCHEMA {schema.name} CASCADE")
 
 
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[studio.Studio]:
+    """One service with a worker for all pages. Nothing is taken from a worker that is slow on a busy machine."""
+    folder = tmp_path_factory.mktemp("studio") / "data"
+    with studio.running(folder, copying=True, local_sockets="true", lease_seconds=60) as found:
+        yield found
+
+
 @pytest.fixture
-def service(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A service with a worker, and a token of a steward."""
-    with studio.running(tmp_path_factory.mktemp("studio") / "data", local_sockets="true") as running:
-        monkeypatch.setenv("VELADO_TOKEN", running.user("ana", "steward"))
-        yield running.address
+def service(running: studio.Studio, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where the service is; a token of a steward is in the environment."""
+    monkeypatch.setenv("VELADO_TOKEN", running.user("ana", "steward"))
+    return running.address
 
 
 def at_server(block: Block) -> Block:
@@ -240,27 +263,43 @@ def at_server(block: Block) -> Block:
     return block._replace(body=there)
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=page_id)
+def needs(page: Path) -> list[str]:
+    """The fixtures of what a page works with."""
+    named = {
+        "clinic": f"@{SERVER}/" in text_of(page),
+        "cluster": any("SparkSession" in b.body for b in blocks(page) if b.language == "python"),
+        "service": any(SERVICE in b.body for b in blocks(page) if b.language in ("bash", "python")),
+    }
+    return [fixture for fixture, used in named.items() if used]
+
+
+def pages_to_run() -> Iterator[Any]:
+    """The pages with something to run. All are of the part ``docs``, and the short ones that need no server run in `make test`."""
+    for page in PAGES:
+        if blocks(page):
+            marks = [pytest.mark.docs, *([pytest.mark.spark] if "cluster" in needs(page) else [])]
+            if not needs(page) and page.stem not in LONG:
+                marks.append(pytest.mark.quick)
+            yield pytest.param(page, marks=marks, id=page_id(page))
+
+
+@pytest.mark.parametrize("page", list(pages_to_run()))
 def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("VELADO_DATA", str(DATA))
     if page == ROOT / "README.md":
-        pyarrow.csv.write_csv(hospital(), "people.csv")
-    if f"@{SERVER}/" in page.read_text(encoding="utf-8"):
-        request.getfixturevalue("clinic")
-    if any("SparkSession" in b.body for b in blocks(page) if b.language == "python"):
-        request.getfixturevalue("cluster")
-    if "password.txt" in page.read_text(encoding="utf-8"):
+        # Whoever reads it has any table; this one is no longer than it takes.
+        pyarrow.csv.write_csv(hospital(1000), "people.csv")
+    there = {fixture: request.getfixturevalue(fixture) for fixture in needs(page)}
+    if "password.txt" in text_of(page):
         Path("password.txt").write_text("correct horse battery staple\n")
-    used = any(SERVICE in b.body for b in blocks(page) if b.language in ("bash", "python"))
-    address = request.getfixturevalue("service") if used else ""
     names: dict[str, Any] = {"__name__": "__main__"}
     shown = ""
     for number, block in enumerate(map(at_server, blocks(page)), start=1):
         where = f"{page_id(page)}, block {number}"
-        if used and block.language in ("bash", "python"):
-            block = block._replace(body=block.body.replace(SERVICE, address))
+        if "service" in there and block.language in ("bash", "python"):
+            block = block._replace(body=block.body.replace(SERVICE, there["service"]))
         if block.language == "bash":
             shown = run_bash(block)
         elif block.language == "python":
@@ -279,19 +318,37 @@ def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
             assert lacking is None, f"{where}: not printed: {lacking!r}\nprinted:\n{shown[:5000]}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_id)
-def test_blocks_have_a_known_language(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    assert len(re.findall(r"^```", text, re.MULTILINE)) == 2 * len(blocks(page))
-    assert {b.language for b in blocks(page)} <= set(LANGUAGES)
+# What the pages say.
 
 
+@pytest.mark.lint
+def test_make_lines_with_variables_are_understood() -> None:
+    assert {"test", "demo"} <= make_targets()
+    assert run_bash(Block("bash", "", "make demo\nmake demo TABLE=people.csv # your own")) == ""
+    with pytest.raises(AssertionError, match="no such target"):
+        run_bash(Block("bash", "", "make coffee CUPS=2"))
+
+
+@pytest.mark.lint
+def test_long_pages_exist() -> None:
+    assert set(LONG) <= {page.stem for page in PAGES}
+
+
+@pytest.mark.lint
+def test_blocks_have_a_known_language() -> None:
+    fences = {page: len(re.findall(r"^```", text_of(page), re.MULTILINE)) for page in PAGES}
+    assert [page_id(page) for page, found in fences.items() if found != 2 * len(blocks(page))] == []
+    assert [(page_id(p), b.language) for p in PAGES for b in blocks(p) if b.language not in LANGUAGES] == []
+
+
+@pytest.mark.lint
 def test_the_readme_lists_every_command() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = text_of(ROOT / "README.md")
     (listed,) = re.findall(r"^\| commands \|(.*)\|$", text, re.MULTILINE)
-    assert re.findall("`([a-z]+)`", listed) == list(COMMANDS)
+    assert re.findall("`([a-z]+)`", listed) == list(commands.COMMANDS)
 
 
+@pytest.mark.lint
 def test_installing_names_extras_that_exist() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
@@ -300,6 +357,7 @@ def test_installing_names_extras_that_exist() -> None:
     assert named >= {e for found in re.findall(r"\.\[([\w,]+)\]", text) for e in found.split(",")}
 
 
+@pytest.mark.docs
 def test_pictures_are_what_the_commands_print() -> None:
     """Otherwise: python docs/pictures/draw.py."""
     spec = importlib.util.spec_from_file_location("draw", DOCS / "pictures" / "draw.py")
@@ -314,9 +372,10 @@ def test_pictures_are_what_the_commands_print() -> None:
 # Links.
 
 
+@cache
 def anchors(page: Path) -> set[str]:
     """The anchors of a page's headings, as GitHub makes them."""
-    titles = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    titles = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", t.lower()).replace(" ", "-") for t in titles}
 
 
@@ -324,84 +383,110 @@ def links(page: Path) -> list[str]:
     return [t for t in re.findall(r"\]\(([^)\s]+)\)", prose(page)) if not re.match(r"[a-z]+:", t)]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_id)
-def test_links_resolve(page: Path) -> None:
-    for link in links(page):
-        path, _, anchor = link.partition("#")
-        target = (page.parent / path).resolve() if path else page
-        assert target.exists(), f"{link} leads nowhere"
-        if anchor:
-            assert anchor in anchors(target), f"{link}: no such heading"
+def broken(page: Path, link: str) -> bool:
+    """Whether a link leads nowhere, or to no heading."""
+    path, _, anchor = link.partition("#")
+    target = (page.parent / path).resolve() if path else page
+    return not target.exists() or (anchor != "" and anchor not in anchors(target))
 
 
+@pytest.mark.lint
+def test_links_resolve() -> None:
+    assert sum(len(links(page)) for page in PAGES) > 200
+    assert [f"{page_id(page)}: {link}" for page in PAGES for link in links(page) if broken(page, link)] == []
+    assert broken(DOCS / "index.md", "nothing.md")
+    assert broken(DOCS / "index.md", "tutorial.md#no-such-heading")
+
+
+@pytest.mark.lint
 def test_index_links_every_page() -> None:
     linked = {(DOCS / link.partition("#")[0]).resolve() for link in links(DOCS / "index.md")}
-    assert linked >= set(DOCS.rglob("*.md")) - {DOCS / "index.md"}
+    assert sorted(set(DOCS.rglob("*.md")) - {DOCS / "index.md"} - linked) == []
 
 
 # The reference names everything.
 
 
-@pytest.mark.parametrize("name", velado.__all__)
-def test_public_names_are_documented(name: str) -> None:
-    assert has((REFERENCE / "api.md").read_text(encoding="utf-8"), name)
+@cache
+def command_of(name: str) -> Any:
+    return commands.load(name)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_models_are_documented(name: str) -> None:
-    text = section(REFERENCE / "models.md", name)
-    assert [p for p in MODELS[name].parameters if not has(text, p)] == []
-    assert has(text, MODELS[name].__name__)
+@pytest.mark.lint
+def test_a_name_is_found_between_backticks_only() -> None:
+    assert has("`velado.run` and `k-map (k=5)`", "run")
+    assert has("`velado.run` and `k-map (k=5)`", "k-map")
+    assert not has("run, `runs`, `k-map-2`", "run")
+    assert not has("run, `runs`, `k-map-2`", "k-map")
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_methods_are_documented(name: str) -> None:
-    text = section(REFERENCE / "methods.md", name)
-    assert [p for p in METHODS[name].parameters if not has(text, p)] == []
-    assert has(text, METHODS[name].__name__)
+@pytest.mark.lint
+def test_public_names_are_documented() -> None:
+    assert [name for name in velado.__all__ if not has(text_of(REFERENCE / "api.md"), name)] == []
 
 
-@pytest.mark.parametrize("name", OBJECTIVES)
-def test_objectives_are_documented(name: str) -> None:
-    assert has(section(REFERENCE / "methods.md", "Objectives"), name)
+@pytest.mark.lint
+def test_models_and_methods_are_documented() -> None:
+    def check(page: str, name: str, kind: Any) -> None:
+        text = section(REFERENCE / page, name)
+        assert [p for p in (*kind.parameters, kind.__name__) if not has(text, p)] == []
+
+    assert failures(check, [("models.md", *found) for found in MODELS.items()]) == []
+    assert failures(check, [("methods.md", *found) for found in METHODS.items()]) == []
 
 
-@pytest.mark.parametrize("name", ["file", *BUILDERS])
-def test_hierarchy_builders_are_documented(name: str) -> None:
-    assert section(REFERENCE / "hierarchies.md", name)
-    assert f"{name}:" in (DOCS / "how-to" / "hierarchies.md").read_text(encoding="utf-8")
+@pytest.mark.lint
+def test_objectives_are_documented() -> None:
+    assert [name for name in OBJECTIVES if not has(section(REFERENCE / "methods.md", "Objectives"), name)] == []
 
 
-@pytest.mark.parametrize("unit", UNITS)
-def test_date_units_are_documented(unit: str) -> None:
-    assert has(section(REFERENCE / "hierarchies.md", "dates"), unit)
+@pytest.mark.lint
+def test_hierarchy_builders_are_documented() -> None:
+    def check(name: str) -> None:
+        assert section(REFERENCE / "hierarchies.md", name)
+        assert f"{name}:" in text_of(DOCS / "how-to" / "hierarchies.md")
+
+    assert failures(check, ["file", *BUILDERS]) == []
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_commands_and_options_are_documented(name: str) -> None:
-    text = section(REFERENCE / "cli.md", f"velado {name}")
-    for parameter in COMMANDS[name].params:
-        options = [*parameter.opts, *parameter.secondary_opts]
-        shown = options if parameter.param_type_name == "option" else [parameter.name.upper()]
-        if parameter.name == "language":
-            # Every command has it: documented once, above all of them.
-            continue
-        assert [o for o in shown if not has(text, o)] == []
+@pytest.mark.lint
+def test_date_units_are_documented() -> None:
+    assert [unit for unit in UNITS if not has(section(REFERENCE / "hierarchies.md", "dates"), unit)] == []
 
 
+@pytest.mark.lint
+def test_commands_and_options_are_documented() -> None:
+    def check(name: str) -> None:
+        text = section(REFERENCE / "cli.md", f"velado {name}")
+        # Every command has a language: documented once, above all of them.
+        parameters = [parameter for parameter in command_of(name).params if parameter.name != "language"]
+        shown = [
+            option
+            for p in parameters
+            for option in ([*p.opts, *p.secondary_opts] if p.param_type_name == "option" else [p.name.upper()])
+        ]
+        assert [option for option in shown if not has(text, option)] == []
+
+    assert failures(check, commands.COMMANDS) == []
+
+
+@pytest.mark.lint
 def test_options_of_velado_itself_are_documented() -> None:
-    text = (REFERENCE / "cli.md").read_text(encoding="utf-8").partition("## velado run")[0]
-    assert [o for p in APP.params for o in p.opts if not has(text, o)] == []
+    app: Any = typer.main.get_command(cli.app)
+    text = text_of(REFERENCE / "cli.md").partition("## velado run")[0]
+    assert [o for p in app.params for o in p.opts if not has(text, o)] == []
 
 
+@pytest.mark.lint
 def test_no_command_is_documented_that_does_not_exist() -> None:
-    text = (REFERENCE / "cli.md").read_text(encoding="utf-8")
-    assert re.findall(r"^## velado (\S+)$", text, re.MULTILINE) == list(COMMANDS)
+    found = re.findall(r"^## velado (\S+)$", text_of(REFERENCE / "cli.md"), re.MULTILINE)
+    assert found == list(commands.COMMANDS)
 
 
-@pytest.mark.parametrize("key", [*KEYS, *COLUMN_KEYS, *OUTPUT_KEYS, *(o for o in OPTIONS if o != "header")])
-def test_project_keys_are_documented(key: str) -> None:
-    assert has((REFERENCE / "project-file.md").read_text(encoding="utf-8"), key)
+@pytest.mark.lint
+def test_project_keys_are_documented() -> None:
+    keys = [*KEYS, *COLUMN_KEYS, *OUTPUT_KEYS, *(o for o in OPTIONS if o != "header")]
+    assert [key for key in keys if not has(text_of(REFERENCE / "project-file.md"), key)] == []
 
 
 def error_codes() -> set[str]:
@@ -422,8 +507,8 @@ def error_codes() -> set[str]:
         "Unavailable",
         "__init__",
     )
-    for file in (ROOT / "src").rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for file, tree in source_code.trees().items():
+        for node in source_code.nodes(tree):
             if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
                 name = getattr(node.func, "id", getattr(node.func, "attr", ""))
                 if name in raised and isinstance(node.args[0].value, str):
@@ -441,6 +526,7 @@ def error_codes() -> set[str]:
     return codes
 
 
+@pytest.mark.lint
 def test_error_codes_are_documented() -> None:
     text = (REFERENCE / "errors.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"^\| `([a-z-]+)` \|", text, re.MULTILINE))
@@ -473,6 +559,7 @@ def test_json_keys_are_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert sorted(k for k in keys_of(data) - columns if not has(text, k) and not k.isdigit()) == []
 
 
+@pytest.mark.lint
 def test_the_folder_of_compiled_code_is_the_same_everywhere(tmp_path: Path) -> None:
     for page in (REFERENCE / "cli.md", DOCS / "explanation" / "speed.md"):
         text = page.read_text(encoding="utf-8")
@@ -487,6 +574,7 @@ def test_the_folder_of_compiled_code_is_the_same_everywhere(tmp_path: Path) -> N
     assert Path(shown.stdout.strip()).parent == tmp_path, "the variable goes before everything else"
 
 
+@pytest.mark.lint
 def test_dependencies_have_a_reason() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     listed = [*project["dependencies"], *(d for extra in project["optional-dependencies"].values() for d in extra)]
@@ -495,6 +583,7 @@ def test_dependencies_have_a_reason() -> None:
     assert sorted(n for n in names if not has(text, n)) == []
 
 
+@pytest.mark.lint
 def test_architecture_lists_the_layers() -> None:
     contract = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
     text = (DOCS / "architecture.md").read_text(encoding="utf-8")
