@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,11 +22,12 @@ from conftest import PROJECT
 from engines.engines import AS_IT_IS, counted, rows_of, translation
 from engines.mariadb import put
 from servers.mariadb import Server, server
+from servers.studio import until
 from velado import InputError
 from velado.tables import ColumnType, Field, Plan, Selection, Session, Sink, Source, open_stage, open_table
 from velado.tables.address import Address
 
-pytestmark = pytest.mark.unjudged
+pytestmark = [pytest.mark.mariadb, pytest.mark.unjudged]
 
 OURS = ("velado_side", "velado_old", "velado_")
 
@@ -359,10 +359,7 @@ def test_a_killed_run_is_swept_by_the_next(moment: str, maria: Server, people: s
         assert bool(left) == (moment != "counting")
         process.send_signal(signal.SIGKILL)
     assert rows(maria, "old_release") == []
-    for _ in range(50):
-        if maria.ask("SELECT count(*) FROM information_schema.PROCESSLIST WHERE COMMAND <> 'Daemon'")[0][0] <= 1:
-            break
-        time.sleep(0.1)
+    until(lambda: maria.ask("SELECT count(*) FROM information_schema.PROCESSLIST WHERE COMMAND <> 'Daemon'") == [(1,)])
     velado.run(made)
     assert len(rows(maria, "old_release")) > 300
     assert not {t for t in maria.tables() if t.startswith(OURS)}

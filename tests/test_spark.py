@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,8 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import velado
+from conftest import Command
 from engines.engines import rows_of
 from servers import spark
+from servers.studio import until
 from velado import Cancelled, InputError, KAnonymity, Progress
 from velado.questions import list_tables
 from velado.samples import hospital
@@ -27,7 +28,7 @@ from velado.tables import Session, Source, open_table
 from velado.tables.address import Cluster
 from velado.tables.spark.stage import MANIFEST
 
-pytestmark = pytest.mark.skipif(spark.reason() is not None, reason=str(spark.reason()))
+pytestmark = [pytest.mark.spark, pytest.mark.skipif(spark.reason() is not None, reason=str(spark.reason()))]
 
 COLUMNS: dict[str, Any] = {
     "birth_date": {"role": "quasi-identifier", "hierarchy": {"dates": ["year", "decade"]}},
@@ -94,8 +95,11 @@ def refused(code: str, work: Callable[[], Any]) -> InputError:
 
 
 def test_a_folder_becomes_a_folder(files: Path, here: Any, tmp_path: Path) -> None:
-    out = tmp_path / "out.parquet"
-    release = velado.run({**PROJECT, "source": at(files), "output": at(out)})
+    out, shares = tmp_path / "out.parquet", list[float]()
+    tell = Progress(lambda step: shares.append(step.share))
+    release = velado.run({**PROJECT, "source": at(files), "output": at(out)}, tell)
+    assert shares == sorted(shares)
+    assert shares[-1] <= 1.0
     assert released(out) == Counter(rows_of(here.table))
     assert release.levels == here.levels
     assert release.evaluation.as_dict() == here.evaluation.as_dict()
@@ -177,23 +181,21 @@ def test_tables_queries_views_and_listings(patients: pa.Table, here: Any) -> Non
     s.createDataFrame(patients).write.mode("overwrite").saveAsTable("clinic.people")
     s.sql("CREATE OR REPLACE VIEW clinic.everybody AS SELECT * FROM clinic.people")
     expected = Counter(rows_of(here.table))
-    for i, source in enumerate(
-        [
-            {"spark": "session", "table": "clinic.people"},
-            {"spark": "session", "table": "clinic.everybody"},
-            {"spark": "session", "query": "SELECT * FROM clinic.people"},
-        ]
+    everybody = {"spark": "session", "table": "clinic.everybody"}
+    for source, more in (
+        ({"spark": "session", "query": "SELECT * FROM clinic.people"}, {}),
+        (everybody, {"if_exists": "replace"}),
     ):
-        name = f"clinic.out_{i}"
-        release = velado.run({**PROJECT, "source": source, "output": {"spark": "session", "table": name}})
-        assert Counter(rows_of(s.table(name).toArrow())) == expected
-        (manifest,) = s.table(f"{name}_manifest").collect()
+        output = {"spark": "session", "table": "clinic.released", **more}
+        release = velado.run({**PROJECT, "source": source, "output": output})
+        assert Counter(rows_of(s.table("clinic.released").toArrow())) == expected
+        (manifest,) = s.table("clinic.released_manifest").collect()
         assert json.loads(manifest[0])["evaluation"]["classes"] == here.evaluation.classes
-        assert release.manifest_path == f"session#{name}_manifest"
+        assert release.manifest_path == "session#clinic.released_manifest"
     found = {f"{t.schema}.{t.name}" for t in list_tables("session").tables}
-    assert {"clinic.people", "clinic.everybody", "clinic.out_0", "clinic.out_0_manifest"} <= found
+    assert {"clinic.people", "clinic.everybody", "clinic.released", "clinic.released_manifest"} <= found
     assert not any("velado_side" in name or "velado_old" in name for name in found)
-    project = {**PROJECT, "source": {"spark": "session", "table": "clinic.everybody"}}
+    project = {**PROJECT, "source": everybody}
     # Also below a view.
     refused(
         "output-is-input",
@@ -201,13 +203,14 @@ def test_tables_queries_views_and_listings(patients: pa.Table, here: Any) -> Non
             {**project, "output": {"spark": "session", "table": "clinic.people", "if_exists": "replace"}}
         ),
     )
-    refused("output-exists", lambda: velado.run({**project, "output": {"spark": "session", "table": "clinic.out_0"}}))
+    refused(
+        "output-exists", lambda: velado.run({**project, "output": {"spark": "session", "table": "clinic.released"}})
+    )
     # The catalog in memory forgets partitions when a table is renamed: then nothing is published, and the old one stays.
-    there = {"spark": "session", "table": "clinic.out_0", "if_exists": "replace"}
-    refused("engine-cannot", lambda: velado.run({**project, "output": {**there, "partition": ["sex"]}}))
-    assert Counter(rows_of(s.table("clinic.out_0").toArrow())) == expected
-    velado.run({**project, "output": there})
-    assert Counter(rows_of(s.table("clinic.out_0").toArrow())) == expected
+    parted = {"spark": "session", "table": "clinic.released", "if_exists": "replace", "partition": ["sex"]}
+    people = {**PROJECT, "source": {"spark": "session", "table": "clinic.people"}}
+    refused("engine-cannot", lambda: velado.run({**people, "output": parted}))
+    assert Counter(rows_of(s.table("clinic.released").toArrow())) == expected
     s.sql("DROP DATABASE clinic CASCADE")
 
 
@@ -278,12 +281,11 @@ def test_the_driver_says_what_does_not_fit(patients: pa.Table, monkeypatch: pyte
 # Commands
 
 
-def run(folder: Path, *words: str, **more: Any) -> subprocess.CompletedProcess[str]:
-    settings = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "VELADO_LANGUAGE": "en", **more}
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [Path(sys.executable).with_name("velado"), *words],
         cwd=folder,
-        env=settings,
+        env=spark.environment(),
         capture_output=True,
         text=True,
         timeout=300,
@@ -298,7 +300,8 @@ def project_file(folder: Path, files: Path, **more: Any) -> Path:
     return folder / "project.json"
 
 
-def test_the_command_line(files: Path, here: Any, tmp_path: Path) -> None:
+def test_the_command_line(files: Path, here: Any, tmp_path: Path, main: Command) -> None:
+    """A command of its own begins a session; those that follow here find one, which spares starts of Java."""
     project_file(tmp_path, files)
     ended = run(tmp_path, "run", "project.json", "--json")
     assert ended.returncode == 0, ended.stderr[-2000:]
@@ -306,13 +309,14 @@ def test_the_command_line(files: Path, here: Any, tmp_path: Path) -> None:
     assert said["released"] == here.evaluation.released
     assert said["levels"] == here.levels
     assert released(tmp_path / "out.parquet") == Counter(rows_of(here.table))
-    again = run(tmp_path, "run", "project.json", VELADO_LANGUAGE="es")
-    assert again.returncode == 2
-    assert "ya" in again.stderr
-    checked = run(tmp_path, "check", "local[2]#./in.parquet", "--qi", "sex,postal_code", "--json")
-    assert checked.returncode == 0, checked.stderr[-2000:]
+    session()
+    again = main("run", "project.json", "--language", "es")
+    assert again.code == 2
+    assert "ya" in again.err
+    checked = main("check", "local[2]#./in.parquet", "--qi", "sex,postal_code", "--json")
+    assert checked.code == 0, checked.err
     alike = Counter(rows_of(pq.ParquetDataset(files).read(), ["sex", "postal_code"]))
-    assert json.loads(checked.stdout)["k"] == min(alike.values())
+    assert checked.json["k"] == min(alike.values())
 
 
 def test_an_address_without_a_server_and_one_with_a_password(tmp_path: Path) -> None:
@@ -392,14 +396,11 @@ velado.run(sys.argv[1], Progress(kill))
 def test_the_driver_is_killed(stage: str, files: Path, tmp_path: Path) -> None:
     project = project_file(tmp_path, files)
     ended = subprocess.run(
-        [sys.executable, "-c", DRIVER, str(project), stage], capture_output=True, timeout=300, check=False
-    )
+        [sys.executable, "-c", DRIVER, str(project), stage], env=spark.environment(), capture_output=True, timeout=300, check=False,
+    )  # fmt: skip
     assert ended.returncode == -signal.SIGKILL
-    wait = time.monotonic() + 60
-    while time.monotonic() < wait and names(tmp_path) != ["in.parquet", "project.json"]:
-        time.sleep(0.5)
     # The Java machine of the driver ends without its Python, and takes its folders with it.
-    assert names(tmp_path) == ["in.parquet", "project.json"]
+    until(lambda: names(tmp_path) == ["in.parquet", "project.json"], 120)
 
 
 @pytest.mark.parametrize("stage", ["count", "write", "verify"])
@@ -452,16 +453,6 @@ def test_a_disk_that_may_not_be_written(files: Path, small_disk: Path) -> None:
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     refused("no-right", lambda: velado.run({**PROJECT, "source": at(files), "output": at(small_disk / "out")}))
     assert names(small_disk) == []
-
-
-def test_progress_tells_of_tasks(files: Path, tmp_path: Path) -> None:
-    shares: list[float] = []
-    velado.run(
-        {**PROJECT, "source": at(files), "output": at(tmp_path / "out.parquet")},
-        Progress(lambda s: shares.append(s.share)),
-    )
-    assert shares == sorted(shares)
-    assert shares[-1] <= 1.0
 
 
 def test_a_side_folder_of_long_ago_is_swept_and_a_broken_replacement_is_undone(
@@ -524,10 +515,9 @@ spark.stop()
 
 def test_spark_connect(here: Any, tmp_path: Path) -> None:
     pytest.importorskip("grpc")
-    settings = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     ended = subprocess.run(
         [sys.executable, "-c", CONNECT, json.dumps(PROJECT), str(tmp_path / "out")],
-        cwd=tmp_path, env=settings, capture_output=True, text=True, timeout=300, check=False,
+        cwd=tmp_path, env=spark.environment(), capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr[-3000:]
     said = json.loads(ended.stdout.strip().splitlines()[-1])

@@ -33,6 +33,7 @@ DUCKDB = EngineUnderTest(
     target=file_sink,
 )
 ENGINES_UNDER_TEST = (DUCKDB, POSTGRESQL, MARIADB, SPARK)
+SERVERS = tuple(e for e in ENGINES_UNDER_TEST if not e.files)
 
 per_engine = pytest.mark.parametrize("engine", ENGINES_UNDER_TEST, ids=lambda e: e.name)
 per_splitting_engine = pytest.mark.parametrize(
@@ -42,7 +43,7 @@ per_spreading_engine = pytest.mark.parametrize(
     "engine", [e for e in ENGINES_UNDER_TEST if Capability.SPREAD in e.capabilities], ids=lambda e: e.name
 )
 per_file_engine = pytest.mark.parametrize("engine", [e for e in ENGINES_UNDER_TEST if e.files], ids=lambda e: e.name)
-per_server = pytest.mark.parametrize("engine", [e for e in ENGINES_UNDER_TEST if not e.files], ids=lambda e: e.name)
+per_server = pytest.mark.parametrize("engine", SERVERS, ids=lambda e: e.name)
 
 
 def per_place(kinds: str, files: bool = False) -> Any:

@@ -14,13 +14,13 @@ from engines.engines import AS_IT_IS, EngineUnderTest, per_engine, translation
 from velado import Cancelled, InputError, Progress
 from velado.tables import Capability, Plan, Selection, Session, Slot, Table, Translation
 
-MANY = 30_000
-SOON = 5.0
-"""Seconds: generous, for machines that do other things."""
+MANY = 100_000
+SOON = 60.0
+"""Seconds: generous, for machines that do other things, and less than the statements would take on any."""
 
 SAME = pa.table({"a": pa.array(["x"] * MANY), "b": pa.array(["y"] * MANY)})
 ENDLESS = Translation("a", ("x",) * MANY, np.zeros(MANY, dtype=np.int32), ("label",))
-"""Every row has every key: a thousand million rows."""
+"""Every row has every key: ten thousand million rows."""
 
 
 def fetch(engine: EngineUnderTest, table: Table, folder: Path) -> Any:
@@ -96,15 +96,21 @@ VERBS: dict[str, Callable[[Table], Any]] = {
 }
 
 
+def is_cancelled(verb: Callable[[Table], Any], table: Table) -> bool:
+    try:
+        verb(table)
+    except Cancelled:
+        return True
+    return False
+
+
 @per_engine
-@pytest.mark.parametrize("verb", VERBS)
-def test_no_verb_begins_after_cancel(engine: EngineUnderTest, verb: str, tmp_path: Path) -> None:
+def test_no_verb_begins_after_cancel(engine: EngineUnderTest, tmp_path: Path) -> None:
     progress = Progress()
     with engine.open(SAME.slice(0, 3), "memory", tmp_path, Session(progress)) as table:
-        VERBS[verb](table)
+        assert [name for name, verb in VERBS.items() if is_cancelled(verb, table)] == []
         progress.cancel()
-        with pytest.raises(Cancelled):
-            VERBS[verb](table)
+        assert [name for name, verb in VERBS.items() if not is_cancelled(verb, table)] == []
 
 
 @per_engine

@@ -42,7 +42,7 @@ class Server:
             f"--user={getpass.getuser()}", "--innodb-flush-log-at-trx-commit=0", f"--pid-file={self.folder}/pid", *self.options,
         ]  # fmt: skip
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for _ in range(300):
+        for _ in range(1200):
             try:
                 self.connect().close()
                 return

@@ -13,12 +13,25 @@ from typing import Any
 
 import pytest
 
-QUICK = {
-    "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "OFF",
-    "spark.sql.shuffle.partitions": "2", "spark.default.parallelism": "2", "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1", "spark.driver.memory": "1g", "spark.sql.timestampType": "TIMESTAMP_NTZ", "spark.sql.catalogImplementation": "in-memory",
-}  # fmt: skip
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""For machines that live for a minute: what Java's second compiler does pays later, and takes half of the time till then."""
+SHORT = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.extraJavaOptions": JAVA,
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "1g",
+    "spark.default.parallelism": "2",
+    "spark.executor.extraJavaOptions": JAVA,
+    "spark.sql.shuffle.partitions": "2",
+    "spark.ui.enabled": "false",
+}
 """Small tables, nobody who looks at a page."""
+QUIET = {
+    "spark.log.level": "OFF",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+    "spark.ui.showConsoleProgress": "false",
+}
 
 
 def reason() -> str | None:
@@ -38,6 +51,19 @@ def folder() -> Path:
     return made
 
 
+def environment() -> dict[str, str]:
+    """That of processes which begin a session of their own."""
+    settings = folder() / "conf" / "spark-defaults.conf"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text("".join(f"{key} {value}\n" for key, value in SHORT.items()))
+    own = {
+        "SPARK_CONF_DIR": str(settings.parent),
+        "SPARK_LOCAL_DIRS": str(folder() / "local"),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+    return {**os.environ, **own, "PYSPARK_PYTHON": sys.executable}
+
+
 MASTER = os.environ.get("VELADO_SPARK_MASTER", "local[2]")
 """Executors in the process of the driver; `make spark` has real ones: local-cluster[2,1,1024]."""
 
@@ -53,7 +79,8 @@ def session(master: str = MASTER) -> Any:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master(master).appName("tests")
     settings = {
-        **QUICK,
+        **SHORT,
+        **QUIET,
         "spark.sql.warehouse.dir": str(folder() / "tables"),
         "spark.local.dir": str(folder() / "local"),
     }
