@@ -168,3 +168,10 @@ def test_the_second_process_ends_with_an_interrupted_command(words: list[bytes],
     finally:
         second.kill()
         second.wait()
+
+
+def test_when_all_is_compiled_no_command_starts_a_second_process() -> None:
+    """All that commands look for is compiled: one kernel less, and every command of every day would start one."""
+    code = "from velado.release.warm import compile_all; compile_all(); from velado.cli import warming; warming.begin(); print(warming._helpers)"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "[]"

@@ -72,10 +72,11 @@ def compile_all(lattice_first: bool = False) -> None:
         frequency = count_table(table, schema)
 
     def search_lattice() -> None:
+        # A node alone is evaluated first: after a search there is none left.
         space = Space(frequency, models)
+        space.evaluate(space.nodes - 1)
         space.run(None, Progress())
         space.sweep(None, Progress())
-        space.evaluate(space.nodes - 1)
 
     def cut() -> None:
         Mondrian().search(frequency, models)
