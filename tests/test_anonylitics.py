@@ -71,6 +71,7 @@ PRINTED = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 @needs_data
 @pytest.mark.parametrize("configuration", PRINTED)
 def test_tables_6_and_9(result: Result, configuration: str) -> None:

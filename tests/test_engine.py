@@ -427,6 +427,7 @@ NAMES = [
 ]  # fmt: skip
 
 
+@pytest.mark.matrix(7)
 @pytest.mark.parametrize("name", NAMES)
 def test_column_names_of_all_kinds(tmp_path, name):
     cells, others = ["9", "8", "9", "8", "7"], ["c", "d", "a", "b", "e"]
@@ -482,6 +483,7 @@ def written(data, path, columns=None, **options):
     return path
 
 
+@pytest.mark.matrix(4)
 @pytest.mark.parametrize("role", ["sensitive", "insensitive"])
 @pytest.mark.parametrize("suffix", FILES)
 def test_what_is_written_is_read_back(tmp_path, suffix, role):
@@ -501,6 +503,7 @@ def comparable(text, name):
     return float(text) if name == "real" else text.lower() if name == "truth" else text
 
 
+@pytest.mark.matrix(9)
 @pytest.mark.parametrize("name", TYPED)
 @pytest.mark.parametrize("suffix", FILES)
 def test_typed_cells_are_written(tmp_path, suffix, name):
@@ -680,6 +683,7 @@ def test_nothing_is_left_behind(tmp_path):
     }
 
 
+@pytest.mark.thorough
 def test_what_does_not_fit_in_memory_is_spilled_in_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counting and writing both spill; nothing shows up in the working directory, and nothing is left."""
     import velado

@@ -668,6 +668,7 @@ def test_parts_in_every_format(tmp_path: Path, suffix: str) -> None:
     assert release.private_manifest["digests"]["recoding"] is None
 
 
+@pytest.mark.thorough
 def test_sorted_parts_are_reproducible(tmp_path: Path) -> None:
     digests = set()
     for i in range(2):

@@ -149,6 +149,7 @@ def test_more_people_than_there_are() -> None:
         anonymize(visits(3), [WHO, AGE, ZIP, ILL], [KAnonymity(40)], person="who")
 
 
+@pytest.mark.thorough
 def test_command_report_evaluation_and_check_agree(tmp_path: Path, main: Any) -> None:
     table = visits(5, rows=300, people=70)
     with open(tmp_path / "visits.csv", "w", newline="") as out:

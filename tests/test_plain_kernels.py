@@ -61,6 +61,7 @@ def released(method: Method, table: Small, models: list[Any]) -> Any:
     return found.classes.class_of.tolist(), found.kept.tolist(), found.levels, repr(found.search.value), figures
 
 
+@pytest.mark.thorough
 @settings(max_examples=60, deadline=None)
 @given(table=small_tables(), described=st.lists(model_strategy(), min_size=1, max_size=3), method=LATTICES | CUTS)
 def test_both_forms_give_the_same(table: Small, described: list[dict[str, Any]], method: Method) -> None:
@@ -145,6 +146,7 @@ def test_one_process_compiles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert not folder.being_compiled()
 
 
+@pytest.mark.matrix(1)
 @pytest.mark.parametrize("words", [[b""], [b"."]])
 def test_the_second_process_ends_with_an_interrupted_command(words: list[bytes], tmp_path: Path) -> None:
     """After one that came to its end it goes on."""

@@ -480,7 +480,7 @@ LONG: dict[str, Callable[[], Callable[[Progress], Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.matrix(4)
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("name", LONG)
 def test_cancelling_in_the_middle_of_long_work(name: str) -> None:
     call = LONG[name]()

@@ -167,6 +167,7 @@ def test_releases_satisfy_their_models_when_they_are_counted_again(rows, models,
     assert multiset(released) == multiset(kept)
 
 
+@pytest.mark.thorough
 @settings(max_examples=25, deadline=None)
 @given(ROWS, st.sampled_from([2, 3]))
 def test_a_release_needs_no_second_treatment(rows, k):

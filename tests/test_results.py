@@ -191,6 +191,7 @@ def test_what_is_no_result_is_refused_with_the_place(data: Any, code: str, says:
     assert caught.value.text("es") != caught.value.text("en")
 
 
+@pytest.mark.thorough
 def test_the_path_of_what_is_wrong_is_told(results: dict[str, Any]) -> None:
     said = results["evaluation"].as_dict()
     said["utility"]["loss"] = "much"

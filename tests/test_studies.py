@@ -89,6 +89,7 @@ def test_unilab_files_and_figures(tmp_path: Path) -> None:
         assert (folder / f"classes_k{k}.png").exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rows", [100, 300])
 def test_unilab_of_few_records(tmp_path: Path, rows: int) -> None:
     """Where no class has k records and ℓ values nothing is released, and the study says so."""
@@ -103,6 +104,7 @@ def test_unilab_of_few_records(tmp_path: Path, rows: int) -> None:
     assert 0 < len(released) < 7
 
 
+@pytest.mark.thorough
 def test_a_study_never_replaces_a_file_that_it_did_not_write(tmp_path: Path, main: Command) -> None:
     mine = tmp_path / "dados_covid-ce.csv"
     mine.write_text("mine")

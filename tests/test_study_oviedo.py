@@ -110,6 +110,7 @@ def missed(name: str, pairs, printed, coded) -> dict[tuple[int, int], list[str]]
     return found
 
 
+@pytest.mark.thorough
 @needs_data
 def test_independent_codings_of_all_pairs(coder: Coder, printed: dict) -> None:
     """Tables 5.1 to 5.6 for all 55 pairs; of table 5.2 one figure lacks its last digit."""
@@ -203,6 +204,7 @@ def test_chapter_4_follows_from_the_printed_annex(printed: dict) -> None:
 # The study as a whole
 
 
+@pytest.mark.thorough
 @needs_data
 def test_study_of_some_pairs(tmp_path: Path) -> None:
     """Every difference is explained; counts and figures without the bugs stand beside the print."""

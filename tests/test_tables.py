@@ -150,6 +150,7 @@ def test_the_terminal_shows_every_table(clinic, main):
         assert words in ended.out
 
 
+@pytest.mark.thorough
 @settings(max_examples=12, deadline=None)
 @given(
     st.lists(st.sampled_from([str(i) for i in range(12)]), min_size=1, max_size=20),

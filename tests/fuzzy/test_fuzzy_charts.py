@@ -200,6 +200,7 @@ def test_one_interval_is_drawn() -> None:
     altair.Chart.from_dict(shortened(charts.memberships(fuzzy.codings[0], fuzzy.names["gain"], EN, {}).themed))
 
 
+@pytest.mark.thorough
 def test_files(tmp_path: Path) -> None:
     result = seen()
     beside = {name: seen(partition=name) for name in ("k-means", "c-means")}

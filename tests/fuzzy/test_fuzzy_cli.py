@@ -77,6 +77,7 @@ def test_it_releases_what_anonymize_does(options, method, models, table: Path, m
     assert "out.csv" in main(*BASE, *options, "-o", "out.csv").out
 
 
+@pytest.mark.thorough
 def test_charts(table: Path, main: Command) -> None:
     assert main(*BASE, "--joint", "--chart", "sets.svg", "--json").json["charts"] == ["sets.svg"]
     ended = main(*BASE, "--chart", "charts", "--sets", "2", "--json")

@@ -244,6 +244,7 @@ def test_another_method_in_a_comparison_refuses_them(project: dict, tmp_path: Pa
     assert (ended.code, ended.json["error"]["code"]) == (2, "needs-fuzzy")
 
 
+@pytest.mark.thorough
 def test_settings_of_a_fuzzy_project_are_compared(project: dict, tmp_path: Path, main: Command) -> None:
     """The strongest Q is the largest of those that are reached."""
     project["method"] = {"fuzzy": {}}

@@ -62,7 +62,7 @@ def test_nobody_is_led_elsewhere(look: Callable[..., Any], studio: Studio, api: 
 def test_administrators_see_that_there_are_jobs(
     look: Callable[..., Any], studio: Studio, api: Any, hospital: dict[str, str]
 ) -> None:
-    job = api.submit("estimate", project=hospital["project"])
+    job = api.follow(api.submit("estimate", project=hospital["project"])["id"])
     page = look("boss", "administrator")
     page.goto(f"{studio.address}/jobs?kind=estimate")
     row = page.locator(f"#row-{job['id']}")
