@@ -12,10 +12,13 @@ DEV := $(VENV)/.dev
 unexport PYTHONDONTWRITEBYTECODE
 TIMES := build/tests
 UV := $(shell command -v uv 2>/dev/null)
+# For a demonstration only the files that it needs are compiled, when it needs them; for development all at once.
 ifdef UV
-INSTALL := VIRTUAL_ENV=$(CURDIR)/$(VENV) uv pip install --quiet --compile-bytecode --editable
+INSTALL := VIRTUAL_ENV=$(CURDIR)/$(VENV) uv pip install --quiet
+INSTALL_ALL := $(INSTALL) --compile-bytecode
 else
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+INSTALL_ALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+INSTALL := $(INSTALL_ALL) --no-compile
 endif
 # Other files need not be looked through for tests that are marked so.
 LINTING = $(shell grep --recursive --files-with-matches --include='test_*.py' 'mark[.]lint' tests)
@@ -30,15 +33,15 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(PACKAGE): pyproject.toml | $(BIN)/python
-	$(INSTALL) .
+	$(INSTALL) --editable .
 	touch $(PACKAGE)
 
 $(STUDIO): pyproject.toml | $(BIN)/python
-	$(INSTALL) '.[studio]'
+	$(INSTALL) --editable '.[studio]'
 	touch $(PACKAGE) $(STUDIO)
 
 $(DEV): pyproject.toml | $(BIN)/python
-	$(INSTALL) '.[dev]'
+	$(INSTALL_ALL) --editable '.[dev]'
 	touch $(PACKAGE) $(STUDIO) $(DEV)
 
 demo: $(PACKAGE)
