@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -29,7 +30,7 @@ def test_on_executors_of_their_own() -> None:
     ]
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", *chosen],
-        cwd=TESTS, env={**spark.environment(), "VELADO_SPARK_MASTER": CLUSTER, "PYTEST_ADDOPTS": ""}, capture_output=True, text=True,
+        cwd=TESTS, env={**os.environ, "VELADO_SPARK_MASTER": CLUSTER, "PYTEST_ADDOPTS": ""}, capture_output=True, text=True,
         timeout=900, check=False,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stdout[-4000:]
