@@ -18,10 +18,13 @@ AXE = {
     # What is right about a page is not written down.
     "resultTypes": ["violations"],
 }
-STILL = """() => document.readyState === "complete" && !document.body.classList.contains("busy")
-    && !document.querySelector("[data-load], [aria-busy=true], :not(:defined), velado-lattice:not([data-drawn])")
-    && [...document.querySelectorAll("velado-chart:not([data-drawn])")].every((chart) => !chart.checkVisibility() || chart.getBoundingClientRect().top > innerHeight)"""
-"""Everything is loaded and drawn, parts that come later too, and nothing is on its way."""
+STILL = """() => {
+    const away = (one) => { const {top, bottom} = one.getBoundingClientRect(); return !one.checkVisibility() || top > innerHeight || bottom <= 0; };
+    return document.readyState === "complete" && !document.body.classList.contains("busy")
+        && !document.querySelector("[data-load], [aria-busy=true], :not(:defined), velado-lattice:not([data-drawn])")
+        && [...document.querySelectorAll("velado-chart:not(:has(svg))")].every(away);
+}"""
+"""Everything is loaded, parts that come later too, charts in sight are drawn, and nothing is on its way."""
 STAY = """{ const usual = setTimeout; window.setTimeout = (what, after, ...more) => (after === 6000 ? 0 : usual(what, after, ...more)); }"""
 """What a page says goes after six seconds: on a busy machine before anybody has looked."""
 
