@@ -368,7 +368,6 @@ velado.anonymize({"path": source, "table": "people"}, columns, {"k-anonymity": {
 
 
 @pytest.mark.faults
-@pytest.mark.faults
 @pytest.mark.parametrize(
     ("where", "new"), [("receive", False), ("read_back", False), ("commit", False), ("commit", True)]
 )

@@ -387,7 +387,6 @@ def test_a_failed_verification_sends_nothing(memory: Any, monkeypatch: pytest.Mo
 
 
 @pytest.mark.faults
-@pytest.mark.faults
 def test_a_killed_run_leaves_the_old_release(bucket: Any, tmp_path: Path) -> None:
     bucket.put_object(Bucket="clinic", Key="out.csv", Body=b"old")
     (tmp_path / "in.csv").write_text(TEXT)
