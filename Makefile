@@ -78,7 +78,7 @@ test-rest: $(DEV)
 
 # What test and test-rest took when they last ran: each part, and the slowest tests.
 test-times: $(DEV)
-	$(BIN)/python tests/times.py $(wildcard $(TIMES)/*.xml)
+	$(BIN)/python tests/suite_times.py $(wildcard $(TIMES)/*.xml)
 
 test-engines: $(DEV)
 	$(PYTEST) -m 'engines and ($(subst $() , or ,$(ENGINES)))'

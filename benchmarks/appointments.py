@@ -22,17 +22,28 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import velado
+from velado.appointments.anonymity_vectors import AnonymityVector, number_of_vectors
 from velado.appointments.planners.best_fit import BestFit
 from velado.appointments.planners.exact import Exact
 from velado.appointments.planners.find_slots import FindSlots
 from velado.appointments.problem import Problem
-from velado.appointments.vectors import AnonymityVector, number_of_vectors
 
 REACH = (
-    (100, 1, 12), (1_000, 10, 60), (10_000, 10, 60), (100_000, 10, 60), (1_000_000, 10, 60),
-    (1_000, 10, 100), (10_000, 10, 100), (100_000, 10, 100), (10_000, 1, 100), (10_000, 10, 150), (100_000, 10, 150),
-    (1_000, 20, 200), (1_000, 100, 400), (10_000, 500, 2_000),
-)  # fmt: skip
+    (100, 1, 12),
+    (1_000, 10, 60),
+    (10_000, 10, 60),
+    (100_000, 10, 60),
+    (1_000_000, 10, 60),
+    (1_000, 10, 100),
+    (10_000, 10, 100),
+    (100_000, 10, 100),
+    (10_000, 1, 100),
+    (10_000, 10, 150),
+    (100_000, 10, 150),
+    (1_000, 20, 200),
+    (1_000, 100, 400),
+    (10_000, 500, 2_000),
+)
 
 
 def drawn(people: int, low: int, high: int, seed: int) -> Problem:
@@ -84,9 +95,7 @@ def first_difference(one: AnonymityVector, other: AnonymityVector) -> str:
 
 
 def heuristic(seeds: int, seconds: float) -> None:
-    print(
-        f"{'people':>9} {'sizes':>9} {'seed':>4}  {'findSlots':>12}  {'best-fit':>12} {'seconds':>7}  k: all three   exact"
-    )
+    print(f"{'people':>9} {'sizes':>9} {'seed':>4}  {'findSlots':>12}  {'best-fit':>12} {'seconds':>7}  k: all three   exact")
     for people, low, high in REACH[:4]:
         for seed in range(1, seeds + 1):
             problem = drawn(people, low, high, seed)

@@ -50,9 +50,7 @@ def main() -> None:
             compared = compare(Project.load(paths[0]), {"k": list(KS)})
             together = time.perf_counter() - began
             assert len(compared.solved) == len(KS)
-            print(
-                f"in one process, {repeat + 1}: {apart:.2f} s apart, {together:.2f} s together, {together / apart:.3f}"
-            )
+            print(f"in one process, {repeat + 1}: {apart:.2f} s apart, {together:.2f} s together, {together / apart:.3f}")
         apart = sum(command("run", str(path)) for path in paths)
         together = command("compare", str(paths[0]), "--k", "2..25")
         print(f"as commands: {apart:.2f} s apart, {together:.2f} s together, {together / apart:.3f}")

@@ -109,9 +109,7 @@ class MariaDB:
     def fill(self, rows: int, distinct: bool) -> None:
         r = "floor(rand() * {})".format
         whole = "CAST({} AS SIGNED)".format
-        wide = ", ".join(
-            f"{whole(r(n))} AS {c}" for c, n in zip("abcdef", (5000, 1000, 1000, 1000, 100, 100), strict=True)
-        )
+        wide = ", ".join(f"{whole(r(n))} AS {c}" for c, n in zip("abcdef", (5000, 1000, 1000, 1000, 100, 100), strict=True))
         few = (
             f"{whole('20 + ' + r(60))} AS age, elt(1 + {r(2)}, 'f', 'm') AS sex, CAST(10000 + {r(20)} AS CHAR(5)) AS zip, "
             f"{whole(r(6))} AS education, {whole(r(4))} AS marital"
@@ -119,8 +117,7 @@ class MariaDB:
         ill = f"elt(1 + {r(5)}, 'flu', 'cold', 'hiv', 'ms', 'asthma') AS ill"
         note = f"concat('note ', {r(50)}) AS note"
         self.run(
-            f"CREATE TABLE people AS SELECT {wide if distinct else few}, {ill}, {note} FROM seq_1_to_{rows}",
-            "ANALYZE TABLE people",
+            f"CREATE TABLE people AS SELECT {wide if distinct else few}, {ill}, {note} FROM seq_1_to_{rows}", "ANALYZE TABLE people"
         )
 
     def size(self, table: str) -> int:
@@ -174,11 +171,15 @@ def project(address: str, part: str, memory: str) -> dict[str, Any]:
     many = {c: {"role": "quasi-identifier", "type": "integer"} for c in "abcdef"}
     return {
         "source": {"database": address, "table": "people"},
-        "columns": {**(few if part == "run" else many), "ill": "sensitive", "note": {"role": "insensitive", "published": "knowingly"}},
+        "columns": {
+            **(few if part == "run" else many),
+            "ill": "sensitive",
+            "note": {"role": "insensitive", "exposure": "accepted"},
+        },
         "models": [{"k-anonymity": {"k": 500 if part == "run" else 10}}],
         "method": {"lattice": {"suppression": 0.02}} if part == "run" else {"mondrian": {"split": "median", "memory": memory}},
         "output": {"database": address, "table": "released", "if_exists": "replace"},
-    }  # fmt: skip
+    }
 
 
 def main() -> None:
@@ -196,14 +197,9 @@ def main() -> None:
         flush=True,
     )
     keys = "age, sex, zip, education, marital" if chosen.part == "run" else "a, b, c, d, e, f"
-    grouping = server.run(
-        f"SELECT count(*) FROM (SELECT {keys}, ill, count(*) AS n FROM people GROUP BY {keys}, ill) AS g"
-    )
+    grouping = server.run(f"SELECT count(*) FROM (SELECT {keys}, ill, count(*) AS n FROM people GROUP BY {keys}, ill) AS g")
     making = server.run("CREATE TABLE copied AS SELECT * FROM people", "DROP TABLE copied")
-    print(
-        f"server alone: GROUP BY {grouping:.1f} s, CREATE TABLE AS {making:.1f} s; load {os.getloadavg()[0]:.1f}",
-        flush=True,
-    )
+    print(f"server alone: GROUP BY {grouping:.1f} s, CREATE TABLE AS {making:.1f} s; load {os.getloadavg()[0]:.1f}", flush=True)
     relay = Relay(server.socket)
     given = project(server.address(relay.folder), chosen.part, chosen.memory)
     done = subprocess.run([sys.executable, "-c", CLIENT, json.dumps(given)], capture_output=True, text=True)
@@ -214,9 +210,7 @@ def main() -> None:
         f"velado: {found['seconds']:.1f} s ({found['seconds'] / (grouping + making):.2f} times the server alone), client {found['memory'] / 1e6:,.0f} MB, "
         f"wire {relay.bytes / 1e6:,.1f} MB ({relay.bytes / server.size('people'):.1%} of the table), classes {found['classes']:,}, suppressed {found['suppressed']:,}, loss {found['loss']:.4f}, search {found['search']:.1f} s"
     )
-    print(
-        f"other load {os.getloadavg()[0]:.1f}, children {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000:,.0f} MB"
-    )
+    print(f"other load {os.getloadavg()[0]:.1f}, children {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000:,.0f} MB")
 
 
 if __name__ == "__main__":

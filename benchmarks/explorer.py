@@ -24,7 +24,7 @@ sys.path.pop(0)
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from servers.studio import Studio, running
-from studio import browsing
+from studio import browser_helpers
 from studio.conftest import _token
 from velado.client import Client
 from velado.studies import data_folder, ubb
@@ -70,10 +70,10 @@ def main() -> None:
 
 
 def measure(studio: Studio, given: argparse.Namespace) -> None:
-    browsing.link(studio, "ana", "steward")
+    browser_helpers.link(studio, "ana", "steward")
     path = explored(Client(studio.address, _token(studio, "ana")), data_folder(given.data) / "adult")
     print(f"load {os.getloadavg()[0]:.1f}")
-    with browsing.browser() as browser:
+    with browser_helpers.browser() as browser:
         print(
             f"{'Adult, 4,320 nodes':20}{'drawn ms':>10}{'server ms':>11}{'page kB':>10}{'nodes kB':>10}{'JSON kB':>10}{'all kB':>9}"
         )
@@ -84,9 +84,7 @@ def measure(studio: Studio, given: argparse.Namespace) -> None:
                 f"{middle(found, 'nodes') / 1000:10.0f}{middle(found, 'json') / 1000:10.0f}{middle(found, 'bytes') / 1000:9.0f}",
                 flush=True,
             )
-        print(
-            f"{'frames':32}{'taken ms':>10}{'per second':>12}{'p95 ms':>8}{'longest':>9}{'drawing p50':>13}{'p95':>7}"
-        )
+        print(f"{'frames':32}{'taken ms':>10}{'per second':>12}{'p95 ms':>8}{'longest':>9}{'drawing p50':>13}{'p95':>7}")
         page = opened(browser, studio, path)
         for sizes in (None, *LATTICES):
             taken = page.evaluate(INVENT, sizes) if sizes else 0.0
@@ -117,9 +115,13 @@ def explored(client: Client, folder: Path) -> str:
         for column in ubb.columns(folder)
     }
     document = {
-        "velado": 1, "source": {"source": source["id"]}, "columns": columns, "rest": "drop", "method": {"lattice": {"suppression": 0.05}},
+        "velado": 1,
+        "source": {"source": source["id"]},
+        "columns": columns,
+        "rest": "drop",
+        "method": {"lattice": {"suppression": 0.05}},
         "models": [{"k-anonymity": {"k": 5}}, {"t-closeness": {"t": 0.4, "column": ubb.SENSITIVE}}],
-    }  # fmt: skip
+    }
     project = client.post("/projects", {"name": "Adult", "document": document})["id"]
     client.follow(client.submit("explore", project=project)["id"])
     return f"/projects/{project}/explore"
@@ -129,7 +131,7 @@ def opened(browser: Any, studio: Studio, path: str) -> Any:
     """The page of somebody who has just signed in, with the lattice drawn."""
     page = browser.new_context(viewport={"width": 1600, "height": 1000}).new_page()
     page.goto(f"{studio.address}/api/v1/health")
-    assert page.context.request.get(browsing.link(studio, "ana"), max_redirects=0).status == 303
+    assert page.context.request.get(browser_helpers.link(studio, "ana"), max_redirects=0).status == 303
     page.goto(studio.address + path)
     page.wait_for_function(DRAWN)
     return page

@@ -100,9 +100,7 @@ def beside_skfuzzy(python: str | None, rows: int, columns: int, sets: int) -> No
 
 
 def measures(most: int) -> None:
-    print(
-        "      rows   Q-anonymity s   cardinalities s   t-closeness s   posterior s    (9 classes, 50 sensitive values)"
-    )
+    print("      rows   Q-anonymity s   cardinalities s   t-closeness s   posterior s    (9 classes, 50 sensitive values)")
     rows = 10_000
     while rows <= most:
         rng = np.random.default_rng(3)

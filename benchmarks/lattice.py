@@ -79,9 +79,7 @@ def main() -> None:
         if name in arx:
             ours_total, arx_total = ours_total + median, arx_total + arx[name]
     if arx_total:
-        print(
-            f"{'all':14} {'':20} {'':9} {1000 * ours_total:10.0f} {1000 * arx_total:8.0f} {arx_total / ours_total:6.1f}"
-        )
+        print(f"{'all':14} {'':20} {'':9} {1000 * ours_total:10.0f} {1000 * arx_total:8.0f} {arx_total / ours_total:6.1f}")
 
 
 if __name__ == "__main__":

@@ -212,9 +212,7 @@ class Adult:
             if order == "set":
                 shown.append(different)
             elif order is None:
-                shown.append(
-                    (self._group_sizes(column, pairs // len(values), pairs % len(values)) - 1) / (len(values) - 1)
-                )
+                shown.append((self._group_sizes(column, pairs // len(values), pairs % len(values)) - 1) / (len(values) - 1))
             else:
                 shown.append(_range(class_of, codes.astype(float)))
         cells = len(self.records) * len(QUASI)

@@ -48,7 +48,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from servers import postgresql
 from servers.studio import VELADO
-from studio import browsing
+from studio import browser_helpers
 
 TABLES = ("csv", "parquet", "postgresql", "demo")
 THINKING = 4
@@ -148,7 +148,7 @@ def main() -> None:
     options.add_argument("--warm", action="store_true", help="with the kernels that are compiled already")
     options.add_argument("--privacy", action="store_true", help="look at the page of the models on the way")
     given = options.parse_args()
-    with tempfile.TemporaryDirectory() as made, browsing.browser() as browser:
+    with tempfile.TemporaryDirectory() as made, browser_helpers.browser() as browser:
         folder = Path(made)
         for table in given.tables:
             rows, choose = made_table(table, folder, given)
@@ -167,7 +167,7 @@ def made_table(table: str, folder: Path, given: argparse.Namespace) -> tuple[int
         write_admissions(folder / "ingresos.csv", given.rows)
         return given.rows, lambda person: person.send(folder / "ingresos.csv")
     if table == "parquet":
-        words = {name: f"list_extract({list(of)}, 1 + CAST(floor(random() * {len(of)}) AS INTEGER))" for name, of in WORDS.items()}  # fmt: skip
+        words = {name: f"list_extract({list(of)}, 1 + CAST(floor(random() * {len(of)}) AS INTEGER))" for name, of in WORDS.items()}
         with duckdb.connect() as connection:
             connection.execute("SELECT setseed(0.3)")
             query = STAFF.format(rows=given.large, **words)
@@ -241,29 +241,43 @@ def write_admissions(path: Path, rows: int) -> None:
 
     with open(path, "w", encoding="utf-8", newline="") as file:
         out = csv.writer(file, delimiter=";")
-        out.writerow(["NHC", "Nombre y apellidos", "DNI", "Fecha nacimiento", "Sexo", "Código postal", "Municipio", "Fecha ingreso", "Diagnóstico", "Días estancia", "Importe (€)"])  # fmt: skip
+        out.writerow(
+            [
+                "NHC",
+                "Nombre y apellidos",
+                "DNI",
+                "Fecha nacimiento",
+                "Sexo",
+                "Código postal",
+                "Municipio",
+                "Fecha ingreso",
+                "Diagnóstico",
+                "Días estancia",
+                "Importe (€)",
+            ]
+        )
         for number in range(rows):
             born = date(1930, 1, 1) + timedelta(days=chance.randrange(33000))
             came = date(2023, 1, 1) + timedelta(days=chance.randrange(700))
             town = chance.randrange(len(towns))
-            out.writerow([
-                500000 + number,
-                f"{chance.choice(first)} {chance.choice(last)} {chance.choice(last)}",
-                f"{chance.randrange(10**7, 10**8)}{chance.choice('TRWAGMYFPDXBNJZSQVHLCKE')}",
-                messy(f"{born:%d/%m/%Y}", 0.01, "", "s/d", born.isoformat()),
-                messy(chance.choice("HM"), 0.02, "", "h", "m ", "Mujer"),
-                messy(f"46{town * 3 + chance.randrange(3):03}", 0.005, ""),
-                towns[town],
-                f"{came:%d/%m/%Y}",
-                messy(chance.choices(diagnoses, usual)[0], 0.01, ""),
-                chance.randrange(1, 30),
-                messy(f"{chance.lognormvariate(7, 0.8):.2f}".replace(".", ","), 0.01, "", "-", "N/A"),
-            ])  # fmt: skip
+            out.writerow(
+                [
+                    500000 + number,
+                    f"{chance.choice(first)} {chance.choice(last)} {chance.choice(last)}",
+                    f"{chance.randrange(10**7, 10**8)}{chance.choice('TRWAGMYFPDXBNJZSQVHLCKE')}",
+                    messy(f"{born:%d/%m/%Y}", 0.01, "", "s/d", born.isoformat()),
+                    messy(chance.choice("HM"), 0.02, "", "h", "m ", "Mujer"),
+                    messy(f"46{town * 3 + chance.randrange(3):03}", 0.005, ""),
+                    towns[town],
+                    f"{came:%d/%m/%Y}",
+                    messy(chance.choices(diagnoses, usual)[0], 0.01, ""),
+                    chance.randrange(1, 30),
+                    messy(f"{chance.lognormvariate(7, 0.8):.2f}".replace(".", ","), 0.01, "", "-", "N/A"),
+                ]
+            )
 
 
-def tried(
-    browser: Any, folder: Path, table: str, choose: Callable[[Person], None], given: argparse.Namespace
-) -> dict[str, Any]:
+def tried(browser: Any, folder: Path, table: str, choose: Callable[[Person], None], given: argparse.Namespace) -> dict[str, Any]:
     """What it takes to get from nothing to a release of this table."""
     folder.mkdir()
     load, before = [os.getloadavg()[0]], processor()
@@ -359,9 +373,7 @@ def figures(path: Path, quasi: list[str], identifiers: tuple[str, ...]) -> tuple
         keys = ", ".join(f'"{name}"' for name in quasi)
         rows, smallest = asked(f"SELECT sum(n), min(n) FROM (SELECT count(*) AS n FROM {read} GROUP BY {keys})")[0]
         shown = [
-            name
-            for name in identifiers
-            if name in columns and asked(f"""SELECT 1 FROM {read} WHERE "{name}" <> '*' LIMIT 1""")
+            name for name in identifiers if name in columns and asked(f"""SELECT 1 FROM {read} WHERE "{name}" <> '*' LIMIT 1""")
         ]
     return int(rows), int(smallest), shown
 

@@ -21,11 +21,11 @@ sys.path.pop(0)
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from servers.studio import Studio, running
-from studio import browsing
+from studio import browser_helpers
 from studio.conftest import _token, made_project
 from velado.client import Client
 
-STEPS = ("data", "columns", "hierarchies", "privacy", "run", "explore", "compare", "result", "utility", "risk", "attack", "publish")  # fmt: skip
+STEPS = ("data", "columns", "hierarchies", "privacy", "run", "explore", "compare", "result", "utility", "risk", "attack", "publish")
 TIMES = """() => { const n = performance.getEntriesByType('navigation')[0];
     const all = [n, ...performance.getEntriesByType('resource')];
     return {ready: n.loadEventEnd, first: n.responseStart, requests: all.length,
@@ -43,15 +43,13 @@ def main() -> None:
 
 
 def measure(studio: Studio, given: argparse.Namespace) -> None:
-    browsing.link(studio, "ana", "steward")
+    browser_helpers.link(studio, "ana", "steward")
     client = Client(studio.address, _token(studio, "ana"))
     made = made_project(client, "Hospital", given.rows)
     client.follow(client.submit("explore", project=made["project"])["id"])
     pages = {"/": "/", "/projects": "/projects", **{step: f"/projects/{made['project']}/{step}" for step in STEPS}}
-    with browsing.browser() as browser:
-        print(
-            f"{'page':14}{'cold ms':>10}{'warm ms':>10}{'server ms':>11}{'cold kB':>10}{'warm kB':>10}{'requests':>10}"
-        )
+    with browser_helpers.browser() as browser:
+        print(f"{'page':14}{'cold ms':>10}{'warm ms':>10}{'server ms':>11}{'cold kB':>10}{'warm kB':>10}{'requests':>10}")
         for name, path in pages.items():
             cold = [timed(browser, studio, path, warm=False) for _ in range(given.rounds)]
             warm = [timed(browser, studio, path, warm=True) for _ in range(given.rounds)]
@@ -67,11 +65,11 @@ def timed(browser: Any, studio: Studio, path: str, *, warm: bool) -> dict[str, f
     """How one page loads in a new profile, or the second time in the same."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
-    page.goto(browsing.link(studio, "ana") if warm else f"{studio.address}/api/v1/health")
+    page.goto(browser_helpers.link(studio, "ana") if warm else f"{studio.address}/api/v1/health")
     if warm:
         page.goto(studio.address + path)
     else:
-        answer = context.request.get(browsing.link(studio, "ana"), max_redirects=0)
+        answer = context.request.get(browser_helpers.link(studio, "ana"), max_redirects=0)
         assert answer.status == 303
     page.goto(studio.address + path)
     page.wait_for_load_state("load")
@@ -90,14 +88,12 @@ def users(browser: Any, studio: Studio, count: int, paths: list[str]) -> None:
     for number in range(count):
         context = browser.new_context()
         page = context.new_page()
-        page.goto(browsing.link(studio, f"user{number}", "steward"))
+        page.goto(browser_helpers.link(studio, f"user{number}", "steward"))
         for path in paths:
             page.goto(studio.address + path)
         context.close()
     after = memory(studio)
-    print(
-        f"web process: {before:.1f} MB before, {after:.1f} MB after {count} users: {(after - before) / count:.2f} MB per user"
-    )
+    print(f"web process: {before:.1f} MB before, {after:.1f} MB after {count} users: {(after - before) / count:.2f} MB per user")
 
 
 def memory(studio: Studio) -> float:

@@ -65,12 +65,7 @@ def velado_run(path: Path, folder: Path, data: Path, order: str) -> dict:
     began = time.perf_counter()
     output = Output(path=folder / "release.parquet", order=order)
     release = anonymize(
-        path,
-        columns,
-        [KAnonymity(5)],
-        Lattice(),
-        output=output,
-        progress=lambda s, t: marks.append((t, time.perf_counter())),
+        path, columns, [KAnonymity(5)], Lattice(), output=output, progress=lambda s, t: marks.append((t, time.perf_counter()))
     )
     done = time.perf_counter()
     stages = {}

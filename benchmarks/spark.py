@@ -22,10 +22,15 @@ import velado
 from velado.progress import Progress, Step
 
 SETTINGS = {
-    "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "OFF", "spark.driver.memory": "2g",
-    "spark.sql.shuffle.partitions": "16", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",
+    "spark.driver.memory": "2g",
+    "spark.sql.shuffle.partitions": "16",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.maxResultSize": "2g",
-}  # fmt: skip
+}
 WARM = 100_000
 COLUMNS: dict[str, dict[str, Any]] = {
     "lattice": {
@@ -143,9 +148,7 @@ def shuffled(spark: Any) -> int:
 
 def measured(spark: Any, kind: str, rows: int, folder: Path, memory: str | None) -> dict[str, Any]:
     source, target = folder / f"people-{rows}.parquet", folder / f"out-{kind}-{rows}.parquet"
-    method = (
-        {"lattice": {"suppression": 0.05}} if kind == "lattice" else {"mondrian": {"memory": memory, "width": "range"}}
-    )
+    method = {"lattice": {"suppression": 0.05}} if kind == "lattice" else {"mondrian": {"memory": memory, "width": "range"}}
     project = {
         "source": {"spark": "session", "path": str(source)},
         "columns": COLUMNS[kind],
@@ -163,13 +166,18 @@ def measured(spark: Any, kind: str, rows: int, folder: Path, memory: str | None)
     watching.over.set()
     watching.join()
     return {
-        "what": kind, "rows": rows, "seconds": round(seconds, 1),
+        "what": kind,
+        "rows": rows,
+        "seconds": round(seconds, 1),
         "stages": {k: round(v, 1) for k, v in stages.seconds.items() if v >= 0.05},
         "memory_mb": {k: round(v / 1e6) for k, v in watching.most.items()},
-        "shuffled_mb": round((shuffled(spark) - before) / 1e6), "classes": release.evaluation.classes,
-        "loss": release.evaluation.utility.loss, "generalized_loss": release.evaluation.utility.generalized_loss,
-        "discernibility": release.evaluation.utility.discernibility, "load": os.getloadavg()[0],
-    }  # fmt: skip
+        "shuffled_mb": round((shuffled(spark) - before) / 1e6),
+        "classes": release.evaluation.classes,
+        "loss": release.evaluation.utility.loss,
+        "generalized_loss": release.evaluation.utility.generalized_loss,
+        "discernibility": release.evaluation.utility.discernibility,
+        "load": os.getloadavg()[0],
+    }
 
 
 def main() -> None:

@@ -35,11 +35,7 @@ models: [{k-anonymity: {k: 5}}, {distinct-diversity: {l: 2, column: diagnosis}}]
 method: {mondrian: {}}
 output: out.csv
 """
-FIRST = {
-    "first demo": "demo",
-    "first Mondrian": "run large.yaml",
-    "first init": "init large.csv --output made.yaml --force",
-}
+FIRST = {"first demo": "demo", "first Mondrian": "run large.yaml", "first init": "init large.csv --output made.yaml --force"}
 LATER = {
     "--help": "--help",
     "a mistake": "run",
@@ -90,10 +86,7 @@ def main() -> None:
                 rows[title].append(measured(line.split(), source, folder, f"cache{i}"))
                 compiled(folder / f"cache{i}")
         for title, arguments in commands.items():
-            tried = [
-                [measured(arguments, s, folder, f"cache{i}") for i, s in enumerate(given.sources)]
-                for _ in range(given.runs)
-            ]
+            tried = [[measured(arguments, s, folder, f"cache{i}") for i, s in enumerate(given.sources)] for _ in range(given.runs)]
             rows[title] = [tuple(map(min, zip(*times, strict=True))) for times in zip(*tried, strict=True)]  # type: ignore[misc]
         for title, figures in rows.items():
             print(f"{title:<16}" + "".join(f"{clock:>10.2f}{used:>14.2f}" for clock, used in figures))

@@ -24,8 +24,17 @@ from servers.studio import Studio
 from velado.client import Client
 from velado.samples import hospital
 
-READS = ("/projects/{project}", "/sources/{source}/rows?offset={offset}&limit=50", "/sources/{source}/profile", "/jobs?limit=20",
-         "/releases/{release}", "/releases/{release}/evaluation", "/projects", "/catalog/models", "/session")  # fmt: skip
+READS = (
+    "/projects/{project}",
+    "/sources/{source}/rows?offset={offset}&limit=50",
+    "/sources/{source}/profile",
+    "/jobs?limit=20",
+    "/releases/{release}",
+    "/releases/{release}/evaluation",
+    "/projects",
+    "/catalog/models",
+    "/session",
+)
 
 
 def main() -> None:
@@ -67,8 +76,11 @@ def measure(studio: Studio, folder: Path, given: argparse.Namespace) -> None:
         times = load(clients, places, given.seconds)
         running = [c.get(f"/jobs/{job}")["state"] for c, job in zip(clients, jobs, strict=False)]
         flat = sorted(t for found in times.values() for t in found)
-        print(f"{name}: {len(flat) / given.seconds:.0f} reads/s, p50 {at(flat, 0.5):.0f} ms, p95 {at(flat, 0.95):.0f} ms, "
-              f"p99 {at(flat, 0.99):.0f} ms, most {flat[-1]:.0f} ms; jobs {running}; web {memory(studio):.0f} MB", flush=True)  # fmt: skip
+        print(
+            f"{name}: {len(flat) / given.seconds:.0f} reads/s, p50 {at(flat, 0.5):.0f} ms, p95 {at(flat, 0.95):.0f} ms, "
+            f"p99 {at(flat, 0.99):.0f} ms, most {flat[-1]:.0f} ms; jobs {running}; web {memory(studio):.0f} MB",
+            flush=True,
+        )
         for path, found in times.items():
             print(f"    {path}: p50 {statistics.median(found):.0f} ms, p95 {at(sorted(found), 0.95):.0f} ms")
         for client, job, state in zip(clients, jobs, running, strict=False):
@@ -96,9 +108,7 @@ def upload(studio: Studio, client: Client, folder: Path, megabytes: int) -> None
     watcher.join()
     client.delete(f"/uploads/{id}")
     path.unlink()
-    print(
-        f"upload of {megabytes} MB: {seconds:.1f} s; web {before:.0f} MB before, {most[0]:.0f} MB at most", flush=True
-    )
+    print(f"upload of {megabytes} MB: {seconds:.1f} s; web {before:.0f} MB before, {most[0]:.0f} MB at most", flush=True)
 
 
 def pages(client: Client, folder: Path, rows: int) -> None:
@@ -110,8 +120,12 @@ def pages(client: Client, folder: Path, rows: int) -> None:
     begin = time.perf_counter()
     client.follow(source["job"])
     print(f"{rows:,} rows inspected and copied: {time.perf_counter() - begin:.1f} s", flush=True)
-    for what, query in (("first", ""), ("in the middle", f"offset={rows // 2}"), ("sorted", f"sort=birth_date&offset={rows // 2}"),
-                        ("filtered", "where=city=Madrid")):  # fmt: skip
+    for what, query in (
+        ("first", ""),
+        ("in the middle", f"offset={rows // 2}"),
+        ("sorted", f"sort=birth_date&offset={rows // 2}"),
+        ("filtered", "where=city=Madrid"),
+    ):
         times = []
         for _ in range(10):
             begin = time.perf_counter()
@@ -133,9 +147,7 @@ def prepared(client: Client) -> dict[str, str]:
 def heavy(client: Client, place: dict[str, str]) -> str:
     """A job that keeps a core busy for longer than the measurement."""
     grid = {"k": list(range(2, 200)), "suppression": [0.01 * i for i in range(10)]}
-    job = client.submit("compare", {"grid": grid, "measures": ["ks", "queries", "privacy"]}, project=place["project"])[
-        "id"
-    ]
+    job = client.submit("compare", {"grid": grid, "measures": ["ks", "queries", "privacy"]}, project=place["project"])["id"]
     while client.get(f"/jobs/{job}")["state"] == "queued":
         time.sleep(0.1)
     time.sleep(2)

@@ -17,13 +17,14 @@ import pytest
 import yaml
 from hypothesis import settings
 
-import parts
-from harness import watching
+import shared_duckdb
+import suite_parts
+from harness import judge_hook
 from velado import cli
 from velado.cli import terminal
 from velado.samples import hospital
 
-watching.install()
+judge_hook.install()
 
 # Tests expect English, whatever the language of the machine.
 os.environ["VELADO_LANGUAGE"] = "en"
@@ -44,10 +45,10 @@ PROJECT: dict[str, Any] = {
         "birth_date": {"role": "quasi-identifier", "type": "date", "hierarchy": {"dates": ["year", "decade"]}},
         "sex": {"role": "quasi-identifier"},
         "postal_code": {"role": "quasi-identifier", "hierarchy": {"mask": "right"}},
-        "city": {"role": "insensitive", "published": "knowingly"},
-        "marital_status": {"role": "insensitive"},
+        "city": {"role": "insensitive", "exposure": "accepted"},
+        "marital_status": {"role": "insensitive", "exposure": "accepted"},
         "diagnosis": {"role": "sensitive"},
-        "cost": {"role": "insensitive", "published": "knowingly"},
+        "cost": {"role": "insensitive", "exposure": "accepted"},
     },
     "models": [{"k-anonymity": {"k": 5}}],
     "method": {"lattice": {"suppression": 0.1}},
@@ -121,9 +122,9 @@ def shell(tmp_path: Path, environment: dict[str, str]) -> Command:
     def run(*args: Any, **options: Any) -> Ended:
         ended = subprocess.run(
             [VELADO, *map(str, args)], cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", timeout=120, **options
-        )  # fmt: skip
+        )
         if ended.returncode == 0:
-            watching.WATCH.command(tmp_path, list(map(str, args)), ended.stdout)
+            judge_hook.WATCH.command(tmp_path, list(map(str, args)), ended.stdout)
         return Ended(ended.returncode, ended.stdout, ended.stderr)
 
     return run
@@ -155,22 +156,31 @@ def main(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--judge", action="store_true", help="The second judge is behind every run, whatever the test is marked with."
+        "--judge",
+        action="store_true",
+        help="The second judge is behind every run, and every table has an engine of its own, whatever the test is marked with.",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for name, meaning in parts.PARTS.items():
+    for name, meaning in suite_parts.PARTS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Every test is in a part. The longest come first, so that at the end no worker waits for another that is still at one."""
-    parts.mark(items)
-    if found := [*parts.wrong(items)]:
+    suite_parts.mark(items)
+    if found := [*suite_parts.wrong(items)]:
         raise pytest.UsageError("\n".join(found))
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Quick tests share an engine, unless they are about its own."""
+    quick = item.get_closest_marker(suite_parts.QUICK) is not None and not item.config.getoption("--judge")
+    shared_duckdb.use(shared=quick and item.get_closest_marker("own_engine") is None)
 
 
 # The second judge
@@ -180,29 +190,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_call(item: pytest.Item) -> Iterator[Any]:
     """A test in which the second judge refused a release has failed, whatever else it found."""
     wanted = item.get_closest_marker("judged") is not None or item.config.getoption("--judge")
-    watching.WATCH.away = not wanted or item.get_closest_marker("unjudged") is not None
+    judge_hook.WATCH.away = not wanted or item.get_closest_marker("unjudged") is not None
     try:
         result = yield
     finally:
-        refusals, watching.WATCH.refusals = watching.WATCH.refusals, []
+        refusals, judge_hook.WATCH.refusals = judge_hook.WATCH.refusals, []
     assert not refusals, "the second judge refuses: " + "; ".join(refusals)
     return result
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["judged"] = dict(watching.WATCH.tally)
+        session.config.workeroutput["judged"] = dict(judge_hook.WATCH.tally)
 
 
 def pytest_testnodedown(node: Any) -> None:
     """Sum up what the workers of pytest-xdist judged."""
-    watching.WATCH.tally.update(getattr(node, "workeroutput", {}).get("judged", {}))
+    judge_hook.WATCH.tally.update(getattr(node, "workeroutput", {}).get("judged", {}))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    tally = watching.WATCH.tally
+    tally = judge_hook.WATCH.tally
     if tally:
         terminalreporter.write_line(
             f"second judge: {tally['judged']:,} releases judged, {tally['matched']:,} of them matched with their original "
-            f"records, {tally['skipped']:,} skipped (more than {watching.MOST_ROWS:,} rows, or elsewhere)"
+            f"records, {tally['skipped']:,} skipped (more than {judge_hook.MOST_ROWS:,} rows, or elsewhere)"
         )

@@ -128,9 +128,7 @@ def emd_lp(p: Sequence[Number], q: Sequence[Number], distance_matrix: Sequence[S
     return Fraction(total, mass_scale * cost_scale)
 
 
-def cheapest_way(
-    supply: list[int], demand: list[int], cost: dict[Pair, int], flow: dict[Pair, int]
-) -> list[tuple[int, int, bool]]:
+def cheapest_way(supply: list[int], demand: list[int], cost: dict[Pair, int], flow: dict[Pair, int]) -> list[tuple[int, int, bool]]:
     """The cheapest path from mass that is left to demand that is left (Bellman-Ford).
 
     A step (i, j, True) moves mass from source i to sink j; (i, j, False) takes some back.
@@ -483,13 +481,7 @@ OBJECTIVES: dict[str, Callable[..., float]] = {
 
 
 def brute_force(
-    rows: Rows,
-    qi: Names,
-    hierarchies: Trees,
-    models: Models,
-    trees: Trees,
-    objective: str,
-    suppression: float,
+    rows: Rows, qi: Names, hierarchies: Trees, models: Models, trees: Trees, objective: str, suppression: float
 ) -> tuple[float, Levels] | None:
     """The best feasible node of the whole lattice and its value (smaller is better).
 
@@ -508,9 +500,7 @@ def brute_force(
     return values[best], best
 
 
-def minimal_nodes(
-    rows: Rows, qi: Names, hierarchies: Trees, models: Models, trees: Trees, suppression: float
-) -> list[Levels]:
+def minimal_nodes(rows: Rows, qi: Names, hierarchies: Trees, models: Models, trees: Trees, suppression: float) -> list[Levels]:
     """Feasible nodes with no feasible strictly finer node, by sum of levels, then vector.
 
     Finer: no level is higher. All finer nodes are looked at, not only the neighbours,
@@ -535,8 +525,4 @@ def risk(sizes: Sequence[int], threshold: float = 0.1) -> dict[str, float]:
         return {"highest": 0.0, "average": 0.0, "at_risk": 0.0}
     exposed = sum(size for size in sizes if Fraction(1, size) > exact(threshold))
     records = sum(sizes)
-    return {
-        "highest": 1 / min(sizes),
-        "average": len(sizes) / records,
-        "at_risk": exposed / records,
-    }
+    return {"highest": 1 / min(sizes), "average": len(sizes) / records, "at_risk": exposed / records}

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from velado.appointments.anonymity_vectors import AnonymityVector
 from velado.appointments.problem import Problem
-from velado.appointments.vectors import AnonymityVector
 
 
 def partitions(n: int, smallest: int = 1) -> Iterator[list[int]]:
@@ -28,9 +28,7 @@ def best_vector(problem: Problem) -> tuple[int, ...] | None:
         list(zip(problem.member_groups[s:e].tolist(), problem.member_counts[s:e].tolist(), strict=True))
         for s, e in zip(problem.start[:-1], problem.start[1:], strict=True)
     ]
-    places = [
-        (t, int(slot)) for t in range(len(members)) for slot in np.flatnonzero(problem.slot_sets[problem.admissible[t]])
-    ]
+    places = [(t, int(slot)) for t in range(len(members)) for slot in np.flatnonzero(problem.slot_sets[problem.admissible[t]])]
     cells = [[0] * problem.slots for _ in range(problem.groups)]
     best = None
     for _ in assignments(places, members, problem.units.tolist(), problem.capacities.tolist(), cells):
@@ -41,9 +39,7 @@ def best_vector(problem: Problem) -> tuple[int, ...] | None:
     return best
 
 
-def assignments(
-    places: list, members: list, left: list[int], room: list[int], cells: list[list[int]]
-) -> Iterator[None]:
+def assignments(places: list, members: list, left: list[int], room: list[int], cells: list[list[int]]) -> Iterator[None]:
     """Fill ``cells`` in every possible way: units of kind t in a slot, one (t, slot) after the other."""
     if not places:
         if not any(left):
@@ -68,9 +64,7 @@ def assignments(
     put(-most)
 
 
-def small_problem(
-    rng: np.random.Generator, households: bool = False, admissible: bool = False, fixed: bool = False
-) -> Problem:
+def small_problem(rng: np.random.Generator, households: bool = False, admissible: bool = False, fixed: bool = False) -> Problem:
     """Up to three groups and three slots; not every problem has a solution."""
     groups, slots = int(rng.integers(1, 4)), int(rng.integers(1, 4))
     sets = [np.ones(slots, dtype=bool)]

@@ -11,18 +11,54 @@ import re
 import sys
 from collections.abc import Iterator
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from string import Formatter
 from typing import Any, TypeGuard
 
 import source_code
+from velado.i18n.labels import LABELS
 from velado.sentences import translations, wordless
 
-FIRST = {"Sentence", "Help", "say", "told", "spoken", "table", "Number", "Choice", "ChoiceByColumn", "ColumnName", "Levels", "Weights", "Lists",
-         "Word", "Span", "Substitutes", "KeyPlace", "Size", "Condition"}  # fmt: skip
+FIRST = {
+    "Sentence",
+    "Help",
+    "say",
+    "translate",
+    "translate_plain",
+    "table",
+    "Number",
+    "Choice",
+    "ChoiceByColumn",
+    "ColumnName",
+    "Levels",
+    "Weights",
+    "Lists",
+    "Word",
+    "FileName",
+    "Span",
+    "Substitutes",
+    "KeyPlace",
+    "Size",
+    "Condition",
+}
 """Calls whose first argument is a sentence."""
-SECOND = {"InputError", "NoSolution", "VerificationError", "InternalError", "VeladoError", "Note", "missing_package",
-          "Refused", "Invalid", "Conflict", "TooLarge", "TooMany", "Unavailable", "__init__"}  # fmt: skip
+SECOND = {
+    "InputError",
+    "NoSolution",
+    "VerificationError",
+    "InternalError",
+    "VeladoError",
+    "Note",
+    "missing_package",
+    "Refused",
+    "Invalid",
+    "Conflict",
+    "TooLarge",
+    "TooMany",
+    "Unavailable",
+    "__init__",
+}
 """Calls whose second argument is a sentence."""
 CELLS = {"add_row", "add_column", "Table", "print"}
 """Calls of the command line whose texts go to people as they are: words must have been put into a language before."""
@@ -49,6 +85,8 @@ def sentences(*rooms: str) -> Iterator[tuple[str, str]]:
         for found in _parts(node):
             if isinstance(found, ast.Constant) and isinstance(found.value, str) and found.value:
                 yield place, found.value
+    if not rooms or "i18n" in rooms:
+        yield from ((f"i18n/labels.py: {group}", text) for group, named in LABELS.items() for text in named.values())
 
 
 @cache
@@ -56,11 +94,12 @@ def page_sentences() -> list[tuple[str, str]]:
     """Place and template of every sentence in the templates of pages: the first argument of ``_``."""
     from jinja2 import nodes
 
-    from velado.studio.visit import templates
+    from velado.studio.request import templates
 
     environment, found = templates(), []
-    for name in environment.list_templates():
-        source, _, _ = environment.loader.get_source(environment, name)  # type: ignore[union-attr]
+    report = files("velado.report").joinpath("templates", "report.html").read_text(encoding="utf-8")
+    pages = {name: environment.loader.get_source(environment, name)[0] for name in environment.list_templates()}  # type: ignore[union-attr]
+    for name, source in {**pages, "report.html": report}.items():
         for call in environment.parse(source).find_all(nodes.Call):
             if isinstance(call.node, nodes.Name) and call.node.name == "_" and call.args:
                 found += [(f"{name}:{call.lineno}", text) for text in _constants(call.args[0])]
@@ -93,11 +132,7 @@ def untranslatable(*rooms: str) -> Iterator[str]:
     """Places where a sentence is put together from pieces."""
     for place, node in _nodes(rooms):
         for found in _parts(node):
-            glued = (
-                isinstance(found, ast.Call)
-                and isinstance(found.func, ast.Attribute)
-                and found.func.attr in ("join", "format")
-            )
+            glued = isinstance(found, ast.Call) and isinstance(found.func, ast.Attribute) and found.func.attr in ("join", "format")
             if isinstance(found, (ast.JoinedStr, ast.BinOp)) or glued:
                 yield place
     for inner, tree in _trees(rooms):
@@ -121,7 +156,7 @@ def misfilled(*rooms: str) -> Iterator[str]:
     """Places where a sentence does not get what its places ask for, or gets more."""
     for inner, tree in _trees(rooms):
         for node in source_code.nodes(tree):
-            if not isinstance(node, ast.Call) or _name(node) != "Sentence" or not node.args:
+            if not isinstance(node, ast.Call) or _name(node) not in ("Sentence", "say") or not node.args:
                 continue
             template, given = node.args[0], {k.arg for k in node.keywords}
             if isinstance(template, ast.Constant) and given and None not in given:
@@ -190,16 +225,17 @@ def _nodes(rooms: tuple[str, ...]) -> Iterator[tuple[str, ast.expr]]:
 def _given(node: ast.AST, inner: Path) -> list[ast.expr]:
     """The sentences that a call gets, or a variable."""
     if isinstance(node, ast.Assign):
-        named = any(isinstance(target, ast.Name) and target.id in VARIABLES for target in node.targets)
+        known = VARIABLES | {"header"} if "chapters" in inner.parts else VARIABLES
+        named = any(isinstance(target, ast.Name) and target.id in known for target in node.targets)
         return [node.value] if named and inner.parts[0] not in QUOTING else []
     if not isinstance(node, ast.Call):
         return []
     name = _name(node)
     first = name in FIRST or (name in REMARKS and "importers" in inner.parts)
-    given = node.args[:1] if first else node.args[1:2] if name in SECOND else []
+    given = node.args[:1] if first else node.args[:2] if name == "plural" else node.args[1:2] if name in SECOND else []
     more = {"header"} if name == "table" else {"unit"} if name in FIRST else set()
     given = given + [k.value for k in node.keywords if k.arg in WORDS | more]
-    return given + (node.args[2:3] if name == "table" and "cli" in inner.parts else [])
+    return given + (node.args[2:3] if name == "table" and {"cli", "report"} & set(inner.parts) else [])
 
 
 def _is_command(node: ast.AST) -> TypeGuard[ast.FunctionDef]:

@@ -17,13 +17,7 @@ from velado.schema import Column
 
 pytestmark = pytest.mark.judged
 
-PEOPLE = pa.table(
-    {
-        "age": [31, 38, 52, 57, 33, 59],
-        "ill": ["a", "b", "a", "b", "b", "a"],
-        "visits": [1, None, 3, 1, 3, None],
-    }
-)
+PEOPLE = pa.table({"age": [31, 38, 52, 57, 33, 59], "ill": ["a", "b", "a", "b", "b", "a"], "visits": [1, None, 3, 1, 3, None]})
 AGE = {"role": "quasi-identifier", "hierarchy": {"intervals": [10, 100]}}
 BY_NAME = {"age": AGE, "ill": "sensitive", "visits": "insensitive"}
 AS_LIST = [Column("age", **AGE), Column("ill", "sensitive"), Column("visits", "insensitive")]
@@ -99,12 +93,7 @@ def test_results_come_in_the_kind_that_came_in(kind):
     expected = velado.anonymize(PEOPLE, BY_NAME, K).table
     assert [r[:2] for r in records(arrow)] == [r[:2] for r in records(expected)]
     light = velado.run(
-        {
-            "source": given,
-            "anonymization": "light",
-            "columns": {"age": {"operation": {"round": 10}}},
-            "rest": "insensitive",
-        }
+        {"source": given, "protection": "operations", "columns": {"age": {"operation": {"round": 10}}}, "rest": "insensitive"}
     )
     assert type(light.table) is kind
     assert type(release.recoding.apply(given).table) is kind
@@ -112,7 +101,7 @@ def test_results_come_in_the_kind_that_came_in(kind):
 
 def test_whole_numbers_beside_missing_ones_stay_whole_in_pandas():
     given = pd.DataFrame({"age": [31, 38, 52, 57], "visits": pd.array([1, None, 3, None], dtype="Int64")})
-    table = velado.anonymize(given, {"age": AGE, "visits": {"role": "insensitive", "published": "knowingly"}}, K).table
+    table = velado.anonymize(given, {"age": AGE, "visits": {"role": "insensitive", "exposure": "accepted"}}, K).table
     assert sorted(str(v) for v in table["visits"]) == ["1", "3", "None", "None"]
 
 

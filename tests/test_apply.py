@@ -43,7 +43,7 @@ COLUMNS = (
     Column("age", "quasi-identifier", hierarchy={"intervals": [10, 100]}),
     Column("zip", "quasi-identifier", hierarchy={"mask": "right"}),
     Column("ill", "sensitive"),
-    Column("ward", "insensitive"),
+    Column("ward", "insensitive", exposure="accepted"),
 )
 AGES = [str(age) for age in (21, 24, 28, 31, 35, 39, 44, 47)]
 ZIPS = ["100", "101", "110", "115", "200"]
@@ -86,8 +86,12 @@ def sound(rows: Sequence[dict[str, Any]], everybody: Counter[str], k: int, l: in
 
 
 def expected(
-    old: Iterable[dict[str, Any]], new: Iterable[dict[str, Any]], k: int, l: int = 1, t: float = 1.0  # noqa: E741
-) -> list[tuple[Any, ...]] | None:  # fmt: skip
+    old: Iterable[dict[str, Any]],
+    new: Iterable[dict[str, Any]],
+    k: int,
+    l: int = 1,  # noqa: E741
+    t: float = 1.0,
+) -> list[tuple[Any, ...]] | None:
     """The new rows that are released, as they are shown; None if what was released before breaks a model now."""
     before, arriving = defaultdict(list), defaultdict(list)
     for row in old:
@@ -110,9 +114,7 @@ def shown(table: pa.Table) -> list[tuple[Any, ...]]:
 
 @pytest.mark.matrix(8)
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize(
-    ("k", "l", "t"), [(3, 1, 1.0), (5, 1, 1.0), (4, 3, 1.0), (2, 2, 0.45)], ids=["k3", "k5", "k4l3", "k2l2t"]
-)
+@pytest.mark.parametrize(("k", "l", "t"), [(3, 1, 1.0), (5, 1, 1.0), (4, 3, 1.0), (2, 2, 0.45)], ids=["k3", "k5", "k4l3", "k2l2t"])
 def test_the_same_rows_as_an_oracle_says(seed: int, k: int, l: int, t: float) -> None:  # noqa: E741
     models: list[Any] = [KAnonymity(k)]
     models += [model_from("distinct-diversity", {"l": l, "column": "ill"})] if l > 1 else []
@@ -154,7 +156,7 @@ def folder(tmp_path: Path) -> Path:
             "age": {"role": "quasi-identifier", "hierarchy": {"intervals": [10, 100]}},
             "zip": {"role": "quasi-identifier", "hierarchy": {"mask": "right"}},
             "ill": "sensitive",
-            "ward": "insensitive",
+            "ward": {"role": "insensitive", "exposure": "accepted"},
         },
         "models": [{"k-anonymity": {"k": 3}}],
         "method": {"fixed": {"levels": {"age": 1, "zip": 1}}},
@@ -193,7 +195,7 @@ def test_a_saved_recoding_knows_its_project(folder: Path, main: Command) -> None
     first = json.loads((folder / "release.csv.manifest.json").read_text())
     assert manifest["earlier"] == [{"name": "release.csv", "sha256": first["output"]["sha256"]}]
     assert manifest["together"]["records"] == 240
-    assert (manifest["released"], manifest["suppressed"], manifest["anonymization"]) == (40, 0, "applied")
+    assert (manifest["released"], manifest["suppressed"], manifest["protection"]) == (40, 0, "applied")
     assert "Person" not in json.dumps(manifest)
 
 
@@ -208,9 +210,8 @@ def test_the_project_may_be_given_and_replaces_the_saved_one(folder: Path, main:
     (folder / "stronger.yaml").write_text(yaml.safe_dump(stronger))
     before = there(folder)
     ended = main(
-        "apply", folder / "recoding.json", folder / "new.csv", "-o", folder / "more.csv",
-        "--project", folder / "stronger.yaml",
-    )  # fmt: skip
+        "apply", folder / "recoding.json", folder / "new.csv", "-o", folder / "more.csv", "--project", folder / "stronger.yaml"
+    )
     assert ended.code == 1
     assert there(folder) == before
 
@@ -229,9 +230,7 @@ def test_a_recoding_of_the_first_version_needs_a_project(folder: Path) -> None:
 def test_a_third_lot_of_rows_is_judged_with_both_before(folder: Path) -> None:
     pyarrow.csv.write_csv(people(30, 3), folder / "third.csv")
     apply(folder / "recoding.json", folder / "new.csv", output=folder / "more.csv")
-    arrived = apply(
-        folder / "recoding.json", folder / "third.csv", release=[folder / "release.csv", folder / "more.csv"]
-    )
+    arrived = apply(folder / "recoding.json", folder / "third.csv", release=[folder / "release.csv", folder / "more.csv"])
     assert (arrived.earlier, arrived.released) == (240, 30)
     files = [*rows_of(folder / "release.csv"), *rows_of(folder / "more.csv"), *arrived.table.to_pylist()]
     assert arrived.class_size["min"] == min(Counter((r["age"], r["zip"]) for r in files).values())
@@ -252,15 +251,13 @@ def test_other_formats_and_a_star_for_the_suppressed(folder: Path) -> None:
         writer.writerows(old)
     new = pa.concat_tables([new.filter(pa.compute.not_equal(new["zip"], "200")), rare])
     pq.write_table(new, folder / "new.parquet")
-    output = Output(folder / "more.parquet", suppressed="star")
+    output = Output(folder / "more.parquet", suppressed="asterisks")
     arrived = apply(folder / "recoding.json", folder / "new.parquet", output=output)
     written = pq.read_table(folder / "more.parquet").to_pylist()
     assert (arrived.suppressed, len(written)) == (1, new.num_rows)
     assert [set(r.values()) for r in written].count({"*"}) == 1
     # Rows of * that were published before are nobody's.
-    again = apply(
-        folder / "recoding.json", folder / "new.csv", release=[folder / "release.csv", folder / "more.parquet"]
-    )
+    again = apply(folder / "recoding.json", folder / "new.csv", release=[folder / "release.csv", folder / "more.parquet"])
     assert again.earlier == len(old) + arrived.released
 
 
@@ -272,9 +269,7 @@ def test_columns_keep_their_types(tmp_path: Path, ending: str) -> None:
         return pa.table(
             {
                 "age": pa.array([draw.choice([31, 35, 40]) for _ in range(rows)], pa.int64()),
-                "day": pa.array(
-                    [date(2026, draw.choice([1, 2]), draw.randint(1, 9)) for _ in range(rows)], pa.date32()
-                ),
+                "day": pa.array([date(2026, draw.choice([1, 2]), draw.randint(1, 9)) for _ in range(rows)], pa.date32()),
                 "cost": pa.array([draw.choice([1.5, 2.0, 10.25]) for _ in range(rows)], pa.float64()),
             }
         )
@@ -315,11 +310,7 @@ def test_texts_that_look_like_formulas_are_the_same_values(tmp_path: Path) -> No
 
 
 def test_unseen_values_are_refused_with_their_columns_and_a_way_out(folder: Path, main: Command) -> None:
-    add(
-        folder / "new.csv",
-        *(f'"Secret Name {age}x","{age}","100","flu","A"' for age in range(60, 70)),
-        '"X","21",,"flu","B"',
-    )
+    add(folder / "new.csv", *(f'"Secret Name {age}x","{age}","100","flu","A"' for age in range(60, 70)), '"X","21",,"flu","B"')
     before = there(folder)
     ended = main("apply", folder / "recoding.json", folder / "new.csv", "-o", folder / "more.csv")
     assert ended.code == 2
@@ -334,9 +325,7 @@ def test_unseen_values_are_refused_with_their_columns_and_a_way_out(folder: Path
 
 def test_rows_with_unseen_values_can_be_suppressed(folder: Path, main: Command) -> None:
     add(folder / "new.csv", '"X","99","100","flu","A"', '"Y","21","999","cholera","B"')
-    ended = main(
-        "apply", folder / "recoding.json", folder / "new.csv", "-o", folder / "more.csv", "--unseen", "suppress", "--json"
-    )  # fmt: skip
+    ended = main("apply", folder / "recoding.json", folder / "new.csv", "-o", folder / "more.csv", "--unseen", "suppress", "--json")
     assert ended.code == 0
     found = ended.json
     assert (found["rows"], found["released"], found["suppressed"], found["unplaced"]) == (42, 40, 2, 2)
@@ -397,9 +386,7 @@ def test_new_rows_that_break_a_model_are_suppressed_within_the_limit(folder: Pat
 
 def test_an_error_in_json_tells_what_would_do(folder: Path, main: Command) -> None:
     lonely(folder)
-    ended = main(
-        "apply", folder / "recoding.json", folder / "new.csv", "-o", folder / "more.csv", "--suppression", "0", "--json"
-    )  # fmt: skip
+    ended = main("apply", folder / "recoding.json", folder / "new.csv", "-o", folder / "more.csv", "--suppression", "0", "--json")
     error = ended.json["error"]
     assert (ended.code, error["code"], error["fields"]["failing"]) == (1, "arriving-suppressed", ["k-anonymity"])
     assert error["fields"]["nearest"]["suppressed"] == 1
@@ -477,11 +464,11 @@ def test_small_classes_among_the_new_rows_are_told_and_can_be_asked_for(folder: 
 def test_identifiers_in_disguise_are_refused(folder: Path) -> None:
     new = people(300, 7)
     tokens = pa.array([f"Q{i:05}" for i in range(300)])
-    pyarrow.csv.write_csv(new.set_column(new.column_names.index("ward"), "ward", tokens), folder / "new.csv")
+    pyarrow.csv.write_csv(new.set_column(new.column_names.index("ill"), "ill", tokens), folder / "new.csv")
     before = there(folder)
     with pytest.raises(InputError) as caught:
         apply(folder / "recoding.json", folder / "new.csv", output=folder / "more.csv")
-    assert (caught.value.code, caught.value.column) == ("identifier-in-disguise", "ward")
+    assert (caught.value.code, caught.value.column) == ("identifier-in-disguise", "ill")
     assert there(folder) == before
 
 
@@ -496,9 +483,11 @@ def test_operations_are_applied_to_new_rows(tmp_path: Path) -> None:
     columns = (
         Column("name", "identifier", operation={"pseudonymize": {"key": f"file:{key}"}}),
         *COLUMNS[1:3],
-        Column("ill", "sensitive", operation={"substitute": {"map": dict(zip(ILL, ["cold", "cold", "heart", "heart"], strict=True))}}),
+        Column(
+            "ill", "sensitive", operation={"substitute": {"map": dict(zip(ILL, ["cold", "cold", "heart", "heart"], strict=True))}}
+        ),
         COLUMNS[4],
-    )  # fmt: skip
+    )
     project = Project(people(80, 1), columns, (KAnonymity(2),), Fixed({"age": 1, "zip": 1}))
     release = run(project)
     assert isinstance(release, velado.Release)
@@ -610,9 +599,7 @@ def test_what_was_written_is_judged_with_the_earlier_release(folder: Path, monke
     def twisted(self: Any, plan: Any, into: Any) -> None:
         write(self, plan, into)
         lines = into.path.read_text().splitlines()
-        into.path.write_text(
-            "\n".join([lines[0], *lines[2:], lines[1].replace("20*", "10*").replace("11*", "10*")]) + "\n"
-        )
+        into.path.write_text("\n".join([lines[0], *lines[2:], lines[1].replace("20*", "10*").replace("11*", "10*")]) + "\n")
 
     before = there(folder)
     monkeypatch.setattr(DuckDBTable, "write", twisted)
@@ -720,14 +707,11 @@ def test_a_database_gives_the_same_as_files(folder: Path, database: str, main: C
     line = ("--suppression", "0.1", "--json")
     here = main("apply", folder / "recoding.json", folder / "new.csv", "-o", folder / "more.csv", *line)
     there_too = main(
-        "apply", folder / "recoding.json", f"{database}#new", "--release", f"{database}#release",
-        "-o", f"{database}#more", *line,
-    )  # fmt: skip
+        "apply", folder / "recoding.json", f"{database}#new", "--release", f"{database}#release", "-o", f"{database}#more", *line
+    )
     assert (here.code, there_too.code) == (0, 0), there_too.err
     places = ("output", "manifest", "manifest_path")
-    assert {k: v for k, v in here.json.items() if k not in places} == {
-        k: v for k, v in there_too.json.items() if k not in places
-    }
+    assert {k: v for k, v in here.json.items() if k not in places} == {k: v for k, v in there_too.json.items() if k not in places}
     with server.connect(database="wards") as c:
         found = c.execute("SELECT name, age, zip, ill, ward FROM more").fetchall()
     assert sorted(found) == sorted(tuple(r.values()) for r in rows_of(folder / "more.csv"))
@@ -761,7 +745,7 @@ def test_another_engine_gives_the_same(folder: Path) -> None:
     same = ("released", "suppressed", "classes", "class_size", "smallest_new", "models", "published")
     assert [getattr(here, name) for name in same] == [getattr(elsewhere, name) for name in same]
     with open_table(target) as table:
-        found = sorted(zip(*table.shown().read_all().to_pydict().values(), strict=True))
+        found = sorted(zip(*table.text_batches().read_all().to_pydict().values(), strict=True))
     assert found == sorted(tuple(r.values()) for r in here.table.to_pylist())
 
 

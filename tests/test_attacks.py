@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import oracle
 from conftest import Command
-from harness.watching import times
-from tables import Small, small_tables
+from harness.judge_hook import times
+from random_tables import Small, small_tables
 from velado import Hierarchy, InputError, KAnonymity, Lattice, Output, anonymize, attack
 from velado.attacks import ATTACKS, MEASURES, Attack, releases
-from velado.attacks.relation import narrower, related
-from velado.attacks.words import figure_title
+from velado.attacks.descriptions import figure_title
+from velado.attacks.label_matching import narrower, relate_labels
 from velado.models import MODELS, model_from
 from velado.questions.adversary import side_by_side
 from velado.questions.attack import RUN
@@ -231,8 +231,7 @@ def released(small: Small, seed: int) -> tuple[list[dict[str, str]], tuple[int, 
     rng = np.random.default_rng(seed)
     levels = tuple(int(rng.integers(0, len(small.hierarchies[c][0]))) for c in small.qi)
     recoded = [
-        {**row, **dict(zip(small.qi, oracle.recode(row, small.qi, small.hierarchies, levels), strict=True))}
-        for row in small.rows
+        {**row, **dict(zip(small.qi, oracle.recode(row, small.qi, small.hierarchies, levels), strict=True))} for row in small.rows
     ]
     # A fully generalized row is a suppressed one, unless all are.
     return recoded, levels
@@ -269,24 +268,21 @@ def check_exposed(found: Attack, records: list[dict[str, str]], small: Small, wa
 
 
 @FEW
-@given(
-    small_tables(),
-    st.integers(0, 99),
-    st.sampled_from([1.0, 0.5, 0.7]),
-    st.integers(1, 3),
-    st.sampled_from([1.5, 2, 3]),
-)
-def test_attacks_on_classes_agree_with_the_oracle(
-    small: Small, seed: int, confidence: float, know: int, factor: float
-) -> None:
+@given(small_tables(), st.integers(0, 99), st.sampled_from([1.0, 0.5, 0.7]), st.integers(1, 3), st.sampled_from([1.5, 2, 3]))
+def test_attacks_on_classes_agree_with_the_oracle(small: Small, seed: int, confidence: float, know: int, factor: float) -> None:
     records, _ = released(small, seed)
     classes = grouped(records, small.qi)
     whole = Counter(r["s0"] for r in records)
     n = len(records)
     found = attack(
-        arrow(records, [*small.qi, "s0"]), small.qi, ["s0"], hierarchies={"s0": Hierarchy.from_rows("s0", small.trees["s0"])},
-        confidence=confidence, know=know, factor=factor,
-    )  # fmt: skip
+        arrow(records, [*small.qi, "s0"]),
+        small.qi,
+        ["s0"],
+        hierarchies={"s0": Hierarchy.from_rows("s0", small.trees["s0"])},
+        confidence=confidence,
+        know=know,
+        factor=factor,
+    )
     by_name = {a.name: a for a in found}
     if len(classes) > 1 and any(set(key) == {"*"} for key in classes):
         return
@@ -302,9 +298,7 @@ def test_attacks_on_classes_agree_with_the_oracle(
 
     top = {key: Fraction(max(c.values()), c.total()) for key, c in classes.items()}
     figures("homogeneity", {key for key, p in top.items() if surer(p, confidence)})
-    assert by_name["homogeneity"].figures["best_guess"] == pytest.approx(
-        sum(max(c.values()) for c in classes.values()) / n
-    )
+    assert by_name["homogeneity"].figures["best_guess"] == pytest.approx(sum(max(c.values()) for c in classes.values()) / n)
 
     best: dict[tuple[str, ...], Fraction] = {}
     for key, c in classes.items():
@@ -342,23 +336,15 @@ def test_linkage_agrees_with_the_oracle(small: Small, seed: int, generalized: bo
     if any({r[c] for c in small.qi} == {"*"} for r in records):
         return
     rng = np.random.default_rng(seed)
-    number = {
-        c: int(rng.integers(0, level + 1)) if generalized else 0 for c, level in zip(small.qi, levels, strict=True)
-    }
-    people = [
-        {c: small.hierarchies[c][int(rng.integers(0, len(small.hierarchies[c])))][0] for c in small.qi}
-        for _ in range(9)
-    ]
+    number = {c: int(rng.integers(0, level + 1)) if generalized else 0 for c, level in zip(small.qi, levels, strict=True)}
+    people = [{c: small.hierarchies[c][int(rng.integers(0, len(small.hierarchies[c])))][0] for c in small.qi} for _ in range(9)]
     shown = [{c: oracle.path(small.hierarchies[c], p[c])[number[c]] for c in small.qi} for p in people]
 
     def leaves(column: str, level: int, label: str) -> set[str]:
         return {row[0] for row in small.hierarchies[column] if row[level] == label}
 
     def fits(person: dict[str, str], record: dict[str, str]) -> bool:
-        return all(
-            leaves(c, number[c], person[c]) & leaves(c, level, record[c])
-            for c, level in zip(small.qi, levels, strict=True)
-        )
+        return all(leaves(c, number[c], person[c]) & leaves(c, level, record[c]) for c, level in zip(small.qi, levels, strict=True))
 
     candidates = [[r for r in records if fits(person, r)] for person in shown]
     confidence = [Fraction(1, len(c)) for c in candidates if c]
@@ -367,7 +353,7 @@ def test_linkage_agrees_with_the_oracle(small: Small, seed: int, generalized: bo
     match = {c: f"their {c}" for c in small.qi}
     identity, value = attack(
         arrow(records, [*small.qi, "s0"]), small.qi, ["s0"], external=external, match=match, hierarchies=trees, only=["linkage"]
-    )  # fmt: skip
+    )
     f = identity.figures
     assert (f["people"], f["matched"]) == (9, len(confidence))
     assert f["unique"] == sum(len(c) == 1 for c in candidates)
@@ -388,23 +374,13 @@ def test_links_are_checked_against_the_truth() -> None:
     external = pa.table({"id": ["1", "2", "5", "9"], "years": ["31", "55", "71", "75"]})
     found, _ = attack(
         release, ["age"], ["ill"], original=original, external=external, match={"age": "years"}, identity="id", only=["linkage"]
-    )  # fmt: skip
-    wanted = {
-        "people": 4,
-        "matched": 4,
-        "unique": 2,
-        "known": 3,
-        "correct": 2,
-        "unique_correct": 1,
-        "expected_true": 1.5,
-    }
+    )
+    wanted = {"people": 4, "matched": 4, "unique": 2, "known": 3, "correct": 2, "unique_correct": 1, "expected_true": 1.5}
     assert wanted.items() <= found.figures.items()
     assert found.exposed[0].labels == {"age": "70-79"}
     assert [p.model for p in found.prevented_by] == ["k-anonymity", None]
     assert found.prevented_by[0].parameters == {"k": 2}
-    surer = one(
-        release.drop_columns("ill"), ["age"], [], "linkage", external=external, match={"age": "years"}, confidence=0.4
-    )
+    surer = one(release.drop_columns("ill"), ["age"], [], "linkage", external=external, match={"age": "years"}, confidence=0.4)
     assert surer.figures["exposed_people"] == 4
     assert surer.prevented_by[0].parameters == {"k": 3}
 
@@ -459,7 +435,7 @@ def releases_of(small: Small, first: list[dict[str, str]], second: list[dict[str
         counted.append(Counts(tuple(columns), words, codes, np.ones(len(records), dtype=np.int64)))
     a, b = side_by_side(counted, small.qi)
     trees = [Hierarchy.from_rows(c, small.hierarchies[c]) for c in small.qi]
-    covers = [related(c, a.labels[j], b.labels[j], trees[j]) for j, c in enumerate(small.qi)]
+    covers = [relate_labels(c, a.labels[j], b.labels[j], trees[j]) for j, c in enumerate(small.qi)]
     return releases(a, b, covers, trees, len(small.rows))
 
 
@@ -533,15 +509,13 @@ def patients_released(patients: pa.Table, **output: Any) -> pa.Table:
         Column("sex", "quasi-identifier"),
         Column("diagnosis", "sensitive"),
     ]
-    release = anonymize(
-        patients, columns, [KAnonymity(3)], Lattice(suppression=0.1), rest="drop", output=Output(**output)
-    )
+    release = anonymize(patients, columns, [KAnonymity(3)], Lattice(suppression=0.1), rest="drop", output=Output(**output))
     assert release.evaluation.suppressed > 0
     assert release.table is not None
     return release.table
 
 
-@pytest.mark.parametrize("suppressed", ["drop", "star"])
+@pytest.mark.parametrize("suppressed", ["drop", "asterisks"])
 @pytest.mark.parametrize("order", ["keep", "shuffle", "sorted"])
 def test_order_of_rows_is_found_out(patients: pa.Table, order: str, suppressed: str) -> None:
     release = patients_released(patients, order=order, suppressed=suppressed)
@@ -566,7 +540,10 @@ def test_releases_of_different_length_are_not_joined_by_row() -> None:
 
 
 @settings(max_examples=times(35, 500), deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4)), min_size=1, max_size=6), st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4)), min_size=1, max_size=6))  # fmt: skip
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4)), min_size=1, max_size=6),
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4)), min_size=1, max_size=6),
+)
 def test_intervals_fit_if_they_have_a_number_in_common(left: list, right: list) -> None:
     def label(low: int, width: int) -> str:
         return f"{low}-{low + width}" if width else str(low)
@@ -577,7 +554,7 @@ def test_intervals_fit_if_they_have_a_number_in_common(left: list, right: list) 
         low, _, high = text.partition("-")
         return set(range(int(low), int(high or low) + 1))
 
-    cover = related("x", labels, values)
+    cover = relate_labels("x", labels, values)
     for i, a in enumerate(labels):
         inside = cover.members(i)
         assert [bool(x) for x in inside] == [bool(members(a) & members(b)) for b in values]
@@ -602,7 +579,7 @@ def test_intervals_fit_if_they_have_a_number_in_common(left: list, right: list) 
     ],
 )
 def test_labels_are_read_as_what_they_say(label: str, value: str, fit: bool) -> None:
-    cover = related("x", [label, "other"], [value, "other"])
+    cover = relate_labels("x", [label, "other"], [value, "other"])
     assert cover.members(0)[0] == fit
     assert not cover.members(1)[0] or value == "*"
 
@@ -698,14 +675,18 @@ def test_names_that_occur_twice_are_no_identity_and_are_not_shown() -> None:
 
 def everything() -> tuple[Attack, ...]:
     """An outcome of every attack."""
-    original = pa.table(
-        {"id": list("1234"), "age": ["31", "38", "52", "57"], "ill": list("aabb"), "cost": list("1289")}
-    )
+    original = pa.table({"id": list("1234"), "age": ["31", "38", "52", "57"], "ill": list("aabb"), "cost": list("1289")})
     release = pa.table({"age": ["30-39", "30-39", "50-59", "50-59"], "ill": list("aabb"), "cost": list("1289")})
     return attack(
-        release, ["age"], ["ill", "cost"], original=original, external=original, other=release, identity="id",
+        release,
+        ["age"],
+        ["ill", "cost"],
+        original=original,
+        external=original,
+        other=release,
+        identity="id",
         hierarchies={"ill": {"groups": {"letters": ["a", "b"]}}},
-    )  # fmt: skip
+    )
 
 
 def test_every_attack_is_registered_runs_and_can_be_shown() -> None:
@@ -770,9 +751,7 @@ def test_what_is_recommended_holds_for_everybody_in_one_class(small: Small, know
 
 def test_the_command_begins_with_what_to_act_on(main: Command, tmp_path: Any) -> None:
     write(tmp_path, release=TABLE_12 | {"sex": ["f", "m"] * 6})
-    ended = main(
-        "attack", "release.csv", "--qi", "age,zip", "--sensitive", "problem,sex", "--only", "homogeneity,background"
-    )
+    ended = main("attack", "release.csv", "--qi", "age,zip", "--sensitive", "problem,sex", "--only", "homogeneity,background")
     summary, _ = ended.out.split("In detail:")
     act, expected = summary.split("Expected of every release of this table")
     assert act.startswith("Act on this")
@@ -810,6 +789,26 @@ def test_the_command_never_shows_who_was_found(main: Command, tmp_path: Any) -> 
     assert bad.code == 2
     assert "people.csv, column 'age': the external table has no such column" in bad.err
     assert main(*arguments, "--match", "age").code == 2
+
+
+def test_all_columns_together_find_whom_each_alone_does_not(tmp_path: Any) -> None:
+    """Days and hours are shared by many, both of them by nobody; of what only the person and the keeper know nobody looks people up."""
+    shown = {"sex": ["f"] * 36, "day": [f"day {i // 6}" for i in range(36)], "hour": [f"hour {i % 6}" for i in range(36)]}
+    write(tmp_path, release={**shown, "ill": [f"illness {i // 4}" for i in range(36)]})
+    columns = {
+        "sex": "quasi-identifier",
+        "day": "insensitive",
+        "hour": "insensitive",
+        "ill": {"role": "sensitive", "known": "never"},
+    }
+    about = {"source": {"path": str(tmp_path / "release.csv")}, "columns": columns, "models": [{"k-anonymity": {"k": 5}}]}
+    found = {a.column: a for a in attack(tmp_path / "release.csv", project=about, only=["lookup"])}
+    assert {name: a.succeeded for name, a in found.items()} == {"day": False, "hour": False, "ill": False, None: True}
+    assert found[None].figures == {"records": 36, "singled_out_by_all": 36, "few_by_all": 36, "if_known": 36}
+    assert found["ill"].figures["if_known"] == 0
+    assert "if_known" not in found["day"].figures
+    alone = attack(pa.table({name: shown[name] for name in ("sex", "day")}), ["sex"], only=["lookup"])
+    assert [a.column for a in alone] == ["day"]
 
 
 def test_a_project_gives_original_release_and_roles(write_project: Any, main: Command) -> None:

@@ -19,9 +19,7 @@ WITHOUT_PATHS = ("release", "questions")
 """Rooms that hand paths on and never look into them."""
 
 SQL = re.compile(r"\b(SELECT|INSERT|COPY|CREATE TABLE|CREATE TEMP|DROP TABLE|ORDER BY|GROUP BY|CAST)\b[ (].*")
-KINDS = re.compile(
-    r"\b(VARCHAR|U?BIGINT|U?HUGEINT|U?SMALLINT|U?TINYINT|UINTEGER|DOUBLE|TIMESTAMP_(?:S|MS|NS)|TIMESTAMPTZ)\b"
-)
+KINDS = re.compile(r"\b(VARCHAR|U?BIGINT|U?HUGEINT|U?SMALLINT|U?TINYINT|UINTEGER|DOUBLE|TIMESTAMP_(?:S|MS|NS)|TIMESTAMPTZ)\b")
 PLACES = ("velado.tables.duckdb", "velado.tables.sql")
 TAKEN_APART = ("parent", "parents", "with_name", "with_stem", "with_suffix", "joinpath", "resolve", "suffix", "stem")
 
@@ -62,9 +60,7 @@ def _path(node: ast.AST) -> str:
         return "os.path"
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
         sides = (node.left, node.right)
-        if any(
-            isinstance(s, ast.JoinedStr) or (isinstance(s, ast.Constant) and isinstance(s.value, str)) for s in sides
-        ):
+        if any(isinstance(s, ast.JoinedStr) or (isinstance(s, ast.Constant) and isinstance(s.value, str)) for s in sides):
             return "/"
     return ""
 

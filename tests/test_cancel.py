@@ -39,10 +39,10 @@ def columns() -> list[Column]:
         Column("birth_date", "quasi-identifier", type="date", hierarchy={"dates": ["year", "decade"]}),
         Column("sex", "quasi-identifier"),
         Column("postal_code", "quasi-identifier", hierarchy={"mask": "right"}),
-        Column("city", "insensitive", published="knowingly"),
-        Column("marital_status", "insensitive"),
+        Column("city", "insensitive", exposure="accepted"),
+        Column("marital_status", "insensitive", exposure="accepted"),
         Column("diagnosis", "sensitive"),
-        Column("cost", "insensitive", published="knowingly"),
+        Column("cost", "insensitive", exposure="accepted"),
     ]
 
 
@@ -61,7 +61,7 @@ def run_in_memory(folder: Path, progress: Progress) -> Any:
 
 def run_light(folder: Path, progress: Progress) -> Any:
     roles = tuple(Column(n, "identifier" if n == "name" else "insensitive") for n in PEOPLE.column_names)
-    return velado.run(Project(PEOPLE, roles, anonymization="light", output=Output(folder / "out.parquet")), progress)
+    return velado.run(Project(PEOPLE, roles, protection="operations", output=Output(folder / "out.parquet")), progress)
 
 
 def run_in_parts(folder: Path, progress: Progress) -> Any:
@@ -107,7 +107,7 @@ def decrypt(folder: Path, progress: Progress) -> Any:
     if not key.exists():
         velado.operations.create_key(key)
     roles = (Column("age", operation={"encrypt": {"key": f"file:{key}"}}), Column("ill", "insensitive"))
-    tokens = velado.run(Project(AGES, roles, anonymization="light")).table
+    tokens = velado.run(Project(AGES, roles, protection="operations")).table
     return velado.decrypt(tokens, ["age"], f"file:{key}", output=folder / "plain.csv", progress=progress)
 
 
@@ -122,9 +122,8 @@ def apply_beside(folder: Path, progress: Progress) -> Any:
     release = velado.run(described)
     assert isinstance(release, velado.Release)
     return velado.apply(
-        release.recoding, AGES.slice(0, 50), release=release.table, project=described, output=folder / "new.csv",
-        progress=progress,
-    )  # fmt: skip
+        release.recoding, AGES.slice(0, 50), release=release.table, project=described, output=folder / "new.csv", progress=progress
+    )
 
 
 CALLS: dict[str, tuple[Call, list[str]]] = {
@@ -139,17 +138,15 @@ CALLS: dict[str, tuple[Call, list[str]]] = {
     "estimate": (lambda f, p: velado.estimate(project(f), p), ["open", "count"]),
     "hierarchy": (lambda f, p: velado.questions.project_hierarchy(project(f), "sex", p), ["open", "count"]),
     "compare": (lambda f, p: velado.compare(project(f), {"k": [2, 3, 4]}, progress=p), ["open", "count", "compare"]),
-    "balance": (lambda f, p: velado.balance(project(f), {"loss": 0.9}, {"k": [2, 3]}, progress=p),
-                ["open", "count", "compare"]),
+    "balance": (lambda f, p: velado.balance(project(f), {"loss": 0.9}, {"k": [2, 3]}, progress=p), ["open", "count", "compare"]),
     "attack": (attack, ["open", "attack"]),
     "evaluate": (evaluate, ["open", "count", "measure"]),
     "evaluate again": (evaluate_again, ["open", "count", "measure"]),
     "decrypt": (decrypt, ["open", "decrypt", "write", "publish"]),
-    "fuzzify": (lambda f, p: velado.fuzzify(AGES, ["age"], ["ill"], progress=p),
-                ["open", "count", "partition", "measure"]),
+    "fuzzify": (lambda f, p: velado.fuzzify(AGES, ["age"], ["ill"], progress=p), ["open", "count", "partition", "measure"]),
     "apply": (apply, ["apply"]),
     "apply beside a release": (apply_beside, ["open", "fit", "count", "write", "verify", "publish"]),
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -243,9 +240,7 @@ LONG: dict[str, Callable[[Path, Path, Progress], Any]] = {
     "run": lambda large, folder, p: velado.run(
         Project(
             large,
-            tuple(
-                Column(f"c{i}", "quasi-identifier", hierarchy={"intervals": [100]}, type="integer") for i in range(4)
-            ),
+            tuple(Column(f"c{i}", "quasi-identifier", hierarchy={"intervals": [100]}, type="integer") for i in range(4)),
             (KAnonymity(2),),
             Lattice(suppression=1),
             Output(folder / "out.csv"),
@@ -258,11 +253,12 @@ LONG: dict[str, Callable[[Path, Path, Progress], Any]] = {
 
 @pytest.mark.parametrize("name", LONG)
 def test_a_long_statement_is_interrupted(name: str, large: Path, folder: Path) -> None:
-    progress = Progress()
+    begun = threading.Event()
+    progress = Progress(lambda step: begun.set() if step.stage in ("count", "inspect") else None)
     asked: list[float] = []
 
     def ask() -> None:
-        time.sleep(0.7)
+        begun.wait()
         asked.append(time.monotonic())
         progress.cancel()
 

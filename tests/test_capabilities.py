@@ -16,7 +16,7 @@ from velado.tables.duckdb import DuckDBEngine
 
 PEOPLE = pa.table({"age": [str(20 + i % 40) for i in range(100)], "cost": [str(i % 7) for i in range(100)]})
 AGE = Column("age", "quasi-identifier", type="integer", hierarchy={"intervals": [10, 40]})
-COST = Column("cost", "insensitive", published="knowingly")
+COST = Column("cost", "insensitive", exposure="accepted")
 NOISY = Column("cost", "insensitive", operation={"noise": {"scale": 1}})
 
 
@@ -43,9 +43,7 @@ NEEDING: dict[Capability, Callable[[Path], Any]] = {
 
 
 @pytest.mark.parametrize("capability", NEEDING, ids=lambda c: c.name)
-def test_what_the_engine_cannot_do_is_said(
-    capability: Capability, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_engine_cannot_do_is_said(capability: Capability, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     NEEDING[capability](tmp_path)
     for made in tmp_path.iterdir():
         made.unlink()

@@ -13,11 +13,11 @@ import pytest
 from typer.testing import CliRunner
 
 import velado
+from case_loop import failures
 from conftest import Command
-from looping import failures
 from velado import cli
-from velado.catalogue import KINDS, catalog
-from velado.declared import Declaration, Strength, declaration_of
+from velado.choices import KINDS, catalog
+from velado.declarations import Declaration, Strength, declaration_of
 from velado.evaluation.figures import FIGURES
 from velado.frequency import Sensitive
 from velado.i18n import LANGUAGES
@@ -99,8 +99,17 @@ def test_other_examples_can_be_built() -> None:
     for entry in catalog()["planners"]:
         for name, arguments in (entry["example"] or {}).items():
             build(PLANNERS[name], arguments, name)
-    values = {"intervals": ["31"], "dates": ["2026-03-07"], "known": ["Brasil"], "frequency": {"a": 3}, "tree": ["flu"],
-              "groups": ["clerk"], "rows": ["f"], "order": ["low"], "path": ["a/b"]}  # fmt: skip
+    values = {
+        "intervals": ["31"],
+        "dates": ["2026-03-07"],
+        "known": ["Brasil"],
+        "frequency": {"a": 3},
+        "tree": ["flu"],
+        "groups": ["clerk"],
+        "rows": ["f"],
+        "order": ["low"],
+        "path": ["a/b"],
+    }
     for entry in catalog()["hierarchies"]:
         if entry["name"] != "file":
             assert build_hierarchy("c", entry["example"], values.get(entry["name"], ["1234"])).height
@@ -116,8 +125,11 @@ def test_one_parameter_has_one_direction_in_all_models() -> None:
 
 def test_figures_of_check_have_directions() -> None:
     assert {name: larger_is_safer(name) for name in ("l_distinct", "c", "t_ordered", "alpha")} == {
-        "l_distinct": True, "c": False, "t_ordered": False, "alpha": False,
-    }  # fmt: skip
+        "l_distinct": True,
+        "c": False,
+        "t_ordered": False,
+        "alpha": False,
+    }
     assert figure_title("c", 3) == "recursive (c,ℓ)-diversity with ℓ = 3: c"
     assert figure_none("c", 3).into("es") == "ninguna (una clase tiene menos de 3 valores)"
 
@@ -194,7 +206,7 @@ PROJECT = """
 source: people.csv
 columns:
   age: {role: quasi-identifier, hierarchy: {intervals: [10, 20, 100]}}
-  ill: {role: sensitive, published: knowingly}
+  ill: {role: sensitive, exposure: accepted}
 models: [{spread: {spread: 2, column: ill}}]
 output: release.csv
 """
@@ -203,15 +215,7 @@ output: release.csv
 @pytest.fixture
 def invented(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setitem(MODELS, "spread", Spread)
-    rows = [
-        ("31", "flu"),
-        ("34", "flu"),
-        ("38", "asthma"),
-        ("42", "ulcer"),
-        ("44", "ulcer"),
-        ("52", "flu"),
-        ("57", "gout"),
-    ]
+    rows = [("31", "flu"), ("34", "flu"), ("38", "asthma"), ("42", "ulcer"), ("44", "ulcer"), ("52", "flu"), ("57", "gout")]
     (tmp_path / "people.csv").write_text("age,ill\n" + "\n".join(",".join(r) for r in rows) + "\n")
     (tmp_path / "project.yaml").write_text(PROJECT)
     return tmp_path / "project.yaml"
@@ -237,9 +241,7 @@ def test_a_new_model_is_everywhere_once_it_is_registered(invented: Path) -> None
     assert checked.sensitive["ill"]["spread"] == 1
     assert not checked.models[0].satisfied
     assert "spread" in checked_figures()
-    result = CliRunner().invoke(
-        cli.app, ["check", str(invented.parent / "people.csv"), "--qi", "age", "--sensitive", "ill"]
-    )
+    result = CliRunner().invoke(cli.app, ["check", str(invented.parent / "people.csv"), "--qi", "age", "--sensitive", "ill"])
     assert "wide spread: ς" in result.output
     result = CliRunner().invoke(cli.app, ["run", str(invented)])
     assert "wide spread" in result.output
@@ -268,9 +270,7 @@ def test_the_catalog_page_is_the_catalog() -> None:
     assert spec.loader is not None
     writer = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(writer)
-    assert (reference / "catalog.md").read_text(encoding="utf-8") == writer.page(), (
-        "run docs/reference/write_catalog.py"
-    )
+    assert (reference / "catalog.md").read_text(encoding="utf-8") == writer.page(), "run docs/reference/write_catalog.py"
 
 
 @pytest.mark.lint

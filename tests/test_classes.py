@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import oracle
 from conftest import Command
-from harness.watching import times
-from tables import Small, small_tables
+from harness.judge_hook import times
+from random_tables import Small, small_tables
 from velado import check
 from velado.evaluation import Check, ClassFigures, class_figures
 from velado.frequency import Classes
@@ -46,15 +46,18 @@ def test_classes_have_the_figures_of_the_oracle(table: Small, order: int, seed: 
         assert (row["records"], row["risk"]) == (len(cls), 1 / len(cls))
         for column, measured in row["sensitive"].items():
             model = {"table": table, "column": column}
-            assert measured == pytest.approx({
-                "l_distinct": figure(cls, **model, name="distinct-diversity", l=1),
-                "l_entropy": figure(cls, **model, name="entropy-diversity", l=1),
-                "c": figure(cls, **model, name="recursive-diversity", c=1, l=order),
-                "t_equal": figure(cls, **model, name="t-closeness", t=1, distance="equal"),
-                "t_ordered": figure(cls, **model, name="t-closeness", t=1, distance="ordered"),
-                "t_hierarchical": figure(cls, **model, name="t-closeness", t=1, distance="hierarchical"),
-                "alpha": figure(cls, **model, name="alpha-k", alpha=1, k=2)[1],
-            }, abs=1e-9)  # fmt: skip
+            assert measured == pytest.approx(
+                {
+                    "l_distinct": figure(cls, **model, name="distinct-diversity", l=1),
+                    "l_entropy": figure(cls, **model, name="entropy-diversity", l=1),
+                    "c": figure(cls, **model, name="recursive-diversity", c=1, l=order),
+                    "t_equal": figure(cls, **model, name="t-closeness", t=1, distance="equal"),
+                    "t_ordered": figure(cls, **model, name="t-closeness", t=1, distance="ordered"),
+                    "t_hierarchical": figure(cls, **model, name="t-closeness", t=1, distance="hierarchical"),
+                    "alpha": figure(cls, **model, name="alpha-k", alpha=1, k=2)[1],
+                },
+                abs=1e-9,
+            )
 
 
 def visits() -> pa.Table:

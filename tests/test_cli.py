@@ -6,16 +6,25 @@ import pty
 import re
 import shlex
 import subprocess
+import sys
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 import yaml
+from fsspec.registry import _registry as file_systems
 
 import velado
+import velado.appointments.exact.solver
+import velado.client
+import velado.evaluation.learning
+from case_loop import failures
 from conftest import VELADO, Command
-from looping import failures
+from velado import InputError
 from velado.cli.commands import COMMANDS, load
+from velado.errors import EXTRAS
 from velado.samples import DIAGNOSES
 
 FIELDS = [
@@ -33,20 +42,13 @@ FIELDS = [
     "models",
     "columns",
     "published",
+    "exposure",
     "output",
     "manifest",
     "notes",
     "search",
 ]
-RISK = [
-    "highest",
-    "average",
-    "at_risk",
-    "singled_out_before",
-    "singled_out_after",
-    "smaller_than_k_before",
-    "smaller_than_k_after",
-]
+RISK = ["highest", "average", "at_risk", "singled_out_before", "singled_out_after", "smaller_than_k_before", "smaller_than_k_after"]
 SEARCH = ["nodes", "evaluated", "proven_optimal", "gap", "seconds"]
 
 
@@ -81,7 +83,9 @@ def test_run_json_is_the_contract(write_project, shell: Command, tmp_path: Path)
     assert manifest["recoding"]["levels"] == shown["levels"]
 
 
-@pytest.mark.parametrize("method", ["samarati", "datafly", "incognito", {"fixed": {"levels": {"birth_date": 3, "sex": 1, "postal_code": 5}}}], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "method", ["samarati", "datafly", "incognito", {"fixed": {"levels": {"birth_date": 3, "sex": 1, "postal_code": 5}}}], ids=str
+)
 def test_run_json_is_the_same_for_every_method(method, write_project, main: Command) -> None:
     write_project(method=method)
     ended = main("run", "project.yaml", "--json")
@@ -159,7 +163,7 @@ def test_check_json(write_project, main: Command) -> None:
     ended = main("check", "patients.csv", "--qi", "sex,city", "--sensitive", "diagnosis,cost", "--json")
     assert (ended.code, ended.err) == (0, "")
     shown = ended.json
-    assert list(shown) == ["schema", "rows", "classes", "class_size", "k", "risk", "l", "sensitive", "twins"]
+    assert list(shown) == ["schema", "rows", "classes", "class_size", "k", "risk", "l", "sensitive", "variants"]
     assert shown["rows"] == 400
     assert shown["k"] == shown["class_size"]["min"]
     assert list(shown["risk"]) == RISK
@@ -281,11 +285,7 @@ def test_init_refuses_to_overwrite(write_project, main: Command, tmp_path: Path)
     assert (tmp_path / "patients.yaml").read_text() == (tmp_path / "other.yaml").read_text()
 
 
-ODD_NAMES = [
-    ["1", "no", "null", "a: b", "#x"],
-    ["1.5", "it's", "{x}", "[x]", "- x"],
-    ["2020-01-01", "*", "<<", "ñandú", "a\\b"],
-]
+ODD_NAMES = [["1", "no", "null", "a: b", "#x"], ["1.5", "it's", "{x}", "[x]", "- x"], ["2020-01-01", "*", "<<", "ñandú", "a\\b"]]
 """Names that YAML would read as something else; with several numbers or dates, a first line would look like data."""
 
 
@@ -453,16 +453,12 @@ def test_the_first_line_of_a_long_answer(more: str, environment: dict, tmp_path:
     names = [f"{'a long name ' * 8}{i}" for i in range(600)]
     (tmp_path / "wide.csv").write_text(",".join(names) + "\n" + ",".join("x" * len(names)) + "\n")
     line = f'{shlex.quote(str(VELADO))} inspect wide.csv {more} | head -1; echo "${{PIPESTATUS[0]}}"'
-    ended = subprocess.run(
-        ["bash", "-c", line], cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", timeout=120
-    )
+    ended = subprocess.run(["bash", "-c", line], cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", timeout=120)
     assert ended.stderr == ""
     assert ended.stdout.splitlines()[1:] == ["0"]
 
 
-def test_questions_about_a_project_can_be_asked_from_another_folder(
-    write_project, main: Command, tmp_path: Path
-) -> None:
+def test_questions_about_a_project_can_be_asked_from_another_folder(write_project, main: Command, tmp_path: Path) -> None:
     write_project()
     (tmp_path / "there").mkdir()
     for name in ("patients.csv", "project.yaml"):
@@ -475,3 +471,74 @@ def test_questions_about_a_project_can_be_asked_from_another_folder(
     ):
         ended = main(*command)
         assert ended.code == 0, ended.err
+
+
+# Packages that not every installation has
+
+
+PROJECT = """source: people.csv
+columns: {age: {role: quasi-identifier, hierarchy: {intervals: [20]}}}
+models: [{k-anonymity: {k: 2}}]
+output: out.csv
+"""
+ENTRIES: dict[str, dict[str, Any]] = {
+    "psycopg": {"tables": ["tables", "postgresql://u@localhost/d"], "inspect": ["inspect", "postgresql://u@localhost/d#t"]},
+    "pymysql": {"tables": ["tables", "mysql://u@localhost/d"], "init": ["init", "mariadb://u@localhost/d#t"]},
+    "pyspark": {"tables": ["tables", "spark://local"]},
+    "fsspec": {"inspect": ["inspect", "s3://b/t.csv"], "init": ["init", "https://localhost/t.csv"]},
+    "aiohttp": {"inspect": ["inspect", "https://localhost/t.csv"]},
+    "s3fs": {"inspect": ["inspect", "s3://b/t.csv"]},
+    "jinja2": {"html": ["report", "p.yaml"]},
+    "vl_convert": {"html": ["report", "p.yaml"]},
+    "typst": {"pdf": ["report", "p.yaml", "--format", "pdf"]},
+    **{module: {"studio": ["studio"]} for module, extra in EXTRAS.items() if extra == "studio"},
+    "sklearn": {"classifiers": lambda: velado.evaluation.learning._classifiers(0)},
+    "ortools": {"solver": lambda: velado.appointments.exact.solver.cp_sat()},
+    "httpx2": {"client": lambda: velado.client.Client("http://localhost")},
+}
+"""Per module of an extra, what needs it."""
+
+
+def test_every_extra_is_known() -> None:
+    declared = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    imported = {"scikit-learn": "sklearn", "vl-convert-python": "vl_convert", "argon2-cffi": "argon2"}
+    modules = {}
+    for extra, texts in declared.items():
+        named = [re.split(r"[\[><=]", text)[0] for text in texts if not text.startswith("velado") and extra != "dev"]
+        modules |= {imported.get(name, name): extra for name in named}
+    assert modules == EXTRAS
+    assert set(EXTRAS) == set(ENTRIES)
+
+
+@pytest.mark.parametrize("module", ENTRIES)
+def test_without_an_extra_the_line_that_installs_it(
+    module: str, main: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "people.csv").write_text("age\n" + "31\n38\n52\n57\n" * 5)
+    (tmp_path / "p.yaml").write_text(PROJECT)
+    if "report" in str(ENTRIES[module]):
+        assert main("run", "p.yaml").code == 0
+    for name in [module, *sys.modules]:
+        if name.partition(".")[0] == module or name == "velado.cli.studio":
+            monkeypatch.setitem(sys.modules, name, None)  # type: ignore[arg-type]
+    monkeypatch.delitem(sys.modules, "velado.cli.studio", raising=False)
+    # What fsspec has imported for another test it would not import again.
+    monkeypatch.delitem(sys.modules, "fsspec.implementations.http", raising=False)
+    for protocol in ("http", "https", "s3"):
+        monkeypatch.delitem(file_systems, protocol, raising=False)
+    for entry in ENTRIES[module].values():
+        if callable(entry):
+            with pytest.raises(InputError) as caught:
+                entry()
+            told = caught.value.hint
+        else:
+            ended = main(*entry)
+            assert ended.code == 2, ended.err
+            told = ended.err
+        assert f"pip install 'velado[{EXTRAS[module]}]'" in told, entry
+
+
+def test_a_server_without_an_engine(main: Command) -> None:
+    told = main("tables", "mssql://u@localhost/d").err
+    assert "SQL Server" in told
+    assert "mysql" not in told

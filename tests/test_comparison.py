@@ -12,29 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.watching import times
-from tables import Small, small_tables
-from velado import (
-    Column,
-    DistinctDiversity,
-    InputError,
-    KAnonymity,
-    Lattice,
-    NoSolution,
-    Project,
-    anonymize,
-    balance,
-    compare,
-)
+from harness.judge_hook import times
+from random_tables import Small, small_tables
+from velado import Column, DistinctDiversity, InputError, KAnonymity, Lattice, NoSolution, Project, anonymize, balance, compare
 from velado.evaluation import Comparison, Setting
 from velado.questions.grid import values
 from velado.report import save_comparison
 
 AGES = pa.table({"age": [str(a) for a in (21, 22, 25, 31, 31, 38, 52, 52, 57, 58)], "ill": list("ababcabcab")})
-COLUMNS = (
-    Column("age", "quasi-identifier", hierarchy={"intervals": [10, 20, 100]}),
-    Column("ill", "sensitive"),
-)
+COLUMNS = (Column("age", "quasi-identifier", hierarchy={"intervals": [10, 20, 100]}), Column("ill", "sensitive"))
 
 
 def project(*models: Any, **changes: Any) -> Project:
@@ -51,9 +37,7 @@ def project(*models: Any, **changes: Any) -> Project:
 def test_every_setting_equals_a_run_of_its_own(table: Small, ks: set[int], limits: set[float]) -> None:
     described = Project(table.arrow(), tuple(table.columns()), (KAnonymity(2),))
     compared = compare(described, {"k": sorted(ks), "suppression": sorted(limits)})
-    assert [tuple(s.parameters.values()) for s in compared.settings] == list(
-        itertools.product(sorted(ks), sorted(limits))
-    )
+    assert [tuple(s.parameters.values()) for s in compared.settings] == list(itertools.product(sorted(ks), sorted(limits)))
     for s in compared.settings:
         k, limit = s.parameters["k"], s.parameters["suppression"]
         try:
@@ -126,9 +110,7 @@ def test_balance_is_the_strongest_that_meets_the_conditions() -> None:
 
 
 def test_balance_of_several_conditions() -> None:
-    result = balance(
-        project(), {"loss": 0.9, "suppressed": 0.0, "precision": 0.3, "query-error": 5.0}, {"k": range(2, 8)}
-    )
+    result = balance(project(), {"loss": 0.9, "suppressed": 0.0, "precision": 0.3, "query-error": 5.0}, {"k": range(2, 8)})
     e = result.chosen.evaluation
     assert e is not None
     assert e.suppressed == 0

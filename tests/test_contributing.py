@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from parts import PARTS
+from suite_parts import PARTS
 
 ROOT = Path(__file__).resolve().parents[1]
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"

@@ -17,8 +17,8 @@ import pyarrow as pa
 import pytest
 import yaml
 
+from case_loop import failures
 from conftest import VELADO, Command
-from looping import failures
 from servers import postgresql as server
 from velado import InputError, Project, anonymize, decrypt
 from velado.appointments import assign_appointments, generate_people, generate_slots, save_table
@@ -230,9 +230,12 @@ def test_a_release_replaces_nothing_that_is_read(clean: str, main: Command, tmp_
     for table in ("patients", "public.patients"):
         output = {"database": clean, "table": table, "if_exists": "replace"}
         project = {
-            "source": f"{clean}#patients", "columns": columns, "rest": "drop", "models": [{"k-anonymity": {"k": 2}}],
+            "source": f"{clean}#patients",
+            "columns": columns,
+            "rest": "drop",
+            "models": [{"k-anonymity": {"k": 2}}],
             "output": output,
-        }  # fmt: skip
+        }
         (tmp_path / "p.yaml").write_text(yaml.safe_dump(project), encoding="utf-8")
         ended = main("run", "p.yaml", "--json")
         assert (ended.code, ended.json["error"]["code"]) == (2, "output-is-input")
@@ -240,9 +243,7 @@ def test_a_release_replaces_nothing_that_is_read(clean: str, main: Command, tmp_
         name: {"source": f"{clean}#patients", "columns": columns, "rest": "drop", "output": f"{clean}#{name}"}
         for name in ("a", "a_manifest")
     }
-    (tmp_path / "p.yaml").write_text(
-        yaml.safe_dump({"tables": tables, "models": [{"k-anonymity": {"k": 2}}]}), encoding="utf-8"
-    )
+    (tmp_path / "p.yaml").write_text(yaml.safe_dump({"tables": tables, "models": [{"k-anonymity": {"k": 2}}]}), encoding="utf-8")
     ended = main("run", "p.yaml", "--json")
     assert ended.json["error"]["code"] == "output-is-input"
     assert names() == {"patients"}
@@ -295,7 +296,7 @@ def test_tables_of_files(kind: str, main: Command, patients: pa.Table, tmp_path:
 def test_decrypt(clean: str, main: Command, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("VELADO_KEY", "8c1d6f0b5e2a97c34410fe6db2a8539c7e05d1f46ab9283c0d7fe1a264b85390")
     project = {
-        "anonymization": "light",
+        "protection": "operations",
         "source": f"{clean}#patients",
         "columns": {"national_id": {"role": "identifier", "operation": {"encrypt": {"key": "env:VELADO_KEY"}}}},
         "rest": "drop",
@@ -332,20 +333,7 @@ def test_appointments(clean: str, main: Command, tmp_path: Path) -> None:
         )
         c.execute("ALTER TABLE safe.people ADD COLUMN home integer")
         c.execute("UPDATE safe.people SET home = id / 2 WHERE id < 20")
-    args = (
-        "appointments",
-        "assign",
-        people,
-        slots,
-        "--qi",
-        "sex",
-        "--id",
-        "id",
-        "--household",
-        "home",
-        "--slot",
-        "slot",
-    )
+    args = ("appointments", "assign", people, slots, "--qi", "sex", "--id", "id", "--household", "home", "--slot", "slot")
     told = main(*args, "--admissible", f"{clean}#safe.may", "-o", target, "--show", "2")
     assert told.code == 0, told.err
     assert f"{re.sub(r'[?].*', '', clean)}#safe.given" in told.out
@@ -390,9 +378,7 @@ def test_appointments_are_verified_whatever_their_order(clean: str, monkeypatch:
     made = PostgreSQLStage.open_side
 
     def spoiled(self: Any, slot: Any, session: Any) -> Any:
-        self.connection.run(
-            f"UPDATE {slot.side} SET slot = 'S1' WHERE id = (SELECT min(id) FROM {slot.side} WHERE slot <> 'S1')"
-        )
+        self.connection.run(f"UPDATE {slot.side} SET slot = 'S1' WHERE id = (SELECT min(id) FROM {slot.side} WHERE slot <> 'S1')")
         return made(self, slot, session)
 
     monkeypatch.setattr(PostgreSQLStage, "open_side", spoiled)
@@ -428,9 +414,12 @@ def test_few_rights(clean: str, main: Command, tmp_path: Path) -> None:
     """SELECT on the source, TEMPORARY, and CREATE in one schema are enough."""
     own = as_user(clean, "reader")
     project = {
-        "source": f"{own}#patients", "columns": {"sex": "quasi-identifier", "diagnosis": "sensitive"}, "rest": "drop",
-        "models": [{"k-anonymity": {"k": 5}}], "output": f"{own}#safe.people",
-    }  # fmt: skip
+        "source": f"{own}#patients",
+        "columns": {"sex": "quasi-identifier", "diagnosis": "sensitive"},
+        "rest": "drop",
+        "models": [{"k-anonymity": {"k": 5}}],
+        "output": f"{own}#safe.people",
+    }
     (tmp_path / "p.yaml").write_text(yaml.safe_dump(project), encoding="utf-8")
     ended = main("run", "p.yaml")
     assert ended.code == 0, ended.err
@@ -522,7 +511,7 @@ def typed(args: list[str], folder: Path, environment: dict[str, str], password: 
 @pytest.mark.skipif(sys.platform == "win32", reason="no terminals of this kind")
 def test_a_password_is_asked_for_on_a_terminal(clinic: str, tmp_path: Path, environment: dict[str, str]) -> None:
     table = f"{as_user(clinic, 'needs_password')}#patients"
-    code, shown = typed(["init", table, "--language", "es"], tmp_path, environment, SECRET)
+    code, shown = typed(["init", table, "--yes", "--language", "es"], tmp_path, environment, SECRET)
     assert code == 0, shown
     assert shown.count("Contraseña de postgresql://needs_password@/clinic: ") == 1
     assert SECRET not in shown

@@ -21,6 +21,7 @@ A page is run from top to bottom in a folder of its own, in which the README fin
 import ast
 import contextlib
 import importlib.util
+import inspect
 import io
 import json
 import os
@@ -41,7 +42,7 @@ import typer
 
 import source_code
 import velado
-from looping import failures
+from case_loop import failures
 from servers import postgresql as server
 from servers import spark, studio
 from velado import cli
@@ -426,6 +427,47 @@ def test_public_names_are_documented() -> None:
 
 
 @pytest.mark.lint
+def test_defaults_are_those_of_the_classes() -> None:
+    wrong = []
+    for said in re.findall(r"^\| `((?:velado\.(?:models|methods)\.)?[A-Z]\w+\(.*?\))` \|", text_of(REFERENCE / "api.md"), re.M):
+        name, _, arguments = said.rpartition(")")[0].partition("(")
+        kind = getattr(velado.models, name.split(".")[-1], None) or getattr(velado.methods, name.split(".")[-1], None)
+        if kind is None:
+            continue
+        given = ast.parse(f"f({arguments.replace(', …', '')})", mode="eval").body
+        assert isinstance(given, ast.Call)
+        declared = inspect.signature(kind).parameters
+        for keyword in given.keywords:
+            default = declared[str(keyword.arg)].default
+            # A factory makes the empty mapping.
+            if ast.literal_eval(keyword.value) not in (default, {}):
+                wrong.append((name, keyword.arg))
+    assert wrong == []
+
+
+@pytest.mark.lint
+def test_attacks_are_documented() -> None:
+    page = text_of(DOCS / "how-to" / "attacks.md")
+    assert [name for name in velado.attacks.ATTACKS if f"| `{name}` |" not in page] == []
+
+
+@pytest.mark.lint
+def test_names_of_files_can_be_read_in_the_text() -> None:
+    """What stands behind the fence is not shown by any renderer."""
+    hidden = []
+    for page in sorted(DOCS.rglob("*.md")):
+        above, inside = "", False
+        for line in page.read_text(encoding="utf-8").splitlines():
+            if line.startswith("```"):
+                named = None if inside else re.fullmatch(r"```\S+ (\S+\.\w+)", line)
+                if named and named[1] not in above:
+                    hidden.append((page.name, named[1]))
+                inside = not inside
+            above = line if line.strip() else above
+    assert hidden == []
+
+
+@pytest.mark.lint
 def test_models_and_methods_are_documented() -> None:
     def check(page: str, name: str, kind: Any) -> None:
         text = section(REFERENCE / page, name)
@@ -569,8 +611,11 @@ def test_the_folder_of_compiled_code_is_the_same_everywhere(tmp_path: Path) -> N
         assert set(named) <= {"~/.cache/velado"}, page
     shown = subprocess.run(
         [sys.executable, "-c", "from velado.kernels.compiler import CACHE_FOLDER; print(CACHE_FOLDER)"],
-        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}, capture_output=True, encoding="utf-8", check=True,
-    )  # fmt: skip
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
     assert Path(shown.stdout.strip()).parent == tmp_path, "the variable goes before everything else"
 
 

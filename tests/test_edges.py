@@ -123,7 +123,7 @@ def test_parts_hear_of_a_cancel(order: str, tmp_path: Path) -> None:
 
     followed = Progress()
     with in_parts(5), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("velado.methods.cutting.Cutter.partition", partition)
+        patch.setattr("velado.methods.cutter.Cutter.partition", partition)
         with pytest.raises(Cancelled):
             velado.run(described, followed)
     assert heard == [True]
@@ -184,7 +184,7 @@ def test_labels_in_parts_are_those_in_memory(tmp_path: Path, suffix: str) -> Non
     rng = np.random.default_rng(3)
     income = [None if i % 17 == 0 else float(x) for i, x in enumerate(rng.integers(500, 900, 200))]
     people = pa.table({"income": pa.array(income, pa.float64()), "n": list(range(200))})
-    columns = (Column("income", "quasi-identifier", type="number"), Column("n", "insensitive", published="knowingly"))
+    columns = (Column("income", "quasi-identifier", type="number"), Column("n", "insensitive", exposure="accepted"))
     found = {}
     for name in ("memory", "parts"):
         output = Output(tmp_path / f"{name}{suffix}", order="sorted")

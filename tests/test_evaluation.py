@@ -24,9 +24,9 @@ from scipy.stats import ks_2samp
 import oracle_evaluation as twin
 import velado
 from conftest import Command
-from harness.watching import times
+from harness.judge_hook import times
 from oracle_evaluation import Cell, Label, Released, anything, value_label
-from tables import Small, model_strategy, small_tables, velado_model
+from random_tables import Small, model_strategy, small_tables, velado_model
 from velado import Column, Evaluation, InputError, KAnonymity, Lattice, NoSolution, Output, Project
 from velado.evaluation import Pair
 from velado.evaluation import queries as query_module
@@ -38,13 +38,34 @@ from velado.methods import Fixed
 evaluation_module = importlib.import_module("velado.questions.evaluate")  # the package has a function of that name
 Rows = Sequence[Sequence[Cell]]
 KEYS = [
-    "rows", "released", "suppressed", "starred", "classes", "class_size", "utility", "risk", "models", "columns",
-    "before", "after", "aggregates", "ks", "queries",
-]  # fmt: skip
+    "rows",
+    "released",
+    "suppressed",
+    "starred",
+    "classes",
+    "class_size",
+    "utility",
+    "risk",
+    "models",
+    "columns",
+    "before",
+    "after",
+    "aggregates",
+    "ks",
+    "queries",
+]
 UTILITY = [
-    "loss", "loss_mean", "precision", "discernibility", "average_class_size", "average_class_size_arx", "c_avg",
-    "generalized_loss", "entropy", "columns",
-]  # fmt: skip
+    "loss",
+    "loss_mean",
+    "precision",
+    "discernibility",
+    "average_class_size",
+    "average_class_size_arx",
+    "c_avg",
+    "generalized_loss",
+    "entropy",
+    "columns",
+]
 
 
 def table(columns: Sequence[str], rows: Rows) -> pa.Table:
@@ -81,9 +102,12 @@ SHARED = ["rows", "released", "suppressed", "starred", "classes", "class_size", 
 
 def ran(data: Small, models: list[dict], limit: float, suppressed: str) -> tuple[Project, velado.Release] | None:
     project = Project(
-        data.arrow(), tuple(data.columns()), tuple(velado_model(m) for m in models), Lattice(suppression=limit),
+        data.arrow(),
+        tuple(data.columns()),
+        tuple(velado_model(m) for m in models),
+        Lattice(suppression=limit),
         Output(suppressed=suppressed),
-    )  # fmt: skip
+    )
     try:
         return project, velado.run(project)
     except NoSolution:
@@ -113,14 +137,14 @@ def same_evaluation(found: Evaluation, expected: Evaluation, models: bool) -> No
     data=small_tables(),
     models=st.lists(model_strategy(), min_size=1, max_size=2),
     limit=st.sampled_from([0.1, 0.3, 0.5, 1.0]),
-    suppressed=st.sampled_from(["drop", "star"]),
+    suppressed=st.sampled_from(["drop", "asterisks"]),
 )
 def test_evaluate_agrees_with_the_run(data: Small, models: list[dict], limit: float, suppressed: str) -> None:
     """By project and by hierarchies, whatever the order of the rows."""
     made = ran(data, models, limit, suppressed)
     assume(made is not None)
     project, release = made  # type: ignore[misc]
-    assert release.evaluation.starred == (release.evaluation.suppressed if suppressed == "star" else 0)
+    assert release.evaluation.starred == (release.evaluation.suppressed if suppressed == "asterisks" else 0)
     by_project = velado.evaluate(shuffled(data.arrow()), shuffled(release.table, 2), project=project, measures=[])
     same_evaluation(by_project, release.evaluation, models=True)
     hierarchies = {c.name: c.hierarchy for c in data.columns()}
@@ -134,7 +158,7 @@ def test_evaluate_agrees_with_the_run(data: Small, models: list[dict], limit: fl
 
 @pytest.mark.thorough
 @settings(max_examples=15, deadline=None, derandomize=True, phases=[Phase.generate])
-@given(data=small_tables(), limit=st.sampled_from([0.1, 0.5]), suppressed=st.sampled_from(["drop", "star"]))
+@given(data=small_tables(), limit=st.sampled_from([0.1, 0.5]), suppressed=st.sampled_from(["drop", "asterisks"]))
 def test_evaluate_agrees_with_the_run_where_values_are_missing(data: Small, limit: float, suppressed: str) -> None:
     """Missing is a value of its own, not a suppressed record."""
     rng = random.Random(len(data.rows))
@@ -148,7 +172,7 @@ def test_evaluate_agrees_with_the_run_where_values_are_missing(data: Small, limi
 
 @pytest.mark.matrix(3)
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "xlsx"])
-@pytest.mark.parametrize("suppressed", ["drop", "star"])
+@pytest.mark.parametrize("suppressed", ["drop", "asterisks"])
 def test_evaluate_reads_what_a_project_wrote(
     write_project: Callable[..., Path], tmp_path: Path, suffix: str, suppressed: str
 ) -> None:
@@ -204,25 +228,16 @@ def notations(low: float, high: float, whole: bool) -> list[Label]:
         f"{a}~{b}",
     ]
     found = [label(shown) for shown in closed]
-    found += [
-        label(f"[{a}, {text(high + step)})", last=high + step),
-        label(f"[{a}, {text(high + step)}[", last=high + step),
-    ]
-    found += [
-        label(f"({text(low - step)}, {b}]", first=low - step),
-        label(f"]{text(low - step)};{b}]", first=low - step),
-    ]
+    found += [label(f"[{a}, {text(high + step)})", last=high + step), label(f"[{a}, {text(high + step)}[", last=high + step)]
+    found += [label(f"({text(low - step)}, {b}]", first=low - step), label(f"]{text(low - step)};{b}]", first=low - step)]
     up: Callable[[Cell], bool] = lambda v: v is not None and float(v) >= low  # noqa: E731
     down: Callable[[Cell], bool] = lambda v: v is not None and float(v) <= high  # noqa: E731
     found += [label(f"{sign}{a}", last=math.inf, holds=up) for sign in (">=", "≥", ">= ")]
     found += [label(f"{a}+", last=math.inf, holds=up), label(f"[{a}, inf)", last=math.inf, holds=up)]
     found += [label(f"{sign}{b}", first=-math.inf, holds=down) for sign in ("<=", "≤")]
     found += [label(f"(-inf, {b}]", first=-math.inf, holds=down)]
-    found += [
-        label(f"<{text(high + step)}", -math.inf, high + step, down),
-        label(f">{text(low - step)}", low - step, math.inf, up),
-    ]
-    return found  # fmt: skip
+    found += [label(f"<{text(high + step)}", -math.inf, high + step, down), label(f">{text(low - step)}", low - step, math.inf, up)]
+    return found
 
 
 def common(parts: Sequence[Sequence[str]]) -> list[str]:
@@ -290,15 +305,11 @@ def split(records: list[tuple[Cell, ...]], rng: random.Random) -> list[list[tupl
     return split(ordered[:middle], rng) + split(ordered[middle:], rng)
 
 
-def globally(
-    records: list[tuple[Cell, ...]], kinds: list[str], holed: list[bool], rng: random.Random
-) -> list[tuple[Label, ...]]:
+def globally(records: list[tuple[Cell, ...]], kinds: list[str], holed: list[bool], rng: random.Random) -> list[tuple[Label, ...]]:
     """Every value of a column has one label."""
     maps: list[dict[Cell, Label]] = []
     for j, kind in enumerate(kinds):
-        values = sorted(
-            {r[j] for r in records if r[j] is not None}, key=lambda v: float(v) if kind in ("age", "score") else v
-        )
+        values = sorted({r[j] for r in records if r[j] is not None}, key=lambda v: float(v) if kind in ("age", "score") else v)
         size = rng.choice([1, 2, 3, 9])
         of: dict[Cell, Label] = {None: value_label(None)}
         for first in range(0, len(values), size):
@@ -307,7 +318,7 @@ def globally(
             chosen = rng.choice([x for x in exact if x.text != "*"] or [None])  # type: ignore[list-item]
             of.update((v, chosen or value_label(v, kind in ("age", "score"))) for v in group)
         maps.append(of)
-    return [tuple(maps[j][value] for j, value in enumerate(record)) for record in records]  # fmt: skip
+    return [tuple(maps[j][value] for j, value in enumerate(record)) for record in records]
 
 
 def random_release(seed: int) -> tuple[Released, list[tuple[Cell, ...]]]:
@@ -332,20 +343,16 @@ def random_release(seed: int) -> tuple[Released, list[tuple[Cell, ...]]]:
     else:
         numeric = [k in ("age", "score") for k in kinds]
         released = [
-            tuple(anything() if rng.random() < 0.2 else value_label(v, numeric[j]) for j, v in enumerate(r))
-            for r in records
+            tuple(anything() if rng.random() < 0.2 else value_label(v, numeric[j]) for j, v in enumerate(r)) for r in records
         ]
     # A row of nothing but * (or of nothing, where the original has values) stands for a suppressed record.
     empty = [all(x.text in ("*", None) for x in row) for row in released]
     if any(
-        e and any(x.text is None and h for x, h in zip(row, holed, strict=True))
-        for e, row in zip(empty, released, strict=True)
+        e and any(x.text is None and h for x, h in zip(row, holed, strict=True)) for e, row in zip(empty, released, strict=True)
     ):
         return random_release(seed + 1_000_003)
     keys = [tuple(x.text for x in row) for row in released]
-    gone = (
-        set(rng.sample(sorted(set(keys), key=str), rng.randint(0, len(set(keys)) - 1))) if rng.random() < 0.5 else set()
-    )
+    gone = set(rng.sample(sorted(set(keys), key=str), rng.randint(0, len(set(keys)) - 1))) if rng.random() < 0.5 else set()
     dropped = [key in gone or rng.random() < (0.1 if seed % 3 == 0 else 0) for key in keys]
     if all(dropped):
         dropped[0] = False
@@ -361,7 +368,7 @@ def random_release(seed: int) -> tuple[Released, list[tuple[Cell, ...]]]:
         kept = [tuple(anything(text) for text in row) for row in shown]
     rng.shuffle(shown)
     numeric = [k in ("age", "score") and any(r[j] is not None for r in records) for j, k in enumerate(kinds)]
-    return Released(kinds, records, kept, numeric, starred), shown  # fmt: skip
+    return Released(kinds, records, kept, numeric, starred), shown
 
 
 def compare(r: Released, shown: Rows) -> Evaluation:
@@ -384,9 +391,7 @@ def compare(r: Released, shown: Rows) -> Evaluation:
 
 def compare_utility(r: Released, found: Evaluation, sizes: list[int]) -> None:
     u = found.utility
-    losses, general, precise, entropy = (
-        twin.losses(r), twin.generalized_losses(r), twin.precisions(r), twin.entropies(r),
-    )  # fmt: skip
+    losses, general, precise, entropy = (twin.losses(r), twin.generalized_losses(r), twin.precisions(r), twin.entropies(r))
     assert u.loss == close(math.prod(1 + x for x in losses) ** (1 / len(losses)) - 1)
     assert u.loss_mean == close(float(np.mean(losses)))
     assert u.columns == close(dict(zip(r.columns, losses, strict=True)))
@@ -519,9 +524,7 @@ def compare_queries(r: Released, found: Evaluation, watched: Watched) -> None:
         for j, wanted, anchor in question:
             assert anchor in wanted
             number = r.numeric[j]
-            ordered = sorted(
-                (v for v in r.domain(j) if v is not None), key=lambda v: (float(v), v) if number else (0, v)
-            )
+            ordered = sorted((v for v in r.domain(j) if v is not None), key=lambda v: (float(v), v) if number else (0, v))
             ordered = [*ordered, None] if None in r.domain(j) else ordered
             places = sorted(ordered.index(v) for v in wanted)
             assert places == list(range(places[0], places[-1] + 1)), "a range of the ordered values"
@@ -560,9 +563,7 @@ def test_random_releases_are_of_every_kind() -> None:
     assert sum(r.starred > 0 for r, _ in drawn) > 20
     texts = {text for _, shown in drawn for row in shown for text in row}
     assert {"*", None, "1990", "1990-03", "s0", "0800*", "08***", "08*"} <= texts
-    assert all(
-        any(text and text.startswith(start) for text in texts) for start in ("{", "[", "(", "]", "<", ">", "≥", "-")
-    )
+    assert all(any(text and text.startswith(start) for text in texts) for start in ("{", "[", "(", "]", "<", ">", "≥", "-"))
 
 
 BUILT: dict[str, Any] = {
@@ -576,7 +577,7 @@ BUILT: dict[str, Any] = {
 
 
 @settings(max_examples=12, deadline=None)
-@given(seed=st.integers(0, 2**32), suppressed=st.sampled_from(["drop", "star"]))
+@given(seed=st.integers(0, 2**32), suppressed=st.sampled_from(["drop", "asterisks"]))
 def test_labels_of_built_hierarchies_are_read_back(seed: int, suppressed: str) -> None:
     """At any level: with the project, and, where labels say what they stand for, without it."""
     rng = random.Random(seed)
@@ -659,7 +660,11 @@ MEANINGS: list[tuple[list[str], str, list[str]]] = [
     (["1990-03-14", "1990-03-15", "1991-03-14"], "1990", ["1990-03-14", "1990-03-15"]),
     (["14/03/1990", "15/03/1990", "14/03/1991"], "03/1990", ["14/03/1990", "15/03/1990"]),
     (["14/03/1990", "15/03/1990", "14/03/1991"], "1990", ["14/03/1990", "15/03/1990"]),
-    (["Centro/Fortaleza/CE", "Aldeota/Fortaleza/CE", "Centro/Sobral/CE"], "Fortaleza/CE", ["Centro/Fortaleza/CE", "Aldeota/Fortaleza/CE"]),
+    (
+        ["Centro/Fortaleza/CE", "Aldeota/Fortaleza/CE", "Centro/Sobral/CE"],
+        "Fortaleza/CE",
+        ["Centro/Fortaleza/CE", "Aldeota/Fortaleza/CE"],
+    ),
     (["Centro/Fortaleza/CE", "Centro/Sobral/CE", "Sé/Salvador/BA"], "CE", ["Centro/Fortaleza/CE", "Centro/Sobral/CE"]),
     (["x-CE", "xCE", "CE2-y"], "CE", ["x-CE"]),
     (["a", "b", "c"], "{a, b}", ["a", "b"]),
@@ -668,7 +673,7 @@ MEANINGS: list[tuple[list[str], str, list[str]]] = [
     (["=a", "+b", "c"], "'=a", ["=a"]),
     (["'=a", "=a", "c"], "'=a", ["'=a"]),
     (["=a", "+b", "c"], "'{=a, +b}", ["=a", "+b"]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("values", "label", "expected"), MEANINGS)
@@ -743,9 +748,7 @@ def test_intervals_are_read_in_every_notation(numbers: list[float], ends: list[i
             assert interval.holds(np.array([value]))[0] == label.holds(str(value)), label.text
 
 
-@pytest.mark.parametrize(
-    "text", ["08001", "007", "-01", "abc", "", "39-20", "20-", "-", "[20, x)", "20 30", "1/2", "nan", "inf"]
-)
+@pytest.mark.parametrize("text", ["08001", "007", "-01", "abc", "", "39-20", "20-", "-", "[20, x)", "20 30", "1/2", "nan", "inf"])
 def test_what_is_no_number_and_no_interval(text: str) -> None:
     assert interval_of(text) is None
 
@@ -883,9 +886,7 @@ def test_privacy_before_and_after(seed: int) -> None:
     gone = [(rng.choice("de"), rng.choice(["flu", "gout", "rare"])) for _ in range(rng.randint(0, 5))]
     released = [("{a, b}" if x in "ab" and "b" in dict(kept) and "a" in dict(kept) else x, s) for x, s in kept]
     stars = [("*", "*")] * len(gone) if rng.random() < 0.5 else []
-    found = velado.evaluate(
-        table(["x", "s"], kept + gone), table(["x", "s"], released + stars), ["x"], ["s"], measures=["privacy"]
-    )
+    found = velado.evaluate(table(["x", "s"], kept + gone), table(["x", "s"], released + stars), ["x"], ["s"], measures=["privacy"])
     assert (found.suppressed, found.starred) == (len(gone), len(stars))
     whole = [s for _, s in kept + gone]
     for rows, check in ((kept + gone, found.before), (released, found.after)):
@@ -911,7 +912,7 @@ def test_journalist_risk_by_brute_force(seed: int) -> None:
     rng.shuffle(population)
     found = velado.evaluate(
         table(r.columns, r.original), table(r.columns, shown), r.columns, population=table(r.columns, population), measures=[]
-    ).journalist  # fmt: skip
+    ).journalist
     assert found is not None
     risks = [1 / sum(twin.fits(person, row) for person in population) for row in r.rows]
     assert found.population == len(population)
@@ -988,9 +989,7 @@ def test_weights_must_be_positive_numbers(weights: list[Cell], code: str, value:
 
 
 def test_an_unknown_column_of_weights() -> None:
-    error = refused(
-        "unknown-column", SAMPLE.rename_columns(["age", "job", "weight"]), ANSWER, ["age"], weights="weigth"
-    )
+    error = refused("unknown-column", SAMPLE.rename_columns(["age", "job", "weight"]), ANSWER, ["age"], weights="weigth")
     assert (error.column, error.hint) == ("weigth", "Did you mean 'weight'?")
 
 
@@ -1120,21 +1119,22 @@ def test_targets_that_cannot_be_predicted(lessons: tuple[pa.Table, pa.Table]) ->
 def test_only_the_measures_asked_for() -> None:
     parts = ["before", "after", "aggregates", "ks", "queries"]
     for measure, given_parts in {
-        "privacy": {"before", "after"}, "aggregates": {"aggregates"}, "ks": {"ks"}, "queries": {"queries"},
-    }.items():  # fmt: skip
+        "privacy": {"before", "after"},
+        "aggregates": {"aggregates"},
+        "ks": {"ks"},
+        "queries": {"queries"},
+    }.items():
         found = velado.evaluate(SAMPLE, ANSWER, ["age", "job"], measures=[measure])
         assert {p for p in parts if getattr(found, p) is not None} == given_parts
         assert {p for p in parts if p in found.as_dict()} == given_parts
     everything = velado.evaluate(SAMPLE, ANSWER, ["age", "job"])
-    assert list(everything.as_dict()) == ["schema", *KEYS, "published"]
+    assert list(everything.as_dict()) == ["schema", *KEYS, "published", "exposure"]
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_sets_of_columns_by_brute_force(seed: int) -> None:
     r, shown = random_release(seed)
-    found = velado.evaluate(
-        table(r.columns, r.original), table(r.columns, shown), r.columns, measures=["subsets"]
-    ).subsets
+    found = velado.evaluate(table(r.columns, r.original), table(r.columns, shown), r.columns, measures=["subsets"]).subsets
     assert found is not None
     sizes = [len(s.columns) for s in found]
     assert sorted(sizes) == sorted(len(c) for c in sets_of(len(r.columns)))
@@ -1258,10 +1258,7 @@ def files(tmp_path: Path) -> Path:
     write_csv(tmp_path / "words.csv", one(job=["a", "b"]))
     project = {
         "source": {"path": "original.csv"},
-        "columns": {
-            "age": {"role": "quasi-identifier", "hierarchy": {"intervals": [10]}},
-            "ill": {"role": "sensitive"},
-        },
+        "columns": {"age": {"role": "quasi-identifier", "hierarchy": {"intervals": [10]}}, "ill": {"role": "sensitive"}},
         "models": [{"k-anonymity": {"k": 2}}],
         "output": {"path": "unwritten.csv"},
     }
@@ -1339,9 +1336,9 @@ def test_the_json_of_the_command(write_project: Callable[..., Path], tmp_path: P
     """All documented keys, all numbers finite, and what the API returns."""
     project = write_project(
         columns={
-            "birth_date": {"role": "insensitive", "published": "knowingly"},
-            "diagnosis": {"role": "sensitive", "published": "knowingly"},
-            "marital_status": {"role": "insensitive", "published": "knowingly"},
+            "birth_date": {"role": "insensitive", "exposure": "accepted"},
+            "diagnosis": {"role": "sensitive", "exposure": "accepted"},
+            "marital_status": {"role": "insensitive", "exposure": "accepted"},
             "cost": {"role": "quasi-identifier", "hierarchy": {"intervals": [100, 1000]}},
         },
         models=[{"k-anonymity": {"k": 3}}],
@@ -1352,12 +1349,17 @@ def test_the_json_of_the_command(write_project: Callable[..., Path], tmp_path: P
     ended = main("evaluate", "--project", project, *options, "--json")
     assert (ended.code, ended.err) == (0, "")
     found = json.loads(ended.out, parse_constant=lambda name: pytest.fail(f"{name} in the JSON"))
-    assert list(found) == ["schema", *KEYS, "learning", "journalist", "individual", "uniqueness", "published"]
+    assert list(found) == ["schema", *KEYS, "learning", "journalist", "individual", "uniqueness", "published", "exposure"]
     assert list(found["utility"]) == UTILITY
     assert list(found["risk"]) == [
-        "highest", "average", "at_risk", "singled_out_before", "singled_out_after", "smaller_than_k_before",
+        "highest",
+        "average",
+        "at_risk",
+        "singled_out_before",
+        "singled_out_after",
+        "smaller_than_k_before",
         "smaller_than_k_after",
-    ]  # fmt: skip
+    ]
     columns = ["loss", "precision", "generalized_loss", "entropy", "values_before", "values_after"]
     assert all(list(c) == columns for c in found["columns"].values())
     assert list(found["columns"]) == ["sex", "postal_code", "cost"]
@@ -1365,16 +1367,7 @@ def test_the_json_of_the_command(write_project: Callable[..., Path], tmp_path: P
     assert list(found["ks"]["cost"]) == ["statistic", "p", "kept", "by", "records"]
     before, after = found["aggregates"]["cost"]["before"], found["aggregates"]["cost"]["after"]
     assert list(before) == ["min", "max", "mean", "mode", "mode_count", "records"]
-    assert list(after) == [
-        "min",
-        "max",
-        "mean_midpoint",
-        "mean_midpoint_integer",
-        "mean_lower",
-        "mode",
-        "mode_count",
-        "records",
-    ]
+    assert list(after) == ["min", "max", "mean_midpoint", "mean_midpoint_integer", "mean_lower", "mode", "mode_count", "records"]
     assert list(found["queries"]) == ["queries", "mean", "median", "seed"]
     assert list(found["learning"]) == ["target", "records", "folds", "seed", "majority", "original", "released"]
     assert set(found["journalist"]) == {"population", "highest", "average", "at_risk"}
@@ -1386,7 +1379,7 @@ def test_the_json_of_the_command(write_project: Callable[..., Path], tmp_path: P
     assert found["before"]["k"] == 1
     assert found["after"]["k"] >= 3
     by_api = velado.evaluate(None, None, project=project, fraction=0.2, queries=50).as_dict()
-    assert {k: found[k] for k in KEYS} == json.loads(json.dumps({k: by_api[k] for k in KEYS}))  # fmt: skip
+    assert {k: found[k] for k in KEYS} == json.loads(json.dumps({k: by_api[k] for k in KEYS}))
 
 
 def test_the_terminal_shows_before_and_after(files: Path, main: Command) -> None:
@@ -1395,19 +1388,19 @@ def test_the_terminal_shows_before_and_after(files: Path, main: Command) -> None
     lines = [" ".join(line.split()) for line in ended.out.splitlines()]
     assert lines[0] == "4 of 4 records released, 0 suppressed (0.0%)"
     for line in (
-        "k 1 2", "classes 4 2", "records singled out 4 → 0", "minimum 31 30", "maximum 57 59",
-        "mean (by midpoint) 44.5 44.5", "mean (by lower bound) 44.5 40", "mode 31 (1) 30-39 (2)",
-        "prosecutor: highest 50.00%", "age 0.3333 – 0.2885 0.5 4 2",
-    ):  # fmt: skip
+        "k 1 2",
+        "classes 4 2",
+        "records singled out (class of 1) 4 → 0",
+        "minimum 31 30",
+        "maximum 57 59",
+        "mean (by midpoint) 44.5 44.5",
+        "mean (by lower bound) 44.5 40",
+        "mode 31 (1) 30-39 (2)",
+        "prosecutor risk, highest 50.00%",
+        "age 0.3333 – 0.2885 0.5 4 2",
+    ):
         assert line in lines, ended.out
-    titles = [
-        "Utility",
-        "By column",
-        "Privacy",
-        "Risk of the released records",
-        "Individual risk",
-        "Unique in the population",
-    ]
+    titles = ["Utility", "By column", "Privacy", "Risk of the released records", "Individual risk", "Unique in the population"]
     assert all(any(line.startswith(title) for line in lines) for title in titles)
     assert sum(line.split()[-2:] == ["before", "after"] for line in lines if line) >= 4
     ended = main("evaluate", "original.csv", "release.csv", "--qi", "age", "--measures", "subsets")
@@ -1432,10 +1425,7 @@ def test_hierarchy_files_and_delimiters_of_the_command(tmp_path: Path, main: Com
 @pytest.mark.parametrize(
     ("document", "code"),
     [
-        (
-            {"anonymization": "light", "source": "people.csv", "columns": {"age": {"operation": {"round": 10}}}},
-            "light-project",
-        ),
+        ({"protection": "operations", "source": "people.csv", "columns": {"age": {"operation": {"round": 10}}}}, "light-project"),
         (
             {
                 "tables": {"a": {"source": "people.csv", "columns": {"age": "quasi-identifier"}}},

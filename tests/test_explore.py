@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 import oracle
 import velado
 from conftest import Command
-from harness.watching import times
-from tables import Small, model_strategy, small_tables, velado_model
+from harness.judge_hook import times
+from random_tables import Small, model_strategy, small_tables, velado_model
 from velado import Column, InputError, KAnonymity, Lattice, Mondrian, NoSolution, Project, explore, run
 from velado.i18n import language
 from velado.methods import OBJECTIVES, Datafly, Fixed, Incognito, Samarati
@@ -54,12 +54,9 @@ def near(found: Any, expected: Any) -> None:
 
 @settings(max_examples=times(40, 500), deadline=None)
 @given(
-    table=small_tables(most_rows=20), models=MODELS, objective=st.sampled_from(list(OBJECTIVES)), limit=LIMITS,
-    dense=st.booleans(),
-)  # fmt: skip
-def test_every_figure_of_every_node(
-    table: Small, models: list[dict[str, Any]], objective: str, limit: float, dense: bool
-) -> None:
+    table=small_tables(most_rows=20), models=MODELS, objective=st.sampled_from(list(OBJECTIVES)), limit=LIMITS, dense=st.booleans()
+)
+def test_every_figure_of_every_node(table: Small, models: list[dict[str, Any]], objective: str, limit: float, dense: bool) -> None:
     ours = tuple(velado_model(m) for m in models)
     project = Project(table.arrow(), tuple(table.columns()), ours, Lattice(suppression=limit, objective=objective))
     with pytest.MonkeyPatch.context() as patch:
@@ -107,9 +104,12 @@ def test_every_figure_of_every_node(
         else:
             assert n.status == ("over-limit" if kept else "failing")
     assert found.counts == {
-        "optimal": int(best is not None), "minimal": len(minimal), "satisfying": len(feasible),
-        "over-limit": sum(n.status == "over-limit" for n in nodes), "failing": sum(n.status == "failing" for n in nodes),
-    }  # fmt: skip
+        "optimal": int(best is not None),
+        "minimal": len(minimal),
+        "satisfying": len(feasible),
+        "over-limit": sum(n.status == "over-limit" for n in nodes),
+        "failing": sum(n.status == "failing" for n in nodes),
+    }
     again = Exploration.from_dict(json.loads(json.dumps(found.as_dict())))
     assert again.as_dict() == found.as_dict()
 
@@ -117,9 +117,14 @@ def test_every_figure_of_every_node(
 def visits(seed: int, rows: int = 40) -> list[dict[str, str]]:
     rng = np.random.default_rng(seed)
     return [
-        {"who": f"p{rng.integers(12)}", "age": str(20 + 5 * rng.integers(8)), "zip": f"1{rng.integers(3)}", "ill": str(rng.integers(3))}
+        {
+            "who": f"p{rng.integers(12)}",
+            "age": str(20 + 5 * rng.integers(8)),
+            "zip": f"1{rng.integers(3)}",
+            "ill": str(rng.integers(3)),
+        }
         for _ in range(rows)
-    ]  # fmt: skip
+    ]
 
 
 AGES = [[str(a), f"{a // 20 * 20}-{a // 20 * 20 + 19}", "*"] for a in range(20, 60, 5)]
@@ -188,10 +193,8 @@ def test_nodes_are_what_the_judge_and_the_search_say(
         kept = inside.released
         assert (int(kept.sum()), int(inside.classes.sizes[~kept].sum())) == (n.classes, n.suppressed)
         classes = velado.frequency.Classes.at_levels(found.frequency, n.levels)
-        _, verdicts = judge_classes(ours, found.frequency.judged, classes)
-        achieved = [
-            x for v in verdicts for x in (v.achieved.values() if isinstance(v.achieved, dict) else [v.achieved])
-        ]
+        _, verdicts = judge_classes(ours, found.frequency.judged_columns, classes)
+        achieved = [x for v in verdicts for x in (v.achieved.values() if isinstance(v.achieved, dict) else [v.achieved])]
         for value, wanted in zip(n.reached.values(), achieved, strict=True):
             near(value, wanted if math.isfinite(wanted) else None)
     try:
@@ -263,8 +266,7 @@ def test_a_model_of_the_whole_release(table: Small, risk: float, k: int, limit: 
 def ubb(rows: Any, k: int, most: int = 0) -> Exploration:
     names = ("ethnicity", "zip")
     columns = tuple(
-        Column(n, "quasi-identifier", hierarchy=ubb_text._hierarchy(n, [r[i] for r in rows]))
-        for i, n in enumerate(names)
+        Column(n, "quasi-identifier", hierarchy=ubb_text._hierarchy(n, [r[i] for r in rows])) for i, n in enumerate(names)
     )
     method = Lattice(suppression=f"{most} records")
     return explore(Project(ubb_text.table(rows, names), columns, (KAnonymity(k),), method, name="UBB"))
@@ -286,8 +288,7 @@ def test_table_3_k_of_each_generalization() -> None:
 
 
 @pytest.mark.parametrize(
-    ("k", "minimal", "others"),
-    [(2, {(1, 0), (0, 1)}, {(1, 1), (1, 2), (0, 2)}), (3, {(1, 0), (0, 2)}, {(1, 1), (1, 2)})],
+    ("k", "minimal", "others"), [(2, {(1, 0), (0, 1)}, {(1, 1), (1, 2), (0, 2)}), (3, {(1, 0), (0, 2)}, {(1, 1), (1, 2)})]
 )
 def test_table_4_minimal_generalizations(k: int, minimal: set[Any], others: set[Any]) -> None:
     found = sorted_out(ubb(ubb_text.TABLE_3, k))
@@ -360,27 +361,29 @@ def test_neighbours_distances_and_bad_nodes() -> None:
 
 def people(**changes: Any) -> Project:
     rng = np.random.default_rng(5)
-    table = pa.table(
-        {"age": [str(x) for x in rng.integers(20, 60, 80)], "ill": [str(x) for x in rng.choice(list("abc"), 80)]}
-    )
+    table = pa.table({"age": [str(x) for x in rng.integers(20, 60, 80)], "ill": [str(x) for x in rng.choice(list("abc"), 80)]})
     columns = (
         Column("age", "quasi-identifier", hierarchy={"intervals": [5, 10, 40]}),
-        Column("ill", "sensitive", published="knowingly"),
+        Column("ill", "sensitive", exposure="accepted"),
     )
     return Project(**({"source": table, "columns": columns, "models": (KAnonymity(3),)} | changes))
 
 
 @pytest.mark.parametrize(
     "method",
-    [Lattice(suppression=0.2), Samarati(suppression=0.2), Datafly(suppression=0.2), Incognito(suppression=0.2), Fixed({"age": 2}, 0.2)],
+    [
+        Lattice(suppression=0.2),
+        Samarati(suppression=0.2),
+        Datafly(suppression=0.2),
+        Incognito(suppression=0.2),
+        Fixed({"age": 2}, 0.2),
+    ],
     ids=lambda m: m.name,
-)  # fmt: skip
+)
 def test_all_full_domain_methods(method: Any) -> None:
     found = explore(people(method=method))
     assert found.limit == 16
-    assert [n.status for n in found.nodes()] == [
-        n.status for n in explore(people(method=Lattice(suppression=0.2))).nodes()
-    ]
+    assert [n.status for n in found.nodes()] == [n.status for n in explore(people(method=Lattice(suppression=0.2))).nodes()]
     chosen = run(people(method=method)).levels  # type: ignore[union-attr]
     assert found.at(chosen).status in ("optimal", "minimal", "satisfying")
 
@@ -404,11 +407,7 @@ def test_large_lattices_need_a_word() -> None:
 def test_two_models_of_one_name_are_told_apart() -> None:
     models = (velado.TCloseness(0.5, "ill"), velado.TCloseness(0.9, "ill"), velado.models.AlphaK(0.9, 2, "ill"))
     found = explore(people(models=models))
-    assert [m.tells for m in found.models] == [
-        ("t-closeness ill",),
-        ("t-closeness ill #2",),
-        ("alpha-k.k", "alpha-k.alpha"),
-    ]
+    assert [m.tells for m in found.models] == [("t-closeness ill",), ("t-closeness ill #2",), ("alpha-k.k", "alpha-k.alpha")]
     top = found.at((4,))
     assert top.reached["t-closeness ill"] == top.reached["t-closeness ill #2"] == pytest.approx(0)
     assert top.reached["alpha-k.k"] == 80
@@ -450,10 +449,10 @@ def test_nodes_are_chosen_and_sorted() -> None:
     assert [n.levels for n in found.nodes(status="minimal")] == [(0, 2), (1, 0)]
     assert [n.levels for n in found.nodes(status=["over-limit", "failing"], sort="suppressed")] == [(0, 1), (0, 0)]
     assert [n.k for n in found.nodes(sort="k", top=2)] == [1, 1]
-    assert len(found.chosen(status="satisfying")) == found.counts["satisfying"] == 4
+    assert len(found.node_numbers(status="satisfying")) == found.counts["satisfying"] == 4
     for wrong in ({"status": "best"}, {"sort": "beauty"}):
         with pytest.raises(InputError) as error:
-            found.chosen(**wrong)  # type: ignore[arg-type]
+            found.node_numbers(**wrong)  # type: ignore[arg-type]
         assert error.value.code == "bad-option"
 
 
@@ -468,20 +467,17 @@ def test_exploring_can_be_cancelled() -> None:
 
 def test_files_hold_what_the_nodes_say(tmp_path: Path) -> None:
     found = ubb(ubb_text.TABLE_7, 2, 1)
-    save_nodes(found, tmp_path / "nodes.csv", found.chosen(status="minimal"))
+    save_nodes(found, tmp_path / "nodes.csv", found.node_numbers(status="minimal"))
     with open(tmp_path / "nodes.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [(r["level(ethnicity)"], r["level(zip)"], r["status"]) for r in rows] == [
-        ("0", "2", "minimal"),
-        ("1", "0", "optimal"),
-    ]
+    assert [(r["level(ethnicity)"], r["level(zip)"], r["status"]) for r in rows] == [("0", "2", "minimal"), ("1", "0", "optimal")]
     assert [float(r["loss"]) for r in rows] == [n.loss for n in found.nodes(status="minimal")]
     with open(tmp_path / "nodes.json", "w", encoding="utf-8") as stream:
         write_json(found, stream)
     assert json.loads((tmp_path / "nodes.json").read_text(encoding="utf-8")) == found.as_dict()
     empty = tmp_path / "empty.json"
     with open(empty, "w", encoding="utf-8") as stream:
-        write_json(found, stream, found.chosen(status="failing"))
+        write_json(found, stream, found.node_numbers(status="failing"))
     assert json.loads(empty.read_text(encoding="utf-8"))["nodes"] == []
 
 
@@ -493,7 +489,7 @@ def test_the_lattice_is_drawn(code: str, tmp_path: Path) -> None:
     words = language(code)
     for n in found.nodes():
         assert "[" + ",".join(map(str, n.levels)) + "]" in drawn
-        assert words.text(f"explore.status.{n.status}") in drawn
+        assert words.label("status", n.status) in drawn
     with pytest.raises(InputError) as error:
         save_lattice(found, tmp_path / "lattice.doc")
     assert error.value.code == "unknown-format"

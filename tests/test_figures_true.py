@@ -26,7 +26,7 @@ import pytest
 import yaml
 
 from conftest import Command
-from harness import watching
+from harness import judge_hook
 from test_mondrian import in_parts
 from velado.report import report as reports
 
@@ -377,14 +377,23 @@ def counted_answers(made: Made, before: Sequence[Row], column: str) -> dict[str,
     lows, highs = [limits(x[column])[0] for x in said], [limits(x[column])[1] for x in said]  # type: ignore[index]
     return {
         "before": {
-            "min": min(own), "max": max(own), "mean": sum(own) / len(own), "mode": mode, "mode_count": often[mode],
+            "min": min(own),
+            "max": max(own),
+            "mean": sum(own) / len(own),
+            "mode": mode,
+            "mode_count": often[mode],
             "records": len(own),
         },
         "after": {
-            "min": min(lows), "max": max(highs), "mean_midpoint": (sum(lows) + sum(highs)) / 2 / len(said),
-            "mean_lower": sum(lows) / len(said), "mode": common, "mode_count": labels[common], "records": len(said),
+            "min": min(lows),
+            "max": max(highs),
+            "mean_midpoint": (sum(lows) + sum(highs)) / 2 / len(said),
+            "mean_lower": sum(lows) / len(said),
+            "mode": common,
+            "mode_count": labels[common],
+            "records": len(said),
         },
-    }  # fmt: skip
+    }
 
 
 def counted_ks(made: Made, before: Sequence[Row], column: str) -> Fraction:
@@ -406,7 +415,7 @@ USUAL = ("balanced values", "median range", "distribution std", "relaxed", "part
 def cases() -> Iterator[Any]:
     for name in METHODS:
         usual = not name.startswith("mondrian ") or any(way in name for way in USUAL)
-        seeds = watching.times(1, 4) if usual else watching.times(0, 2)
+        seeds = judge_hook.times(1, 4) if usual else judge_hook.times(0, 2)
         yield from (pytest.param(name, seed, id=f"{name} {seed}") for seed in range(seeds))
 
 
@@ -484,9 +493,7 @@ def check_told(made: Made, known: Sequence[Row], told: dict[str, Any]) -> None:
     achieved = {v["name"]: v["achieved"] for v in told["models"]}
     assert achieved["k-anonymity"] == min(sizes_of(made.release))
     if "distinct-diversity" in achieved:
-        assert achieved["distinct-diversity"] == min(
-            len({row["ill"] for row in c}) for c in classes_of(made.release).values()
-        )
+        assert achieved["distinct-diversity"] == min(len({row["ill"] for row in c}) for c in classes_of(made.release).values())
     assert all(v["satisfied"] for v in told["models"])
 
 
@@ -598,8 +605,7 @@ def check_workbook(made: Made, book: Any) -> None:
         if size is not None:
             listed[tuple(labels), size] += 1
     counted = Counter(
-        (tuple("(missing)" if x is None else x for x in labels), len(rows))
-        for labels, rows in classes_of(made.release).items()
+        (tuple("(missing)" if x is None else x for x in labels), len(rows)) for labels, rows in classes_of(made.release).items()
     )
     assert listed == counted
 
@@ -641,10 +647,7 @@ def check_bars(made: Made, content: Any) -> None:
                     expected = 0, shown.count("*")
                 elif overlapping:
                     group = under(c, label, domain)
-                    expected = (
-                        sum(x in group for x in own),
-                        sum(x != "*" and under(c, x, domain) <= group for x in shown),
-                    )
+                    expected = (sum(x in group for x in own), sum(x != "*" and under(c, x, domain) <= group for x in shown))
                 else:
                     expected = sum(x in under(c, label, domain) for x in own), shown.count(label)
             assert bars == pytest.approx(expected), (c, name)

@@ -26,9 +26,10 @@ import pytest
 
 from servers import postgresql
 from velado import InputError, Project, Release, anonymize
+from velado import run as run_project
 from velado.errors import VeladoError
 from velado.tables import ColumnType, Session, Source, list_tables, open_table
-from velado.tables.sqlite import connection as sqlite_connection
+from velado.tables.formats.sqlite import connection as sqlite_connection
 
 AGE = {"role": "quasi-identifier", "hierarchy": {"intervals": [10, 50]}}
 COLUMNS = {"age": AGE, "place": {"role": "quasi-identifier", "hierarchy": {"mask": "right"}}, "ill": "sensitive"}
@@ -101,9 +102,13 @@ def problem(call: Callable[[], Any]) -> VeladoError:
 
 @pytest.mark.parametrize(
     ("place", "rows"),
-    [({"table": "people"}, 200), ({"table": "main.PEOPLE"}, 200), ({"table": "young"}, 100),
-     ({"query": "SELECT age + 1 AS age, ill FROM people WHERE age < 30;"}, 50)],
-)  # fmt: skip
+    [
+        ({"table": "people"}, 200),
+        ({"table": "main.PEOPLE"}, 200),
+        ({"table": "young"}, 100),
+        ({"query": "SELECT age + 1 AS age, ill FROM people WHERE age < 30;"}, 50),
+    ],
+)
 def test_a_table_a_view_and_a_query_are_read(clinic: Path, place: dict[str, str], rows: int) -> None:
     with open_table({"path": str(clinic), **place}) as table:
         assert table.rows() == rows
@@ -150,11 +155,7 @@ def test_what_is_not_there_is_said(clinic: Path) -> None:
 def test_a_query_changes_nothing_and_reaches_no_other_file(clinic: Path) -> None:
     secret = clinic.with_name("secret.csv")
     secret.write_text("a\n1\n")
-    for query in (
-        "DROP TABLE people",
-        "SELECT 1 AS x) AS q; DROP TABLE people; --",
-        f"SELECT * FROM read_csv('{secret}')",
-    ):
+    for query in ("DROP TABLE people", "SELECT 1 AS x) AS q; DROP TABLE people; --", f"SELECT * FROM read_csv('{secret}')"):
         error = problem(lambda query=query: open_table({"path": str(clinic), "query": query}))  # type: ignore[misc]
         assert error.code in ("bad-query", "engine-error")
     assert "people" in tables(clinic)
@@ -199,14 +200,18 @@ SQLITE_TYPES = [
     ("day DATE", ["'2024-02-29'", "NULL"], ColumnType.DATE, ["2024-02-29", None]),
     ("day DATE", ["'2024-02-30'", "'2024-01-01'"], ColumnType.TEXT, ["2024-02-30", "2024-01-01"]),
     ("day DATE", ["'soon'", "'2024-01-01'"], ColumnType.TEXT, ["soon", "2024-01-01"]),
-    ("at DATETIME", ["'2024-01-02 03:04:05'", "'2024-01-02T03:04:05.5'"], ColumnType.TIMESTAMP,
-     ["2024-01-02 03:04:05", "2024-01-02 03:04:05.5"]),
+    (
+        "at DATETIME",
+        ["'2024-01-02 03:04:05'", "'2024-01-02T03:04:05.5'"],
+        ColumnType.TIMESTAMP,
+        ["2024-01-02 03:04:05", "2024-01-02 03:04:05.5"],
+    ),
     ("at TIMESTAMP", ["'2024-01-02 03:04:05'", "1704164645"], ColumnType.TEXT, ["2024-01-02 03:04:05", "1704164645"]),
     ("word TEXT", ["'a'", "''"], ColumnType.TEXT, ["a", None]),
     ("anything", ["1", "2"], ColumnType.INTEGER, ["1", "2"]),
     ("anything", ["1", "2.5"], ColumnType.FLOAT, ["1.0", "2.5"]),
     ("anything", ["1", "'x'"], ColumnType.TEXT, ["1", "x"]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("declared", "values", "type", "texts"), SQLITE_TYPES)
@@ -220,17 +225,19 @@ def test_sqlite_columns_have_their_declared_type_if_all_cells_fit(
         assert table.page(0, 9).column(0).to_pylist() == texts
 
 
-def test_bytes_in_sqlite_are_refused_by_the_name_of_their_column(tmp_path: Path) -> None:
+def test_bytes_in_sqlite_are_not_read(tmp_path: Path) -> None:
     path = tmp_path / "x.sqlite"
     execute(path, "CREATE TABLE t (a INTEGER, photo)", "INSERT INTO t VALUES (1, x'00ff')")
-    error = problem(lambda: open_table({"path": str(path), "table": "t"}))
+    with open_table({"path": str(path), "table": "t"}) as table:
+        assert table.page(0, 1).to_pylist() == [{"a": "1", "photo": "(BLOB)"}]
+        error = problem(lambda: table.count(["photo"]))
     assert (error.code, error.column) == ("unsupported-type", "photo")
     with open_table({"path": str(path), "query": "SELECT a FROM t"}) as table:
         assert table.rows() == 1
 
 
 def test_more_rows_than_are_copied_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("velado.tables.sqlite.reading.ROWS", 7)
+    monkeypatch.setattr("velado.tables.formats.sqlite.reading.ROWS", 7)
     path = people(tmp_path, "sqlite")
     with open_table({"path": str(path), "table": "people"}) as table:
         assert table.rows() == 200
@@ -242,9 +249,32 @@ def test_more_rows_than_are_copied_at_a_time(tmp_path: Path, monkeypatch: pytest
 
 def run(clinic: Path, target: Path, table: str = "people_anonymous", **more: Any) -> Release:
     return anonymize(
-        {"path": str(clinic), "table": "people"}, COLUMNS, K2,
+        {"path": str(clinic), "table": "people"},
+        COLUMNS,
+        K2,
         output={"path": str(target), "table": table, "order": "sorted", **more},
-    )  # fmt: skip
+    )
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("target", ["out.csv", "clinic.sqlite", "out.duckdb"])
+def test_a_run_makes_one_source_of_what_a_project_says(target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clinic, made, check = people(tmp_path, "sqlite"), [], Source.__post_init__
+    table = {} if target.endswith("csv") else {"table": "people_anonymous"}
+    said = {
+        "source": {"path": clinic.name, "table": "people"},
+        "columns": {"age": "quasi-identifier", "place": "quasi-identifier", "ill": "sensitive"},
+        "models": [{"k-anonymity": {"k": 2}}],
+        "output": {"path": target, **table},
+    }
+
+    def watch(source: Source) -> None:
+        made.append((source.path, source.table))
+        check(source)
+
+    monkeypatch.setattr(Source, "__post_init__", watch)
+    run_project(Project.from_dict(said, tmp_path))
+    assert made.count((clinic, "people")) == 1
 
 
 @pytest.mark.parametrize("kind", ["same", *KINDS])
@@ -269,23 +299,35 @@ def test_a_release_in_the_same_file_or_a_new_one(clinic: Path, kind: str) -> Non
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_goes_into_a_database_and_back(tmp_path: Path, kind: str) -> None:
-    rows = pa.table({
-        "n": pa.array([1, 2, None], pa.int32()), "f": pa.array([0.1, float("nan"), 2.5]),
-        "g": pa.array([0.1, None, 2.5], pa.float32()), "d": pa.array([Decimal("1.20"), None, Decimal("-3.00")], pa.decimal128(9, 2)),
-        "wide": pa.array([Decimal("12345678901234567890.12"), None, Decimal(1)], pa.decimal128(38, 2)),
-        "day": pa.array([datetime.date(2024, 2, 29), None, datetime.date(1999, 1, 1)]),
-        "at": pa.array([datetime.datetime(2024, 1, 2, 3, 4, 5, 500000), None, datetime.datetime(1999, 1, 1)], pa.timestamp("us")),
-        "b": pa.array([True, None, False]), "t": ["a'b", None, "ä;\n\"x"], "u": pa.array([2**63 + 1, 0, None], pa.uint64()),
-    })  # fmt: skip
+    rows = pa.table(
+        {
+            "n": pa.array([1, 2, None], pa.int32()),
+            "f": pa.array([0.1, float("nan"), 2.5]),
+            "g": pa.array([0.1, None, 2.5], pa.float32()),
+            "d": pa.array([Decimal("1.20"), None, Decimal("-3.00")], pa.decimal128(9, 2)),
+            "wide": pa.array([Decimal("12345678901234567890.12"), None, Decimal(1)], pa.decimal128(38, 2)),
+            "day": pa.array([datetime.date(2024, 2, 29), None, datetime.date(1999, 1, 1)]),
+            "at": pa.array(
+                [datetime.datetime(2024, 1, 2, 3, 4, 5, 500000), None, datetime.datetime(1999, 1, 1)], pa.timestamp("us")
+            ),
+            "b": pa.array([True, None, False]),
+            "t": ["a'b", None, 'ä;\n"x'],
+            "u": pa.array([2**63 + 1, 0, None], pa.uint64()),
+        }
+    )
     source = tmp_path / "in.parquet"
     pyarrow.parquet.write_table(rows, source)
     target = tmp_path / f"out.{kind}"
     from velado.release.run import run as run_project
 
-    project = Project.of({
-        "source": {"path": str(source)}, "anonymization": "light", "columns": dict.fromkeys(rows.column_names, "insensitive"),
-        "output": {"path": str(target), "table": "t", "order": "keep"},
-    })  # fmt: skip
+    project = Project.of(
+        {
+            "source": {"path": str(source)},
+            "protection": "operations",
+            "columns": dict.fromkeys(rows.column_names, "insensitive"),
+            "output": {"path": str(target), "table": "t", "order": "keep"},
+        }
+    )
     run_project(project)
     with open_table(source) as one, open_table({"path": str(target), "table": "t"}) as other:
         assert one.page(0, 9).to_pylist() == other.page(0, 9).to_pylist()
@@ -351,7 +393,7 @@ import os, signal, sys
 import velado
 from velado.tables.sql.file_stage import DatabaseFileSlot, DatabaseFileStage
 from velado.tables.duckdb.database_stage import DuckDBDatabaseStage
-from velado.tables.sqlite.stage import SQLiteStage
+from velado.tables.duckdb.sqlite_stage import SQLiteStage
 def die(*args, **options): os.kill(os.getpid(), signal.SIGKILL)
 where, source, target = sys.argv[1:]
 if where == "receive":
@@ -368,9 +410,7 @@ velado.anonymize({"path": source, "table": "people"}, columns, {"k-anonymity": {
 
 
 @pytest.mark.faults
-@pytest.mark.parametrize(
-    ("where", "new"), [("receive", False), ("read_back", False), ("commit", False), ("commit", True)]
-)
+@pytest.mark.parametrize(("where", "new"), [("receive", False), ("read_back", False), ("commit", False), ("commit", True)])
 def test_a_killed_run_leaves_nothing(clinic: Path, where: str, new: bool) -> None:
     target = clinic.with_name(f"new{clinic.suffix}") if new else clinic
     if not new:
@@ -403,9 +443,7 @@ def test_a_busy_sqlite_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_duckdb_file_that_somebody_else_has_open_is_told(tmp_path: Path) -> None:
     clinic = people(tmp_path, "duckdb")
     code = f"import duckdb, sys; c = duckdb.connect({str(clinic)!r}); print('open', flush=True); sys.stdin.read()"
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as other:
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "open\n"
         assert problem(lambda: run(clinic, clinic)).code == "table-locked"
@@ -435,7 +473,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
 import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 try:
     velado.run({{"source": {{"path": {str(clinic)!r}, "query": "SELECT a.age, a.place, a.ill FROM people a, people b"}},
-      "anonymization": "light", "columns": {{"age": "insensitive", "place": "insensitive", "ill": "insensitive"}},
+      "protection": "operations", "columns": {{"age": "insensitive", "place": "insensitive", "ill": "insensitive"}},
       "output": {{"path": {str(clinic)!r}, "table": "out"}}}})
 except velado.VeladoError as error:
     print(error.code)
@@ -486,7 +524,7 @@ def test_rows_of_a_server_are_written_as_the_engine_of_files_writes_them(
     server: str, tmp_path: Path, suffix: str, order: str
 ) -> None:
     columns = {**COLUMNS, "id": "identifier", "loose": "identifier"}
-    columns |= {name: {"role": "insensitive", "published": "knowingly"} for name in PASSED}
+    columns |= {name: {"role": "insensitive", "exposure": "accepted"} for name in PASSED}
     one, other = tmp_path / f"one{suffix}", tmp_path / f"other{suffix}"
     with open_table(server) as table:
         rows = table.fetch(_whole(), "keep")
@@ -501,8 +539,10 @@ def test_rows_of_a_server_are_written_as_the_engine_of_files_writes_them(
     if suffix in (".csv", ".tsv") and order == "sorted":
         assert one.read_bytes() == other.read_bytes()
     assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith("one")) == [
-        one.name, f"{one.name}.manifest.json", f"{one.name}.private.json",
-    ]  # fmt: skip
+        one.name,
+        f"{one.name}.manifest.json",
+        f"{one.name}.private.json",
+    ]
     nothing_left(tmp_path)
 
 
@@ -531,18 +571,18 @@ def schema(path: Path) -> Any:
 
 @pytest.mark.postgresql
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_server_into_a_database_file_and_a_database_file_into_a_server(
-    server: str, tmp_path: Path, kind: str
-) -> None:
+def test_a_server_into_a_database_file_and_a_database_file_into_a_server(server: str, tmp_path: Path, kind: str) -> None:
     columns = {**COLUMNS, **dict.fromkeys(("id", "loose", *PASSED), "identifier")}
     target = tmp_path / f"out.{kind}"
     anonymize(server, columns, K2, output={"path": str(target), "table": "out"})
     assert sum(released(target, "out").values()) == 300
     clinic = people(tmp_path, kind)
     anonymize(
-        {"path": str(clinic), "table": "people"}, COLUMNS, K2,
+        {"path": str(clinic), "table": "people"},
+        COLUMNS,
+        K2,
         output={"database": postgresql.address(), "table": f"files_test.from_{kind}"},
-    )  # fmt: skip
+    )
     with postgresql.connect() as connection:
         found = connection.execute(f"SELECT age, place, ill FROM files_test.from_{kind}").fetchall()
     assert Counter(tuple(map(str, row)) for row in found) == expected()

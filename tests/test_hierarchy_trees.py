@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Command
-from tables import random_hierarchy
+from random_tables import random_hierarchy
 from velado import InputError
 from velado.hierarchies import Branch, Hierarchy, branches, build, build_preview, described, distribution_of, outline
 from velado.i18n import Language
@@ -267,11 +267,7 @@ def test_an_outline_has_all_groups_side_by_side(hierarchy: Hierarchy) -> None:
     assert outline(hierarchy, 0) == [None] * hierarchy.levels
 
 
-@given(
-    values=st.dictionaries(
-        st.floats(-1e6, 1e6).map(lambda x: round(x, 2)), st.integers(1, 50), min_size=1, max_size=200
-    )
-)
+@given(values=st.dictionaries(st.floats(-1e6, 1e6).map(lambda x: round(x, 2)), st.integers(1, 50), min_size=1, max_size=200))
 def test_a_distribution_has_all_records(values: dict[float, int]) -> None:
     found = distribution_of({repr(value): records for value, records in values.items()} | {None: 3})  # type: ignore[arg-type]
     assert found is not None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import csv
+import random
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from harness.watching import times
-from strangers import EXPECTED, STRANGERS
+from conftest import Command
+from harness.judge_hook import times
+from unknown_tables import EXPECTED, STRANGERS
 from velado import Project, Source, inspect_table, run
 from velado.project.template import project_text
 from velado.questions.suggest import Suggestion, suggest
@@ -45,7 +47,24 @@ def test_a_strangers_table_is_safe_and_useful_at_once(name: str, tmp_path: Path)
     # A release of * only would lose everything.
     assert release.evaluation.utility.loss < 0.7
     assert release.evaluation.suppressed <= 0.05 * release.evaluation.rows
-    assert not any(e.refused for e in release.evaluation.published)
+    assert not any(e.is_refused for e in release.evaluation.published)
+
+
+@pytest.mark.parametrize("missing", ["NA", "", "?", "-", "Não informado"])
+@pytest.mark.parametrize("repeated", [False, True])
+def test_missing_ids_are_no_person(missing: str, repeated: bool, tmp_path: Path) -> None:
+    lot = random.Random(1)
+    numbers = [f"{lot.randrange(10**8, 10**9)}" for _ in range(60)]
+    with (tmp_path / "visits.csv").open("w", encoding="utf-8") as out:
+        out.write("cpf,sexo,idade,diagnostico\n")
+        for i in range(120):
+            who = missing if i % 4 == 0 else numbers[i % 60] if repeated else f"{10**9 + i}"
+            out.write(f"{who},{lot.choice('MF')},{lot.randrange(20, 60)},{lot.choice(['gripe', 'asma', 'hiv'])}\n")
+    found, target = written(tmp_path / "visits.csv")
+    assert found.column("cpf").spec["role"] == "identifier"
+    assert found.unit == (("person", "cpf") if repeated else None)
+    people = run(target).evaluation.people
+    assert people["smallest_class"] >= 2 if repeated else people is None
 
 
 def test_the_better_method_is_written_and_the_other_is_a_comment(tmp_path: Path) -> None:
@@ -65,8 +84,10 @@ def test_never_a_lattice_that_cannot_be_searched(tmp_path: Path) -> None:
         names = ["birth_year", "city", "state", "zip", "age", "sex", "race", "education", "occupation", "hire_year"]
         file.write(",".join(names) + "\n")
         for i in range(400):
-            file.write(f"{1940 + i % 60},city {i % 37},S{i % 23},{10000 + i * 7 % 900},{20 + i % 60},{'mf'[i % 2]},"
-                       f"r{i % 5},e{i % 7},job {i % 31},{1990 + i % 30}\n")  # fmt: skip
+            file.write(
+                f"{1940 + i % 60},city {i % 37},S{i % 23},{10000 + i * 7 % 900},{20 + i % 60},{'mf'[i % 2]},"
+                f"r{i % 5},e{i % 7},job {i % 31},{1990 + i % 30}\n"
+            )
     found, _ = written(table)
     lattice = next(t for t in found.trials if t.name == "lattice")
     assert lattice.loss is not None or "nodes" in lattice.problem
@@ -81,12 +102,12 @@ def test_where_nothing_looks_known_something_is_protected_all_the_same(tmp_path:
     assert run(target).evaluation.smallest_class >= 5
 
 
-def test_a_measurement_is_rounded_until_people_hide(tmp_path: Path) -> None:
+def test_money_hides_people_or_is_left_out(tmp_path: Path) -> None:
     found, target = written(STRANGERS["chile"](tmp_path))
-    spec = found.column("Sueldo bruto").spec
-    assert spec["operation"]["round"] >= 1000
-    (exposure,) = [e for e in run(target).evaluation.published if e.column == "Sueldo bruto"]
-    assert exposure.few <= 0.2 * exposure.records
+    column = found.column("Sueldo bruto")
+    assert column.spec["role"] == "quasi-identifier"
+    assert column.kept or "left out" in column.reason
+    assert not [e for e in run(target).evaluation.published if e.column == "Sueldo bruto"]
 
 
 def test_columns_that_another_one_tells_are_left_out(tmp_path: Path) -> None:
@@ -160,3 +181,28 @@ def test_a_word_that_is_a_category_elsewhere_is_not_missing_everywhere(tmp_path:
     table.write_text("age,sex,smoker\n" + rows, encoding="utf-8")
     _, target = written(table)
     assert "none" not in (Project.load(target).source.missing or ())
+
+
+def test_columns_without_a_name_of_their_own_are_numbered(tmp_path: Path, main: Command) -> None:
+    rows = "".join(f"{20 + i % 50},{'mf'[i % 2]},{i % 7},x{i % 3}\n" for i in range(300))
+    (tmp_path / "people.csv").write_text("age,sex,Age,\n" + rows, encoding="utf-8")
+    seen = main("inspect", "people.csv", "--json").json
+    assert [c["name"] for c in seen["columns"]] == ["age", "sex", "Age_2", "column_4"]
+    assert [note["code"] for note in seen["notes"]] == ["unnamed-column"]
+    ended = main("init", "people.csv")
+    assert (ended.code, "--number-names" in ended.err + ended.out) == (0, True)
+    assert Project.load(tmp_path / "people.yaml").source.names == "numbered"
+    assert main("run", "people.yaml").code == 0
+    text = (tmp_path / "people.yaml").read_text(encoding="utf-8")
+    (tmp_path / "people.yaml").write_text(text.replace(", names: numbered", ""), encoding="utf-8")
+    ended = main("run", "people.yaml")
+    assert (ended.code, "column 4 of the header has no name" in ended.err) == (2, True)
+
+
+def test_data_that_repeat_in_the_first_line_are_no_names(tmp_path: Path, main: Command) -> None:
+    rows = "".join(f"Rui{i},{20 + i % 50},{20 + i % 7},flu\n" for i in range(300))
+    (tmp_path / "people.csv").write_text("Ana,34,34,flu\n" + rows, encoding="utf-8")
+    for command in ("inspect", "init"):
+        ended = main(command, "people.csv")
+        assert (ended.code, "Ana" in ended.err + ended.out, "--no-header" in ended.err) == (2, False, True)
+    assert not (tmp_path / "people.yaml").exists()

@@ -29,9 +29,7 @@ def test_number_keys(keys: list[int], small: bool) -> None:
     table_ids = np.full(capacity, -1, dtype=np.int32)
     ids = np.empty(n, dtype=np.int32)
     domain = 50 if small else 2**62
-    found = grouping.number_keys(
-        np.array(keys, dtype=np.int64), n, domain, np.empty(capacity, dtype=np.int64), table_ids, ids
-    )
+    found = grouping.number_keys(np.array(keys, dtype=np.int64), n, domain, np.empty(capacity, dtype=np.int64), table_ids, ids)
     assert ids.tolist() == numbered(keys)
     assert found == len(set(keys))
     assert (table_ids == -1).all(), "the table is clean for the next call"
@@ -56,9 +54,19 @@ def test_group(seed: int, columns: int, rows: int) -> None:
     capacity = table_capacity(rows)
     ids = np.empty(rows, dtype=np.int32)
     found = grouping.group(
-        cells, chosen, rows, levels, maps, first, radix, np.empty(first[-1], dtype=np.int64), np.empty(rows, dtype=np.int64),
-        np.empty(capacity, dtype=np.int64), np.full(capacity, -1, dtype=np.int32), ids,
-    )  # fmt: skip
+        cells,
+        chosen,
+        rows,
+        levels,
+        maps,
+        first,
+        radix,
+        np.empty(first[-1], dtype=np.int64),
+        np.empty(rows, dtype=np.int64),
+        np.empty(capacity, dtype=np.int64),
+        np.full(capacity, -1, dtype=np.int32),
+        ids,
+    )
     keys = [tuple(int(maps[levels[j], cells[r, j]]) for j in range(columns)) for r in chosen]
     seen: dict[tuple[int, ...], int] = {}
     assert ids.tolist() == [seen.setdefault(k, len(seen)) for k in keys]
@@ -81,9 +89,7 @@ def test_histograms(seed: int, rows: int, domain: int) -> None:
     found = int(rng.integers(1, rows + 1))
     ids = np.concatenate([np.arange(found), rng.integers(0, found, rows - found)]).astype(np.int32)
     rng.shuffle(ids)
-    entries = [
-        sorted(rng.choice(domain, int(rng.integers(0, min(domain, 60) + 1)), replace=False)) for _ in range(rows)
-    ]
+    entries = [sorted(rng.choice(domain, int(rng.integers(0, min(domain, 60) + 1)), replace=False)) for _ in range(rows)]
     start = np.cumsum([0] + [len(e) for e in entries]).astype(np.int64)
     values = np.array([v for e in entries for v in e], dtype=np.int32)
     counts = rng.integers(1, 5, len(values)).astype(np.int64)
@@ -95,9 +101,21 @@ def test_histograms(seed: int, rows: int, domain: int) -> None:
     out_values, out_counts = np.empty(len(values) + 1, dtype=np.int32), np.empty(len(values) + 1, dtype=np.int64)
     totals = np.zeros(domain, dtype=np.int64)
     used = grouping.merge_histograms(
-        ids, rows, found, start, values, counts, domain, np.empty(found + 1, dtype=np.int64), np.empty(rows, dtype=np.int64),
-        totals, np.empty(domain, dtype=np.int64), out_start, out_values, out_counts,
-    )  # fmt: skip
+        ids,
+        rows,
+        found,
+        start,
+        values,
+        counts,
+        domain,
+        np.empty(found + 1, dtype=np.int64),
+        np.empty(rows, dtype=np.int64),
+        totals,
+        np.empty(domain, dtype=np.int64),
+        out_start,
+        out_values,
+        out_counts,
+    )
     assert not totals.any()
     assert used == sum(map(len, plain.values()))
     for c in range(found):
@@ -108,9 +126,7 @@ def test_histograms(seed: int, rows: int, domain: int) -> None:
         dense[r, values[start[r] : start[r + 1]]] = counts[start[r] : start[r + 1]]
     added = np.empty((rows, domain), dtype=np.int32)
     grouping.add_rows(ids, rows, found, dense, added)
-    assert [{v: n for v, n in enumerate(row.tolist()) if n} for row in added[:found]] == [
-        dict(plain[c]) for c in range(found)
-    ]
+    assert [{v: n for v, n in enumerate(row.tolist()) if n} for row in added[:found]] == [dict(plain[c]) for c in range(found)]
     sizes = added[:found].sum(axis=1).astype(np.int64)
     room = found * domain + 1
     packed_values, packed_counts = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int64)

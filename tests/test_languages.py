@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 import sentences as code
 import source_code
 import velado
+from case_loop import failures
 from conftest import VELADO, Command
-from looping import failures
 from test_bad_input import BAD_HIERARCHY_FILES, BAD_PROJECTS, BAD_TABLES, QI
 from velado.cli.language import choose
 from velado.errors import (
@@ -34,24 +34,32 @@ from velado.errors import (
     VeladoError,
     did_you_mean,
     reason,
-    shown,
+    short_repr,
     suggest,
 )
-from velado.i18n import LANGUAGES
+from velado.i18n import LANGUAGES, Language
 from velado.project.template import project_text
 from velado.questions.inspect import Inspection, inspect_table
 from velado.questions.suggest import Suggestion
 from velado.questions.suggest import suggest as suggest_columns
-from velado.sentences import PLACE, Sentence, into, joined, localized, translated, translations, wordless
+from velado.sentences import (
+    CONTEXT,
+    PLACE,
+    Sentence,
+    into,
+    join_sentences,
+    localize_number,
+    translate_template,
+    translations,
+    wordless,
+)
 from velado.tables import Source
 
 LISTS = sorted(Path(str(files("velado.i18n"))).joinpath("sentences").glob("*.yaml"))
 OTHERS = [language for language in LANGUAGES if language != "en"]
 BY_PYTHON = {"True", "False"}
 """Words that Python writes, which stand nowhere in the code."""
-STOP_WORDS = re.compile(
-    r"\b(the|must|not|is|are|has|have|was|were|with|this|that|which|cannot|there|only|of|and|an)\b", re.I
-)
+STOP_WORDS = re.compile(r"\b(the|must|not|is|are|has|have|was|were|with|this|that|which|cannot|there|only|of|and|an)\b", re.I)
 """Words that no Spanish or Portuguese sentence has."""
 
 
@@ -166,7 +174,7 @@ def _plain(text: str) -> str:
 
 # Sentences
 
-FOUND = Sentence("line {line} has {found} fields, {first} has {wanted}", line=7, found=3, first=Sentence("the header"), wanted=4)  # fmt: skip
+FOUND = Sentence("line {line} has {found} fields, {first} has {wanted}", line=7, found=3, first=Sentence("the header"), wanted=4)
 
 
 def test_a_sentence_is_english_and_can_be_another() -> None:
@@ -193,14 +201,14 @@ def test_values_in_a_list_are_joined() -> None:
 
 
 def test_sentences_are_joined() -> None:
-    both = joined(Sentence(" or "), [Sentence("the header"), Sentence("the first line"), "{x}"])
+    both = join_sentences(Sentence(" or "), [Sentence("the header"), Sentence("the first line"), "{x}"])
     assert both == "the header or the first line or {x}"
     assert both.into("pt") == "o cabeçalho ou a primeira linha ou {x}"
-    assert joined(", ", []) == "" == joined(", ", []).into("es")
+    assert join_sentences(", ", []) == "" == join_sentences(", ", []).into("es")
 
 
 @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))])
-@pytest.mark.parametrize("sentence", [FOUND, joined("; ", [FOUND, "x"]), Sentence("a {b: c}")])
+@pytest.mark.parametrize("sentence", [FOUND, join_sentences("; ", [FOUND, "x"]), Sentence("a {b: c}")])
 def test_copies_speak_all_languages(again: Callable[[Any], Any], sentence: Sentence) -> None:
     copied = again(sentence)
     assert isinstance(copied, Sentence)
@@ -209,17 +217,33 @@ def test_copies_speak_all_languages(again: Callable[[Any], Any], sentence: Sente
 
 def test_braces_without_places_are_braces() -> None:
     assert Sentence("source: {path: table.csv}").into("es") == "source: {path: table.csv}"
-    wanted = Sentence(
-        "known is one of {lists}, or {{list, levels, language, others}}, got {given}", lists=["a"], given="{'x': 1}"
-    )
+    wanted = Sentence("known is one of {lists}, or {{list, levels, language, others}}, got {given}", lists=["a"], given="{'x': 1}")
     assert wanted == "known is one of a, or {list, levels, language, others}, got {'x': 1}"
     assert wanted.into("es").endswith("o {list, levels, language, others}, se recibió {'x': 1}")
+
+
+def test_one_text_has_two_translations_by_its_context() -> None:
+    holds, attack = Sentence("fails"), Sentence("fails¦attack")
+    assert str(holds) == str(attack) == attack.into("en") == Language("en").say("fails¦attack") == "fails"
+    assert [holds.into("es"), attack.into("es")] == ["no se cumple", "fracasa"]
+    assert Sentence("a¦b") == Sentence("a¦b").into("es") == "a¦b"
+
+
+@pytest.mark.lint
+def test_a_context_is_only_where_it_is_needed() -> None:
+    """A text with a context has a twin that is translated otherwise."""
+    with_context = {t: texts for t, texts in translations().items() if CONTEXT in t}
+    assert with_context
+    variants = {
+        t: [o for o in translations() if o != t and o.partition(CONTEXT)[0] == t.partition(CONTEXT)[0]] for t in with_context
+    }
+    assert [t for t, others in variants.items() if all(translations()[o] == with_context[t] for o in others)] == []
 
 
 def test_what_is_not_in_the_list_stays_english() -> None:
     strange = Sentence("nobody wrote {n:,} words for this", n=1234)
     assert strange.into("es") == "nobody wrote 1.234 words for this"
-    assert translated("nobody wrote this", "pt") == "nobody wrote this"
+    assert translate_template("nobody wrote this", "pt") == "nobody wrote this"
 
 
 def test_a_sentence_of_a_sentence_is_itself() -> None:
@@ -236,7 +260,7 @@ def test_places_are_filled_as_python_fills_them(text: str, whole: int, number: f
     places: dict[str, Any] = {"text": text, "whole": whole, "number": number}
     assert Sentence(template, **places) == template.format(**places)
     there = Sentence(template, **places).into("es")
-    assert there == f"{text!r} {localized(f'{whole:,}', 'es')} {localized(f'{number:.3f}', 'es')} {{}} {text}"
+    assert there == f"{text!r} {localize_number(f'{whole:,}', 'es')} {localize_number(f'{number:.3f}', 'es')} {{}} {text}"
 
 
 # Errors and notes
@@ -258,13 +282,11 @@ def test_code_and_fields_are_the_same_in_every_language() -> None:
 
 def test_fields_are_names_and_numbers_of_all_sentences_in_the_message() -> None:
     where = Sentence("line {line}", line=12)
-    error = InputError(
-        "x", Sentence("{where} is longer than the {most:,} bytes that a line may have", where=where, most=9)
-    )
+    error = InputError("x", Sentence("{where} is longer than the {most:,} bytes that a line may have", where=where, most=9))
     assert error.fields == {"line": 12, "most": 9}
     names = InputError("x", Sentence("no role is given for: {columns}", columns=["a", "b" * 100]))
     assert names.fields == {"columns": ["a", "b" * 60 + "…"]}
-    assert InputError("x", joined("; ", [where, "a"])).fields == {"line": 12}
+    assert InputError("x", join_sentences("; ", [where, "a"])).fields == {"line": 12}
     assert InputError("x", where, fields={"line": 13, "more": 1}).fields == {"line": 13, "more": 1}
 
 
@@ -278,9 +300,7 @@ def test_an_error_can_be_sent_to_another_process() -> None:
     note = Note("one-shift", Sentence("line {line}", line=1), "birth")
     assert pickle.loads(pickle.dumps(note)).text("es") == "columna 'birth': la línea 1"
     assert note.as_dict("pt") == {"code": "one-shift", "message": "a linha 1", "column": "birth"}
-    error = InputError(
-        "x", Sentence("line {line}", line=1), file="a.csv", column="birth", hint="Run again.", values=["b"]
-    )
+    error = InputError("x", Sentence("line {line}", line=1), file="a.csv", column="birth", hint="Run again.", values=["b"])
     error.others = (Cancelled(),)
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is InputError
@@ -296,12 +316,8 @@ def test_hints_and_causes() -> None:
     assert reason(PermissionError(13, "Permission denied")).into("es") == "permiso denegado"
     assert reason(ValueError("strange")) == "strange"
     assert reason(OSError(Sentence("the header"))).into("es") == "la cabecera"
-    assert into(shown(10**400), "es") == "un número de más de 300 dígitos"
-    assert (
-        InternalError.of(ValueError("secret"))
-        .text("es")
-        .startswith("error interno: ValueError en un lugar desconocido")
-    )
+    assert into(short_repr(10**400), "es") == "un número de más de 300 dígitos"
+    assert InternalError.of(ValueError("secret")).text("es").startswith("error interno: ValueError en un lugar desconocido")
 
 
 # The language of a command
@@ -339,8 +355,12 @@ def english_afterwards() -> Any:
 def test_an_unknown_language_is_refused(how: dict[str, Any], environment: dict[str, str], tmp_path: Path) -> None:
     ended = subprocess.run(
         [VELADO, "inspect", "a.csv", *how.get("args", ())],
-        cwd=tmp_path, env={**environment, **how.get("env", {})}, capture_output=True, encoding="utf-8", timeout=60,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env={**environment, **how.get("env", {})},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+    )
     assert ended.returncode == 2
     assert "there is no language 'de'" in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -353,8 +373,8 @@ BAD_CHANGES: dict[str, dict[str, Any]] = {
     "no columns": {"columns": None},
     "no models": {"models": None},
     "version": {"velado": 7},
-    "light": {"anonymization": "light"},
-    "anonymization": {"anonymization": "heavy"},
+    "light": {"protection": "operations"},
+    "protection": {"protection": "heavy"},
     "rest": {"rest": "keep"},
     "source of another kind": {"source": 7},
     "option of the source": {"source": {"path": "patients.csv", "encodign": "utf-8"}},
@@ -365,7 +385,7 @@ BAD_CHANGES: dict[str, dict[str, Any]] = {
     "database": {"source": {"database": "postgresql://me:geheim@host/db", "table": "x"}},
     "skip": {"source": {"path": "patients.csv", "skip": 900}},
     "person and household": {"person": "name", "household": "name"},
-    "twins": {"twins": "both"},
+    "variants": {"variants": "both"},
     "output order": {"output": {"path": "out.csv", "order": "random"}},
     "output suffix": {"output": {"path": "out.doc"}},
     "output is input": {"output": {"path": "patients.csv"}},
@@ -386,7 +406,7 @@ BAD_COLUMNS: dict[str, dict[str, Any]] = {
     "missing rule": {"sex": {"role": QI, "missing": "guess"}},
     "no such column": {"sexx": {"role": QI}},
     "key of a column": {"sex": {"rolle": QI}},
-    "published": {"sex": {"role": QI, "published": "knowingly"}},
+    "exposure": {"sex": {"role": QI, "exposure": "accepted"}},
     "format": {"birth_date": {"role": QI, "type": "date", "format": "%Y %Y"}},
     "another format": {"birth_date": {"role": QI, "type": "date", "format": "%d/%m/%Y", "hierarchy": {"dates": ["year"]}}},
     "hierarchy as text": {"sex": {"role": QI, "hierarchy": "tree"}},
@@ -407,7 +427,7 @@ BAD_COLUMNS: dict[str, dict[str, Any]] = {
     "no substitutes": {"sex": {"role": "insensitive", "operation": {"substitute": {"map": {"F": "x"}}}}},
     "both substitutes": {"sex": {"role": "insensitive", "operation": {"substitute": {"map": {"F": "x"}, "file": "a"}}}},
     "drop": {"sex": {"role": QI, "operation": "drop"}},
-}  # fmt: skip
+}
 
 
 def check_spoken(text: str, language: str) -> None:
@@ -427,9 +447,7 @@ def spoken(tmp_path: Path) -> Callable[[], None]:
         for language in OTHERS:
             told = error.as_dict(language)["error"]
             assert told["message"] != english["message"]
-            assert {k: v for k, v in told.items() if k not in said} == {
-                k: v for k, v in english.items() if k not in said
-            }
+            assert {k: v for k, v in told.items() if k not in said} == {k: v for k, v in english.items() if k not in said}
             check_spoken(error.text(language), language)
 
     return run

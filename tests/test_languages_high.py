@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import velado
-from velado.appointments.vectors import AnonymityVector, distance
+from velado.appointments.anonymity_vectors import AnonymityVector, distance
 from velado.attacks import MEASURES, Prevention
 from velado.errors import VeladoError
 from velado.evaluation.exposure import Exposure
@@ -23,8 +23,8 @@ from velado.questions.attack import attack
 from velado.questions.compare import balance, compare
 from velado.questions.evaluate import evaluate
 from velado.questions.suggest import SuggestedColumn, Suggestion
-from velado.release.published import published_notes, refuse
-from velado.release.verify import failed
+from velado.release.refusal import published_notes, refuse
+from velado.release.verify import verification_error
 from velado.report.report import report_paths
 from velado.sentences import Sentence
 from velado.studies import study
@@ -133,7 +133,7 @@ CASES: dict[str, tuple[Callable[[], Any], str, str, str]] = {
         "no existe el estudio 'ubbb'\n¿Quería decir 'ubb'?",
         "não existe o estudo 'ubbb'\nQuis dizer 'ubb'?",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -210,22 +210,19 @@ def test_what_comes_nearest_to_a_balance_is_data() -> None:
 def test_reasons_of_exposures() -> None:
     """All dangers of two columns, in an error and in notes."""
     one = Exposure("pay", "insensitive", 5, 1000, 900, 950, 990, 995, content="phone numbers")
-    two = Exposure("town", "insensitive", 5, 1000, 0, 0, 10, 300, copies=("city", "zip"), people=True)
-    error = raised(lambda: refuse([one, two], "a.csv"))
+    two = Exposure("town", "sensitive", 5, 1000, 0, 0, 10, 300, copies=("city", "zip"), people=True, known="never")
+    error = raised(lambda: refuse([one, two], None, "a.csv"))
     assert error.fields["columns"] == {"pay": ["content", "alone", "together"], "town": ["copy"]}
     spanish = error.text("es")
-    assert (
-        "950 de 1.000 registros tienen un valor que comparten menos de 5 (900 son únicos en el suyo), y junto"
-        in spanish
-    )
+    assert "950 de 1.000 registros tienen un valor que comparten menos de 5 (900 son únicos en el suyo), y junto" in spanish
     assert (
         "\ncolumna 'town': es casi una copia de 'city', 'zip', y como cuasi-identificador deja a 300 de 1.000 personas "
         "en grupos de menos de 5" in spanish
     )
-    (note,) = published_notes([Exposure(**{**vars(two), "knowingly": True})])
-    assert note.text("pt").startswith("coluna 'town': publicada conscientemente, embora: é quase uma cópia de")
-    assert note.as_dict()["message"].startswith("published knowingly, although it is nearly a copy of 'city', 'zip'")
-    assert note.as_dict("es")["message"].startswith("se publica a sabiendas, aunque es casi una copia")
+    (note,) = published_notes([Exposure(**{**vars(two), "accepted": True})])
+    assert note.text("pt").startswith("coluna 'town': exposição aceita, embora: é quase uma cópia de")
+    assert note.as_dict()["message"].startswith("exposure accepted, although it is nearly a copy of 'city', 'zip'")
+    assert note.as_dict("es")["message"].startswith("se acepta la exposición, aunque es casi una copia")
 
 
 def test_preventions() -> None:
@@ -237,9 +234,7 @@ def test_preventions() -> None:
 
 def test_reasons_are_put_together_in_every_language() -> None:
     column = SuggestedColumn("pay", {"role": "sensitive"}, Sentence("column '{column}'", column="pay"))
-    left = Suggestion((column,), ()).leaving_out(
-        "pay", Sentence("left out: {problem}", problem=Sentence("no recoding"))
-    )
+    left = Suggestion((column,), ()).leaving_out("pay", Sentence("left out: {problem}", problem=Sentence("no recoding")))
     reason = left.columns[0].reason
     assert reason == "column 'pay'; left out: no recoding"
     assert isinstance(reason, Sentence)
@@ -247,7 +242,7 @@ def test_reasons_are_put_together_in_every_language() -> None:
 
 
 def test_a_failed_verification() -> None:
-    error = failed(Sentence("it holds {records} records instead of {expected}", records=1, expected=2))
+    error = verification_error(Sentence("it holds {records} records instead of {expected}", records=1, expected=2))
     assert error.text("es").startswith(
         "la publicación escrita no superó la verificación: contiene 1 registros en lugar de 2; se eliminó\n"
     )
@@ -255,8 +250,13 @@ def test_a_failed_verification() -> None:
 
 def test_sentences_survive_copies() -> None:
     """Results are copied by ``asdict`` and sent between processes."""
-    text = Sentence("{few:,} of {all} have a value that fewer than {size} share ({alone:,} are alone with theirs)",
-                    few=1, all=Sentence("{records:,} records", records=9999), size=2, alone=1)  # fmt: skip
+    text = Sentence(
+        "{few:,} of {all} have a value that fewer than {size} share ({alone:,} are alone with theirs)",
+        few=1,
+        all=Sentence("{records:,} records", records=9999),
+        size=2,
+        alone=1,
+    )
     for other in (copy.deepcopy(text), pickle.loads(pickle.dumps(text))):
         assert other == text
         assert other.into("es") == text.into("es") != text

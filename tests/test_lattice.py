@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
-from harness.watching import times
-from tables import Small, model_strategy, random_hierarchy, small_tables, velado_model
+from harness.judge_hook import times
+from random_tables import Small, model_strategy, random_hierarchy, small_tables, velado_model
 from velado import Column, InputError, KAnonymity, Lattice, Mondrian, NoSolution, anonymize
 from velado.evaluation import Pair, utility
 from velado.frequency import Classes, Sensitive
@@ -68,10 +68,7 @@ def test_two_sensitive_columns(table: Small, first: dict, second: dict, limit: f
 
 
 @settings(max_examples=times(35, 500), deadline=None)
-@given(
-    table=small_tables(sensitive=2),
-    model=model_strategy("s0").filter(lambda m: m["name"] != "k-anonymity"),
-)
+@given(table=small_tables(sensitive=2), model=model_strategy("s0").filter(lambda m: m["name"] != "k-anonymity"))
 def test_strict_reading_joins_the_other_sensitive_columns(table: Small, model: dict) -> None:
     strict = {**model, "strict": ["s1"]}
     expected = oracle.brute_force(table.rows, table.qi, table.hierarchies, [strict], table.trees, "loss", 0.5)
@@ -105,11 +102,7 @@ def test_strict_alpha_k_asks_k_of_every_part(table: Small, alpha: float, k: int,
     same(found, oracle.brute_force(*node, [model], table.trees, objective, limit))
     if found is not None:
         _, (verdict,) = judge_classes(ours, found.classes.frequency.sensitive, found.classes.only(found.kept))
-        kept = [
-            c
-            for c in oracle.classes(*node, found.levels).values()
-            if oracle.satisfies(model, c, table.rows, table.trees)
-        ]
+        kept = [c for c in oracle.classes(*node, found.levels).values() if oracle.satisfies(model, c, table.rows, table.trees)]
         assert verdict.satisfied
         smallest, largest = oracle.worst(model, [oracle.figure(model, c, table.rows, table.trees) for c in kept])
         assert verdict.achieved == {"k": smallest, "alpha": pytest.approx(largest)}
@@ -347,7 +340,7 @@ def test_fixed_levels() -> None:
         except NoSolution:
             assert not judged["kept"]
         else:
-            assert found.suppressed == judged["suppressed"]
+            assert found.suppressed_records == judged["suppressed"]
     with pytest.raises(InputError, match="highest level"):
         Fixed({"q0": 9, "q1": 0, "q2": 0}).search(frequency, [KAnonymity(3)])
     with pytest.raises(InputError, match="every quasi-identifier"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from looping import failures
+from case_loop import failures
 
 pytestmark = pytest.mark.lint
 

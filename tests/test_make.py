@@ -23,9 +23,7 @@ def make(*arguments: str, folder: Path = ROOT) -> subprocess.CompletedProcess[st
     unwanted = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "TABLE", "VENV")
     environment = {name: value for name, value in os.environ.items() if name not in unwanted}
     command = ["make", "-f", ROOT / "Makefile", *arguments]
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=600, check=False
-    )
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=600, check=False)
 
 
 @pytest.mark.lint
@@ -36,15 +34,14 @@ def test_the_first_screen_has_the_commands_in_blocks_of_their_own() -> None:
 
 
 @pytest.mark.lint
-@pytest.mark.parametrize(
-    ("target", "what"), [("demo", "."), ("anonymize", "."), ("studio", ".[studio]"), ("test", ".[dev]")]
-)
+@pytest.mark.parametrize(("target", "what"), [("demo", "."), ("anonymize", "."), ("studio", ".[studio]"), ("test", ".[dev]")])
 def test_a_command_installs_what_it_needs(target: str, what: str) -> None:
     ended = make("--dry-run", target, "VENV=nowhere/venv")
     assert ended.returncode == 0, ended.stderr
     assert re.findall(r"--editable '?([^'\s]+)'?$", ended.stdout, re.MULTILINE) == [what]
 
 
+@pytest.mark.thorough
 def test_a_table_of_ones_own(tmp_path: Path) -> None:
     """In another folder, with a blank in its name; a project file that is there is used as it is."""
     import pyarrow.csv
@@ -63,13 +60,7 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
 
 def test_no_table_is_told(tmp_path: Path) -> None:
     for table in ("", "TABLE=nothing.csv"):
-        ended = make(
-            f"VENV={sys.prefix}",
-            f"--assume-old={sys.prefix}/.package",
-            table or "--silent",
-            "anonymize",
-            folder=tmp_path,
-        )
+        ended = make(f"VENV={sys.prefix}", f"--assume-old={sys.prefix}/.package", table or "--silent", "anonymize", folder=tmp_path)
         assert ended.returncode == 2
         assert "make anonymize TABLE=people.csv" in ended.stderr
     assert [*tmp_path.iterdir()] == []

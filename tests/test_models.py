@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.watching import times
-from tables import Small, model_strategy, small_tables, velado_model
+from harness.judge_hook import times
+from random_tables import Small, model_strategy, small_tables, velado_model
 from velado import Column, DistinctDiversity, InputError, KAnonymity, NoSolution, TCloseness, anonymize, check
 from velado.frequency import Classes
 from velado.methods import METHODS, Samarati
@@ -54,10 +54,7 @@ def test_ordered_closeness_of_table_17_of_ubb() -> None:
 def test_the_disease_tree_of_figure_8_of_ubb() -> None:
     """Two leaves whose lowest common ancestor is at level 2 of 3 are at distance 2/3."""
     tree = {
-        "tree": {
-            "respiratory": {"infection": ["flu", "pneumonia"], "chronic": ["asthma"]},
-            "digestive": {"stomach": ["ulcer"]},
-        }
+        "tree": {"respiratory": {"infection": ["flu", "pneumonia"], "chronic": ["asthma"]}, "digestive": {"stomach": ["ulcer"]}}
     }
     table = pa.table({"q": ["a", "b"], "s": ["flu", "asthma"]})
     measured = check(table, ["q"], ["s"], trees={"s": tree}).sensitive["s"]
@@ -122,9 +119,7 @@ def test_strict_distinct_diversity_is_not_hereditary() -> None:
 def test_models_of_several_sensitive_columns() -> None:
     table = pa.table({"q": ["a"] * 4, "s": list("xxyy"), "t": list("1212")})
     columns = [Column("q", "quasi-identifier"), Column("s", "sensitive"), Column("t", "sensitive")]
-    release = anonymize(
-        table, columns, [KAnonymity(2), DistinctDiversity(2, "s"), EntropyDiversity(2, "t"), TCloseness(0, "t")]
-    )
+    release = anonymize(table, columns, [KAnonymity(2), DistinctDiversity(2, "s"), EntropyDiversity(2, "t"), TCloseness(0, "t")])
     assert [v.satisfied for v in release.evaluation.models] == [True] * 4
     with pytest.raises(InputError, match="not sensitive"):
         anonymize(table, columns, [DistinctDiversity(2, "q")])

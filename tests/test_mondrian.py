@@ -15,12 +15,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
-from harness.watching import times
-from tables import model_strategy, random_hierarchy, tree_in_order, velado_model
+import velado
+from harness.judge_hook import times
+from random_tables import model_strategy, random_hierarchy, tree_in_order, velado_model
 from velado import (
     Column,
     Hierarchy,
@@ -58,15 +60,11 @@ NUMERIC = ("age", "capital-gain", "capital-loss", "hours-per-week")
 class Plain:
     """Records as dictionaries; a column is numeric, or has a tree (rows ``leaf, level 1, …, root``)."""
 
-    def __init__(
-        self, rows: list[dict], qi: list[str], trees: dict[str, list[list[str]]], sensitive_trees: dict
-    ) -> None:
+    def __init__(self, rows: list[dict], qi: list[str], trees: dict[str, list[list[str]]], sensitive_trees: dict) -> None:
         self.rows, self.qi, self.trees, self.sensitive_trees = rows, qi, trees, sensitive_trees
         self.place = {}
         for c, tree in trees.items():
-            ordered = sorted(
-                tree, key=lambda row: [self._first(tree, level, row) for level in range(len(row) - 1, -1, -1)]
-            )
+            ordered = sorted(tree, key=lambda row: [self._first(tree, level, row) for level in range(len(row) - 1, -1, -1)])
             self.place[c] = {row[0]: i for i, row in enumerate(ordered)}
 
     @staticmethod
@@ -105,15 +103,8 @@ class Plain:
             level = next(x for x in range(len(self.trees[c][0])) if len({paths[r[c]][x] for r in part}) == 1)
             if split == "balanced":
                 ordered = sorted(part, key=lambda r: self.place[c][r[c]])
-                ends = [
-                    i
-                    for i in range(1, len(part))
-                    if paths[ordered[i - 1][c]][level - 1] != paths[ordered[i][c]][level - 1]
-                ]
-                return [
-                    [ordered[:i], ordered[i:]]
-                    for i in sorted(ends, key=lambda i: (abs(2 * i - len(part)), 2 * i < len(part)))
-                ]
+                ends = [i for i in range(1, len(part)) if paths[ordered[i - 1][c]][level - 1] != paths[ordered[i][c]][level - 1]]
+                return [[ordered[:i], ordered[i:]] for i in sorted(ends, key=lambda i: (abs(2 * i - len(part)), 2 * i < len(part)))]
             groups: dict[str, list[dict]] = {}
             for r in part:
                 groups.setdefault(paths[r[c]][level - 1], []).append(r)
@@ -159,11 +150,7 @@ def mixed_tables(draw: st.DrawFn) -> Plain:
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = draw(st.integers(2, 40))
     qi = [f"q{j}" for j in range(draw(st.integers(1, 3)))]
-    trees = {
-        c: random_hierarchy(rng, c, int(rng.integers(1, 7)), int(rng.integers(1, 4)), True)
-        for c in qi
-        if rng.random() < 0.4
-    }
+    trees = {c: random_hierarchy(rng, c, int(rng.integers(1, 7)), int(rng.integers(1, 4)), True) for c in qi if rng.random() < 0.4}
     sensitive = {"s0": random_hierarchy(rng, "s0", int(rng.integers(1, 5)), 2, True)}
     highest = int(rng.integers(1, 30))
 
@@ -172,10 +159,7 @@ def mixed_tables(draw: st.DrawFn) -> Plain:
             return trees[c][int(rng.integers(len(trees[c])))][0]
         return str(int(highest * rng.random() ** 2))
 
-    rows = [
-        {**{c: cell(c) for c in qi}, "s0": sensitive["s0"][int(rng.integers(len(sensitive["s0"])))][0]}
-        for _ in range(n)
-    ]
+    rows = [{**{c: cell(c) for c in qi}, "s0": sensitive["s0"][int(rng.integers(len(sensitive["s0"])))][0]} for _ in range(n)]
     return Plain(rows, qi, trees, sensitive)
 
 
@@ -187,7 +171,7 @@ def frequency_of(plain: Plain, models: Any = ()) -> FrequencyTable:
         for c in plain.qi
     ]
     tree = tree_in_order("s0", plain.sensitive_trees["s0"])
-    columns.append(Column("s0", "sensitive", hierarchy=tree, published="knowingly"))
+    columns.append(Column("s0", "sensitive", hierarchy=tree, exposure="accepted"))
     with open_table(pa.table({c: [r[c] for r in plain.rows] for c in [*plain.qi, "s0"]})) as table:
         return count_table(table, Schema(columns), models)
 
@@ -322,8 +306,7 @@ def expected_label(numbers: list[int], represent: str) -> str:
 
 @needs_data
 @pytest.mark.parametrize(
-    ("split", "leaves", "numerators"),
-    [("distribution", 3546, [67, 79, 12, 54]), ("median", 2051, [555, 72, 41, 3718])],
+    ("split", "leaves", "numerators"), [("distribution", 3546, [67, 79, 12, 54]), ("median", 2051, [555, 72, 41, 3718])]
 )
 def test_tables_6_and_9_of_the_thesis(split: str, leaves: int, numerators: list[int]) -> None:
     columns = [Column(c, "quasi-identifier", type="integer") for c in NUMERIC]
@@ -356,7 +339,7 @@ COLUMNS = [
     Column("income", "quasi-identifier", type="number"),
     Column("size", "quasi-identifier", hierarchy={"order": ["S", "M", "L", "XL"]}),
     Column("zip", "quasi-identifier", hierarchy={"mask": "right"}),
-    Column("ill", "sensitive", published="knowingly"),
+    Column("ill", "sensitive", exposure="accepted"),
 ]
 
 
@@ -388,9 +371,13 @@ def test_intervals_are_read_back_by_the_evaluation(tmp_path: Path) -> None:
 
     release = anonymize(PEOPLE, COLUMNS, [KAnonymity(3)], Mondrian(), output=tmp_path / "release.csv")
     again = evaluate_tables(
-        PEOPLE, tmp_path / "release.csv", ["born", "income", "size", "zip"], ["ill"], measures=[],
+        PEOPLE,
+        tmp_path / "release.csv",
+        ["born", "income", "size", "zip"],
+        ["ill"],
+        measures=[],
         hierarchies={"born": {"dates": ["year"]}, "zip": {"mask": "right"}, "size": {"order": ["S", "M", "L", "XL"]}},
-    )  # fmt: skip
+    )
     assert again.utility.loss == pytest.approx(release.evaluation.utility.loss)
     # Two tables alone do not say which k was asked for.
     assert again.risk == replace(release.evaluation.risk, smaller_than_k_before=None, smaller_than_k_after=None)
@@ -410,9 +397,7 @@ def test_a_relaxed_release(tmp_path: Path, suffix: str, represent: str) -> None:
     (ill,) = classes.frequency.sensitive
     expected: Counter[tuple] = Counter()
     for c in range(classes.count):
-        label = tuple(
-            str(cover.labels[x]) for cover, x in zip(release.found.covers, release.found.labels[c], strict=True)
-        )
+        label = tuple(str(cover.labels[x]) for cover, x in zip(release.found.covers, release.found.labels[c], strict=True))
         for e in range(classes.start[c], classes.start[c + 1]):
             expected[*label, ill.labels[classes.values[e]]] += int(classes.value_counts[e])
     with open_table(tmp_path / f"release.{suffix}") as table:
@@ -430,7 +415,7 @@ def test_a_relaxed_release(tmp_path: Path, suffix: str, represent: str) -> None:
 
 def test_a_relaxed_release_without_a_sensitive_column(tmp_path: Path) -> None:
     people = pa.table({"age": ["30"] * 5 + ["31"] * 2 + ["40"] * 3, "name": list("abcdefghij")})
-    columns = [Column("age", "quasi-identifier", type="integer"), Column("name", "insensitive", published="knowingly")]
+    columns = [Column("age", "quasi-identifier", type="integer"), Column("name", "insensitive", exposure="accepted")]
     release = anonymize(people, columns, [KAnonymity(2)], Mondrian(split="distribution", relaxed=True))
     assert Counter(release.table.column("age").to_pylist()) == {"30": 4, "30-31": 2, "31-40": 2, "40": 2}
     assert sorted(release.table.column("name").to_pylist()) == list("abcdefghij")
@@ -441,7 +426,10 @@ def test_a_relaxed_release_without_a_sensitive_column(tmp_path: Path) -> None:
     [
         ([Column("size", "sensitive"), Column("ill", "sensitive")], Output(path=Path("r.csv")), "one sensitive column"),
         (
-            [Column("size", "insensitive"), Column("ill", "sensitive", operation={"substitute": {"default": "x", "map": {"flu": "y"}}})],
+            [
+                Column("size", "insensitive"),
+                Column("ill", "sensitive", operation={"substitute": {"default": "x", "map": {"flu": "y"}}}),
+            ],
             Output(path=Path("r.csv")),
             "operation on the sensitive",
         ),
@@ -451,7 +439,7 @@ def test_a_relaxed_release_without_a_sensitive_column(tmp_path: Path) -> None:
             "cannot be saved",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_relaxed_cannot_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: list[Column], output: Output, what: str
 ) -> None:
@@ -484,6 +472,57 @@ def test_missing_numbers_are_a_category(tmp_path: Path) -> None:
     assert sum(shown.values()) == 10
     assert all(n >= 2 for n in shown.values())
     assert shown[None] + shown["*"] >= 4
+
+
+@pytest.mark.parametrize("output", [{"order": "keep"}, {"suppressed": "asterisks"}, {"format": "xlsx"}])
+def test_classes_of_stars_are_no_suppressed_records(tmp_path: Path, output: dict[str, str]) -> None:
+    """A class may show * in every quasi-identifier while nobody is suppressed: the run knows, stars do not tell."""
+    regions, sizes = "aaaaaaaaaabcdebcde", "xxxxxyyyyywzzzwxyz"
+    path = tmp_path / f"release.{output.get('format', 'csv')}"
+    people = pa.table({"region": [*regions], "size": [*sizes], "ill": ["flu", "gout"] * 9})
+    pyarrow.csv.write_csv(people, tmp_path / "people.csv")
+    project = {
+        "name": "stars",
+        "source": "people.csv",
+        "models": [{"k-anonymity": {"k": 4}}],
+        "method": {"mondrian": {}},
+        "columns": {"region": "quasi-identifier", "size": "quasi-identifier", "ill": "sensitive"},
+        "output": {"path": path.name, **{k: v for k, v in output.items() if k != "format"}},
+    }
+    (tmp_path / "project.yaml").write_text(yaml.safe_dump(project), encoding="utf-8")
+    release = velado.run(tmp_path / "project.yaml")
+    labels = set(release.pair.shown_texts())
+    assert ("*", "*") in labels
+    assert len(labels) > 1
+    assert release.evaluation.suppressed == 0
+    evaluation = velado.evaluate(None, None, project=tmp_path / "project.yaml")
+    assert evaluation.suppressed == 0
+    assert evaluation.utility == release.evaluation.utility
+    assert evaluation.risk == release.evaluation.risk
+    assert velado.write_report(tmp_path / "project.yaml", formats=["xlsx"])
+    assert velado.attack(project=tmp_path / "project.yaml", only=["homogeneity"])
+
+
+def test_learning_from_overlapping_labels(tmp_path: Path) -> None:
+    """What the labels do not tell, the method of the project tells; where lots were drawn, nobody can, and it is said at once."""
+    regions, sizes = "aaaaaaaaaabcdebcde" * 4, "xxxxxyyyyywzzzwxyz" * 4
+    people = pa.table({"region": [*regions], "size": [*sizes], "pay": ["low", "high"] * 36})
+    columns = {"region": "quasi-identifier", "size": "quasi-identifier", "pay": "sensitive"}
+    project = {"name": "learn", "source": people, "columns": columns, "models": [{"k-anonymity": {"k": 8}}]}
+
+    def learn(method: dict[str, Any], own: bool) -> Any:
+        described = Project.of({**project, "method": {"mondrian": method}, "output": str(tmp_path / "release.csv")})
+        velado.run(described)
+        asked = {"project": described} if own else {"quasi_identifiers": ["region", "size"]}
+        release = None if own else tmp_path / "release.csv"
+        return velado.evaluate(people, release, target="pay", measures=[], **asked).learning
+
+    pytest.importorskip("sklearn")
+    assert learn({}, own=True).records == 72
+    for method, own in (({}, False), ({"relaxed": True}, True)):
+        with pytest.raises(InputError) as error:
+            learn(method, own)
+        assert error.value.code == "rows-not-matched"
 
 
 def test_models_are_conditions_of_every_cut() -> None:
@@ -561,7 +600,7 @@ def test_parts_give_the_same_release(plain: Plain, models: list[dict], split: st
         for c in plain.qi
     ]
     tree = tree_in_order("s0", plain.sensitive_trees["s0"])
-    columns.append(Column("s0", "sensitive", hierarchy=tree, published="knowingly"))
+    columns.append(Column("s0", "sensitive", hierarchy=tree, exposure="accepted"))
     table = pa.table({c: [r[c] for r in plain.rows] for c in [*plain.qi, "s0"]})
     method = Mondrian(split=split, width=width, memory="8GB")
     with tempfile.TemporaryDirectory() as folder:
@@ -594,13 +633,7 @@ def rows_of(path: Path) -> list[str]:
 
 
 def same_evaluation(a: Any, b: Any) -> None:
-    assert (a.rows, a.released, a.classes, a.class_size, a.risk) == (
-        b.rows,
-        b.released,
-        b.classes,
-        b.class_size,
-        b.risk,
-    )
+    assert (a.rows, a.released, a.classes, a.class_size, a.risk) == (b.rows, b.released, b.classes, b.class_size, b.risk)
     for name in ("loss", "loss_mean", "discernibility", "generalized_loss", "entropy", "c_avg"):
         assert getattr(a.utility, name) == pytest.approx(getattr(b.utility, name), abs=1e-9), name
     for column, measured in a.columns.items():
@@ -616,21 +649,7 @@ def same_evaluation(a: Any, b: Any) -> None:
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_parts_quote_as_the_whole_does(tmp_path: Path, delimiter: str, order: str) -> None:
     """The bytes of every record, and of the header, are the same; quotes stand only where they are needed."""
-    ugly = [
-        "plain",
-        "a,b",
-        "a;b",
-        "a\tb",
-        "a|b",
-        'say "no"',
-        "two\nlines",
-        "two\r\nlines",
-        " blank ",
-        "",
-        None,
-        "'",
-        "=1+1",
-    ]
+    ugly = ["plain", "a,b", "a;b", "a\tb", "a|b", 'say "no"', "two\nlines", "two\r\nlines", " blank ", "", None, "'", "=1+1"]
     n = 12 * len(ugly)
     table = pa.table(
         {
@@ -643,7 +662,7 @@ def test_parts_quote_as_the_whole_does(tmp_path: Path, delimiter: str, order: st
         }
     )
     columns = [Column("age", "quasi-identifier", type="integer")]
-    columns += [Column(c, "insensitive", published="knowingly") for c in table.column_names[1:]]
+    columns += [Column(c, "insensitive", exposure="accepted") for c in table.column_names[1:]]
     found = []
     for rows in (None, 3):
         output = Output(path=tmp_path / f"{rows}.csv", delimiter=delimiter, order=order)
@@ -715,11 +734,7 @@ def test_a_failure_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pyt
 def test_the_estimate(tmp_path: Path) -> None:
     pyarrow.csv.write_csv(PEOPLE, tmp_path / "people.csv")
     project = Project(
-        tmp_path / "people.csv",
-        tuple(COLUMNS),
-        (KAnonymity(4),),
-        Mondrian(memory="1kB"),
-        Output(path=tmp_path / "x.csv"),
+        tmp_path / "people.csv", tuple(COLUMNS), (KAnonymity(4),), Mondrian(memory="1kB"), Output(path=tmp_path / "x.csv")
     )
     result = estimate(project)
     assert result.rows == 200

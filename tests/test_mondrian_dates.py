@@ -25,9 +25,7 @@ def people(format: str, missing: bool = False, seed: int = 0) -> pa.Table:
     days = [date(1975, 1, 1) + timedelta(days=int(rng.triangular(0, 4000))) for _ in range(160)]
     born: list[str | None] = [d.strftime(format) for d in days]
     born = [None if missing and i % 9 == 0 else x for i, x in enumerate(born)]
-    return pa.table(
-        {"born": born, "age": [str(rng.randint(20, 60)) for _ in born], "ill": [rng.choice("abc") for _ in born]}
-    )
+    return pa.table({"born": born, "age": [str(rng.randint(20, 60)) for _ in born], "ill": [rng.choice("abc") for _ in born]})
 
 
 def columns(format: str, units: list[str]) -> tuple[Column, ...]:
@@ -76,7 +74,7 @@ def test_every_label_holds_its_records(tmp_path: Path, units: list[str]) -> None
     table = people("%Y-%m-%d")
     anonymize(
         table, columns("%Y-%m-%d", units), [KAnonymity(4)], Mondrian(), output=Output(path=tmp_path / "out.csv", order="keep")
-    )  # fmt: skip
+    )
 
     hierarchy = build("born", {"dates": units}, sorted(set(table["born"].to_pylist())))
     labels = [row["born"] for row in released(tmp_path / "out.csv")]
@@ -98,10 +96,7 @@ def test_parts_give_the_same(tmp_path: Path) -> None:
 def test_one_date_for_all_shows_its_month() -> None:
     table = pa.table({"born": ["1975-03-14"] * 4 + ["1981-11-02"] * 4})
     column = Column("born", "quasi-identifier", type="date", hierarchy={"dates": ["month"]})
-    assert set(anonymize(table, [column], [KAnonymity(4)], Mondrian()).table["born"].to_pylist()) == {
-        "1975-03",
-        "1981-11",
-    }
+    assert set(anonymize(table, [column], [KAnonymity(4)], Mondrian()).table["born"].to_pylist()) == {"1975-03", "1981-11"}
 
 
 def test_without_a_hierarchy_dates_are_their_own_limits() -> None:
@@ -124,11 +119,7 @@ def test_places_of_an_axis() -> None:
     days: list[Any] = ["1975-03-14", "1975-03-20", "1975-04-01", "1981-11-02"]
     axis = Axis.cut(build("born", {"dates": ["month", "year"]}, days))
     assert axis.rank.tolist() == [0, 0, 1, 2]
-    assert axis.values.tolist() == [
-        date(1975, 3, 14).toordinal(),
-        date(1975, 4, 1).toordinal(),
-        date(1981, 11, 2).toordinal(),
-    ]
+    assert axis.values.tolist() == [date(1975, 3, 14).toordinal(), date(1975, 4, 1).toordinal(), date(1981, 11, 2).toordinal()]
     assert axis.numbers.tolist() == [0, 18, axis.values[2] - axis.values[0]]
     assert Axis.of(build("born", {"dates": ["month", "year"]}, days)).rank.tolist() == [0, 1, 2, 3]
     assert Axis.cut(build("born", None, days)).steps is None

@@ -253,9 +253,7 @@ def test_no_order_is_shown_as_a_dash(tmp_path: Path, main) -> None:
     assert "t-closeness, ordered distance" in ended.out
     assert "– (the values have no order)" in ended.out
     release = tmp_path / "r.csv"
-    anonymize(
-        path, [Column("q", "quasi-identifier"), Column("s", "sensitive")], [KAnonymity(2)], output=Output(release)
-    )
+    anonymize(path, [Column("q", "quasi-identifier"), Column("s", "sensitive")], [KAnonymity(2)], output=Output(release))
     assert evaluate(path, release, ["q"], ["s"]).after.sensitive["s"]["t_ordered"] is None  # type: ignore[union-attr]
 
 
@@ -280,8 +278,11 @@ def test_a_negative_zero_in_parts(tmp_path: Path) -> None:
     table = pa.table({"x": [0.0, -0.0, 1.5, 2.5] * 6, "s": ["a", "b"] * 12})
     with in_parts(2):
         release = anonymize(
-            table, [Column("x", "quasi-identifier", type="number"), Column("s", "sensitive")], [KAnonymity(2)],
-            Mondrian(), output=tmp_path / "out.csv",
-        )  # fmt: skip
+            table,
+            [Column("x", "quasi-identifier", type="number"), Column("s", "sensitive")],
+            [KAnonymity(2)],
+            Mondrian(),
+            output=tmp_path / "out.csv",
+        )
     assert release.found is None
     assert release.evaluation.released == 24

@@ -24,12 +24,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import velado
-from harness.watching import times
-from looping import failures
+from case_loop import failures
+from harness.judge_hook import times
 from velado import Column, DistinctDiversity, InputError, KAnonymity, Output, Project
 from velado.errors import VerificationError
 from velado.methods import Fixed
-from velado.operations import OPERATIONS, Given, decrypted, operation_from
+from velado.operations import OPERATIONS, Given, decrypt_tokens, operation_from
 from velado.operations.keys import key_id
 from velado.tables import Plan, Selection, open_table
 from velado.tables.duckdb.table import DuckDBTable
@@ -69,7 +69,7 @@ def light(data=PEOPLE, output=None, rest="insensitive", **operations):
     """Apply operations to columns; a role may come with one: ``name=("identifier", "mask")``."""
     described = {n: o if isinstance(o, tuple) else ("", o) for n, o in operations.items()}
     columns = tuple(Column(n, role, operation=o) for n, (role, o) in described.items())
-    return velado.run(Project(data, columns, output=output or Output(order="keep"), rest=rest, anonymization="light"))
+    return velado.run(Project(data, columns, output=output or Output(order="keep"), rest=rest, protection="operations"))
 
 
 def cells(release, column):
@@ -156,9 +156,7 @@ def test_tokens_are_what_their_definitions_say(value, attribute):
 
 def test_tokens_do_not_change_between_versions():
     """Pinned: a release of today must open tomorrow."""
-    assert labels({"encrypt": "env:VELADO_KEY"}, ["José"]) == [
-        "e41ffefc7b7f4c5df1f430a080eb3271d58bd85983b0fa0f18a84baeb5772f831"
-    ]
+    assert labels({"encrypt": "env:VELADO_KEY"}, ["José"]) == ["e41ffefc7b7f4c5df1f430a080eb3271d58bd85983b0fa0f18a84baeb5772f831"]
     assert labels({"pseudonymize": "env:VELADO_KEY"}, ["José"]) == ["pce81b5ec44282fb"]
 
 
@@ -168,7 +166,7 @@ def test_what_is_encrypted_can_be_restored(values):
     os.environ["VELADO_KEY"] = KEY
     tokens = labels({"encrypt": "env:VELADO_KEY"}, values)
     assert len(set(tokens)) == len(values)
-    assert decrypted(tokens, bytes.fromhex(KEY), "c", "c") == values
+    assert decrypt_tokens(tokens, bytes.fromhex(KEY), "c", "c") == values
 
 
 def test_tokens_depend_on_value_attribute_key_and_operation_only():
@@ -221,10 +219,23 @@ SECRET = "correct horse battery staple"
 
 
 NO_PLACES = [
-    KEY, SECRET, {"key": KEY}, {"key": SECRET}, {"key": f"env:{KEY}"}, {"key": f"file:{KEY}"}, {"key": None},
-    {"key": 12345}, {"key": "env:"}, {"key": "file:"}, {"key": "env:NOT A NAME"}, {"key": f"base64:{KEY}"},
-    {"password": SECRET}, {"Passphrase": SECRET}, {"secret": KEY}, {"key": "env:VELADO_KEY", "password": SECRET},
-]  # fmt: skip
+    KEY,
+    SECRET,
+    {"key": KEY},
+    {"key": SECRET},
+    {"key": f"env:{KEY}"},
+    {"key": f"file:{KEY}"},
+    {"key": None},
+    {"key": 12345},
+    {"key": "env:"},
+    {"key": "file:"},
+    {"key": "env:NOT A NAME"},
+    {"key": f"base64:{KEY}"},
+    {"password": SECRET},
+    {"Passphrase": SECRET},
+    {"secret": KEY},
+    {"key": "env:VELADO_KEY", "password": SECRET},
+]
 """What may not stand where the place of a key belongs."""
 
 
@@ -240,16 +251,22 @@ def test_a_key_in_the_project_is_refused_and_not_repeated():
 
 
 BAD_KEYS = {
-    "env:VELADO_NOT_SET": "no-key", "env:EMPTY": "no-key", "file:nothing.key": "no-key", "file:.": "no-key",
-    "env:SHORT": "bad-key", "env:PASSWORD": "bad-key", "file:short.key": "bad-key", "file:bytes.key": "bad-key",
-}  # fmt: skip
+    "env:VELADO_NOT_SET": "no-key",
+    "env:EMPTY": "no-key",
+    "file:nothing.key": "no-key",
+    "file:.": "no-key",
+    "env:SHORT": "bad-key",
+    "env:PASSWORD": "bad-key",
+    "file:short.key": "bad-key",
+    "file:bytes.key": "bad-key",
+}
 
 
 def test_a_missing_or_malformed_key_stops_the_run(tmp_path, monkeypatch):
     def check(operation, place):
         columns = (Column("seen", operation={operation: {"key": place}}),)
         project = Project(
-            PEOPLE, columns, output=Output(tmp_path / "out.csv"), rest="drop", folder=tmp_path, anonymization="light"
+            PEOPLE, columns, output=Output(tmp_path / "out.csv"), rest="drop", folder=tmp_path, protection="operations"
         )
         error = refused(BAD_KEYS[place], velado.run, project)
         assert error.column == "seen"
@@ -295,9 +312,7 @@ def test_values_become():
 @settings(max_examples=times(35, 500), deadline=None)
 @given(st.lists(TEXT, min_size=1), st.integers(0, 6), st.sampled_from(["left", "right"]))
 def test_a_mask_shows_no_more_than_it_keeps(values, keep, side):
-    for value, masked in zip(
-        values, labels({"mask": {"keep": keep, "side": side, "character": "#"}}, values), strict=True
-    ):
+    for value, masked in zip(values, labels({"mask": {"keep": keep, "side": side, "character": "#"}}, values), strict=True):
         kept = 0 if len(value) <= keep else keep
         shown = masked[:kept] if side == "right" else masked[len(masked) - kept :]
         assert len(masked) == len(value)
@@ -324,10 +339,18 @@ def test_substitutes_from_a_file(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [(None, "missing-file"), ("", "bad-substitutes"), ("Lima\n", "bad-substitutes"), ("Lima;1;2\n", "bad-substitutes"),
-     ("Lima;\n", "bad-substitutes"), (";1\n", "bad-substitutes"), ("Lima;1\nLima;2\n", "bad-substitutes"),
-     (b"Bogot\xe1;1\n", "unreadable-file"), ('"Lima;1\n', "unreadable-file")],
-)  # fmt: skip
+    [
+        (None, "missing-file"),
+        ("", "bad-substitutes"),
+        ("Lima\n", "bad-substitutes"),
+        ("Lima;1;2\n", "bad-substitutes"),
+        ("Lima;\n", "bad-substitutes"),
+        (";1\n", "bad-substitutes"),
+        ("Lima;1\nLima;2\n", "bad-substitutes"),
+        (b"Bogot\xe1;1\n", "unreadable-file"),
+        ('"Lima;1\n', "unreadable-file"),
+    ],
+)
 def test_a_bad_file_of_substitutes(tmp_path, text, code):
     if text is not None:
         (tmp_path / "codes.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -349,12 +372,16 @@ def test_gaps_are_listed_five_at_most_and_never_those_of_identifiers():
 
 @pytest.mark.parametrize(
     ("spec", "values", "code"),
-    [({"round": 10}, ["1", "x", "inf"], "not-a-number"), ({"top": 10}, ["nan"], "not-a-number"),
-     ({"limits": {"low": 0, "high": 1}}, ["1.2.3"], "not-a-number"), ({"round": 10}, ["1e30"], "not-a-number"),
-     ({"shift": {"key": "env:VELADO_KEY"}}, ["31/12/2024"], "not-a-date"),
-     ({"shift": {"key": "env:VELADO_KEY", "days": [1, 30]}}, ["9999-12-31"], "not-a-date")],
+    [
+        ({"round": 10}, ["1", "x", "inf"], "not-a-number"),
+        ({"top": 10}, ["nan"], "not-a-number"),
+        ({"limits": {"low": 0, "high": 1}}, ["1.2.3"], "not-a-number"),
+        ({"round": 10}, ["1e30"], "not-a-number"),
+        ({"shift": {"key": "env:VELADO_KEY"}}, ["31/12/2024"], "not-a-date"),
+        ({"shift": {"key": "env:VELADO_KEY", "days": [1, 30]}}, ["9999-12-31"], "not-a-date"),
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_values_that_an_operation_cannot_treat(spec, values, code):
     assert refused(code, labels, spec, values).values
     hidden = refused(code, labels, spec, values, role="identifier")
@@ -386,10 +413,16 @@ NONSENSE = {
     "decimals": [-1, 10, 0.5, "2"],
 }
 GOOD = {
-    "substitute": {"map": {"a": "b"}}, "encrypt": {"key": "env:K"}, "pseudonymize": {"key": "env:K"},
-    "top": {"high": 1}, "bottom": {"low": 1}, "limits": {"low": 0, "high": 1}, "round": {"to": 1},
-    "shift": {"key": "env:K"}, "noise": {"scale": 1},
-}  # fmt: skip
+    "substitute": {"map": {"a": "b"}},
+    "encrypt": {"key": "env:K"},
+    "pseudonymize": {"key": "env:K"},
+    "top": {"high": 1},
+    "bottom": {"low": 1},
+    "limits": {"low": 0, "high": 1},
+    "round": {"to": 1},
+    "shift": {"key": "env:K"},
+    "noise": {"scale": 1},
+}
 
 
 def test_every_parameter_refuses_nonsense():
@@ -406,13 +439,22 @@ def test_every_parameter_refuses_nonsense():
 
 
 NO_OPERATIONS = [
-    ("burn", "bad-operation"), ({"burn": 1}, "bad-operation"), (7, "bad-operation"), ([], "bad-operation"),
-    ({"mask": 1, "round": 2}, "bad-operation"), ({"limits": 3}, "bad-operation"), ({"substitute": "x"}, "bad-operation"),
-    ("substitute", "bad-operation"), ({"substitute": {"file": "a", "map": {"a": "b"}}}, "bad-operation"),
-    ("encrypt", "missing-parameter"), ({"encrypt": {}}, "missing-parameter"), ("round", "missing-parameter"),
-    ({"round": {"by": 3}}, "unknown-parameter"), ({"suppress": {"x": 1}}, "unknown-parameter"),
+    ("burn", "bad-operation"),
+    ({"burn": 1}, "bad-operation"),
+    (7, "bad-operation"),
+    ([], "bad-operation"),
+    ({"mask": 1, "round": 2}, "bad-operation"),
+    ({"limits": 3}, "bad-operation"),
+    ({"substitute": "x"}, "bad-operation"),
+    ("substitute", "bad-operation"),
+    ({"substitute": {"file": "a", "map": {"a": "b"}}}, "bad-operation"),
+    ("encrypt", "missing-parameter"),
+    ({"encrypt": {}}, "missing-parameter"),
+    ("round", "missing-parameter"),
+    ({"round": {"by": 3}}, "unknown-parameter"),
+    ({"suppress": {"x": 1}}, "unknown-parameter"),
     ({"limits": {"low": 2, "high": 1}}, "bad-parameter"),
-]  # fmt: skip
+]
 
 
 def test_what_is_not_an_operation():
@@ -425,7 +467,7 @@ def test_what_is_not_an_operation():
 def test_an_operation_survives_being_saved(tmp_path):
     def check(name):
         columns = (Column("c", operation={name: GOOD[name]} if name in GOOD else name, attribute="other"),)
-        project = Project("t.csv", columns, folder=tmp_path, anonymization="light")
+        project = Project("t.csv", columns, folder=tmp_path, protection="operations")
         project.save(tmp_path / "project.yaml")
         again = Project.load(tmp_path / "project.yaml")
         assert again.columns == project.columns
@@ -447,10 +489,7 @@ VISITS = pa.table(
 
 
 def moves(before, after):
-    return [
-        None if x is None else (date.fromisoformat(y) - date.fromisoformat(x)).days
-        for x, y in zip(before, after, strict=True)
-    ]
+    return [None if x is None else (date.fromisoformat(y) - date.fromisoformat(x)).days for x, y in zip(before, after, strict=True)]
 
 
 def test_all_dates_of_a_person_move_alike():
@@ -460,9 +499,7 @@ def test_all_dates_of_a_person_move_alike():
     gone = moves(VISITS.column("left").to_pylist(), cells(release, "left"))
     assert came[:5] == gone[:5]
     assert came[5] is None
-    by_person = {
-        p: {m for q, m in zip(VISITS.column("person").to_pylist(), gone, strict=True) if q == p} for p in "abc"
-    }
+    by_person = {p: {m for q, m in zip(VISITS.column("person").to_pylist(), gone, strict=True) if q == p} for p in "abc"}
     assert all(len(m) == 1 for m in by_person.values())
     assert len(set(gone)) > 1
     assert all(-30 <= m <= 30 and m for m in gone)
@@ -489,7 +526,7 @@ def test_dates_keep_their_format_and_type(tmp_path):
     spec = {"shift": {"key": "env:VELADO_KEY", "days": [2, 2]}}
     columns = (Column("d", operation=spec), Column("t", operation=spec, format="%d/%m/%Y %H:%M"))
     output = Output(tmp_path / "out.parquet", order="keep")
-    velado.run(Project(tmp_path / "t.parquet", columns, output=output, anonymization="light"))
+    velado.run(Project(tmp_path / "t.parquet", columns, output=output, protection="operations"))
     written = pq.read_table(tmp_path / "out.parquet")
     assert written.column("d").to_pylist() == [date(2024, 3, 1), None]
     assert written.column("t").to_pylist() == ["01/03/2024 13:45", "03/03/2024 00:00"]
@@ -566,10 +603,7 @@ COLUMNS = {
     "age": {"role": "quasi-identifier", "operation": {"limits": {"low": 18, "high": 90}}},
     "income": {"role": "sensitive", "operation": {"round": 100}},
     "seen": {"operation": {"shift": {"key": "env:VELADO_KEY", "days": [3, 3]}}},
-    "city": {
-        "role": "insensitive",
-        "operation": {"substitute": {"map": {"Lima": "PE", "Quito": "EC", "Bogotá": "CO"}}},
-    },
+    "city": {"role": "insensitive", "operation": {"substitute": {"map": {"Lima": "PE", "Quito": "EC", "Bogotá": "CO"}}}},
 }
 SUBSTITUTED = ["PE", "EC", "PE", "CO", "PE", "EC"]
 
@@ -589,9 +623,13 @@ def write_source(table, path):
 def write_project(folder, columns=COLUMNS, suffix=".csv", **changes):
     write_source(PEOPLE, folder / f"people{suffix}")
     data = {
-        "name": "people", "anonymization": "light", "source": f"people{suffix}", "columns": columns,
-        "output": {"path": f"out{suffix}", "order": "keep"}, **changes,
-    }  # fmt: skip
+        "name": "people",
+        "protection": "operations",
+        "source": f"people{suffix}",
+        "columns": columns,
+        "output": {"path": f"out{suffix}", "order": "keep"},
+        **changes,
+    }
     data = {k: v for k, v in data.items() if v is not None}
     (folder / "project.yaml").write_text(yaml.safe_dump(data, sort_keys=False, allow_unicode=True), encoding="utf-8")
 
@@ -607,7 +645,7 @@ def test_a_light_project_from_file_to_file(tmp_path, main, suffix):
     ended = main("run", "project.yaml", "--json")
     assert ended.code == 0, ended.err
     shown = ended.json
-    assert shown["anonymization"] == "light"
+    assert shown["protection"] == "operations"
     assert shown["models"] == []
     assert "no privacy model was checked" in shown["verified"]
     assert (shown["rows"], shown["released"], shown["unchanged"]) == (6, 6, [])
@@ -621,16 +659,9 @@ def test_a_light_project_from_file_to_file(tmp_path, main, suffix):
     assert released["name"][0] == released["name"][4]
     assert released["name"][5] is None
     assert not set(released["name"]) & set(PEOPLE.column("name").to_pylist()[:5])
-    restored = main(
-        "decrypt", f"out{suffix}", "--column", "name", "--key", "env:VELADO_KEY", "-o", f"again{suffix}", "--json"
-    )
+    restored = main("decrypt", f"out{suffix}", "--column", "name", "--key", "env:VELADO_KEY", "-o", f"again{suffix}", "--json")
     assert restored.code == 0, restored.err
-    assert restored.json == {
-        "schema": "velado-decrypted-1",
-        "rows": 6,
-        "columns": {"name": 4},
-        "output": f"again{suffix}",
-    }
+    assert restored.json == {"schema": "velado-decrypted-1", "rows": 6, "columns": {"name": 4}, "output": f"again{suffix}"}
     again = read_table(tmp_path / f"again{suffix}").to_pydict()
     assert again == {**released, "name": PEOPLE.column("name").to_pylist()}
 
@@ -657,7 +688,7 @@ def test_the_manifest_of_a_light_release(tmp_path, main):
     assert main("run", "project.yaml").code == 0
     text = (tmp_path / "out.csv.manifest.json").read_text(encoding="utf-8")
     manifest = json.loads(text)
-    assert (manifest["anonymization"], manifest["models"]) == ("light", [])
+    assert (manifest["protection"], manifest["models"]) == ("operations", [])
     assert "no privacy model" in manifest["verified"]
     assert manifest["input"]["rows"] == 6
     assert manifest["columns"]["name"]["operation"] == {"encrypt": {"key": key_id(bytes.fromhex(KEY))}}
@@ -675,13 +706,22 @@ def test_a_release_with_models_is_not_called_light():
 
 def test_numbers_stay_numbers_where_the_format_has_them(tmp_path):
     columns = {
-        "whole": pa.array([12, 250, None]), "broken": [1.25, 2.75, 300.0], "half": pa.array([1, 2, 3]),
-        "tiny": pa.array([120, 127, 1], pa.int8()), "single": pa.array([0.1, 2.6, 16777216.0], pa.float32()),
+        "whole": pa.array([12, 250, None]),
+        "broken": [1.25, 2.75, 300.0],
+        "half": pa.array([1, 2, 3]),
+        "tiny": pa.array([120, 127, 1], pa.int8()),
+        "single": pa.array([0.1, 2.6, 16777216.0], pa.float32()),
         "money": pa.array(["9.95", "1.20", None]).cast(pa.decimal128(4, 2)),
         "time": pa.array([0, 10**9, None], pa.timestamp("ms")),
-    }  # fmt: skip
-    spec = {"whole": {"top": 100}, "broken": {"round": 0.5}, "half": {"round": 2.5}, "tiny": {"round": 50},
-            "single": {"round": 0.5}, "money": {"bottom": 100}}  # fmt: skip
+    }
+    spec = {
+        "whole": {"top": 100},
+        "broken": {"round": 0.5},
+        "half": {"round": 2.5},
+        "tiny": {"round": 50},
+        "single": {"round": 0.5},
+        "money": {"bottom": 100},
+    }
     release = light(pa.table(columns), **spec)
     assert cells(release, "whole") == [12, 100, None]
     assert cells(release, "broken") == [1.0, 3.0, 300.0]
@@ -692,7 +732,7 @@ def test_numbers_stay_numbers_where_the_format_has_them(tmp_path):
     for suffix in ("csv", "parquet", "xlsx", "arrow"):
         light(pa.table(columns), Output(tmp_path / f"out.{suffix}"), **spec)
     shift = Column("time", operation={"shift": {"key": "env:VELADO_KEY", "days": [1, 1]}}, format="%Y-%m-%d %H:%M:%S")
-    project = Project(pa.table(columns), (shift,), output=Output(order="keep"), rest="drop", anonymization="light")
+    project = Project(pa.table(columns), (shift,), output=Output(order="keep"), rest="drop", protection="operations")
     assert velado.run(project).table.column("time").to_pylist() == ["1970-01-02 00:00:00", "1970-01-13 13:46:40", None]
 
 
@@ -711,8 +751,8 @@ def test_texts_that_look_like_formulas_are_guarded_and_verified(tmp_path):
     [
         ({"models": [{"k-anonymity": {"k": 2}}]}, "light-project"),
         ({"method": "lattice"}, "light-project"),
-        ({"anonymization": "heavy"}, "bad-anonymization"),
-        ({"anonymization": None}, "missing-key"),
+        ({"protection": "heavy"}, "bad-protection"),
+        ({"protection": None}, "missing-key"),
         ({"columns": {"name": {}}}, "column-without-role"),
         ({"columns": {"name": {"type": "text"}}, "rest": "drop"}, "column-without-role"),
         ({"columns": {"name": {"operation": "suppress"}}}, "column-without-role"),
@@ -720,19 +760,33 @@ def test_texts_that_look_like_formulas_are_guarded_and_verified(tmp_path):
         ({"columns": {"age": {"role": "identifier", "operation": {"round": 10}}}, "rest": "drop"}, "bad-operation"),
         ({"columns": {"ages": {"operation": "suppress"}}, "rest": "drop"}, "unknown-column"),
         ({"output": {"path": "out.csv", "recoding": "r.json"}}, "light-project"),
-        ({"output": {"path": "out.csv", "suppressed": "star"}}, "light-project"),
+        ({"output": {"path": "out.csv", "suppressed": "asterisks"}}, "light-project"),
         ({"output": {"path": "people.csv"}}, "output-is-input"),
         ({"output": None}, "no-output"),
         ({"joinable": ["name"]}, "bad-project"),
         ({"attributes": {"name": {"role": "identifier"}}}, "bad-project"),
         ({"password": SECRET}, "unknown-key"),
         ({"columns": {"name": {"operation": {"encrypt": {"key": KEY}}}}, "rest": "drop"}, "key-in-project"),
-        ({"columns": {"city": {"role": "insensitive", "operation": {"substitute": {"map": {"Lima": "x"}}}}}, "rest": "drop"}, "no-substitute"),
-        ({"columns": {"city": {"role": "identifier", "operation": {"substitute": {"map": {"Lima": "Quito", "Quito": "Lima", "Bogotá": "x"}}}}}, "rest": "drop"}, "value-survives"),
+        (
+            {"columns": {"city": {"role": "insensitive", "operation": {"substitute": {"map": {"Lima": "x"}}}}}, "rest": "drop"},
+            "no-substitute",
+        ),
+        (
+            {
+                "columns": {
+                    "city": {
+                        "role": "identifier",
+                        "operation": {"substitute": {"map": {"Lima": "Quito", "Quito": "Lima", "Bogotá": "x"}}},
+                    }
+                },
+                "rest": "drop",
+            },
+            "value-survives",
+        ),
         ({"columns": {"name": {"operation": "suppress", "attribute": ["x"]}}, "rest": "drop"}, "bad-attribute"),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_bad_light_projects_write_nothing(tmp_path, main, changes, code):
     write_project(tmp_path, **changes)
     before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
@@ -806,10 +860,13 @@ BROKEN_WRITERS = {
 @pytest.mark.parametrize("writer", BROKEN_WRITERS)
 def test_what_was_not_written_right_is_not_published(tmp_path, monkeypatch, writer):
     operations = {
-        "name": ("identifier", {"encrypt": "env:VELADO_KEY"}), "email": ("identifier", {"mask": 1}),
-        "age": {"limits": {"low": 18, "high": 90}}, "income": {"noise": 5},
-        "seen": {"shift": {"key": "env:VELADO_KEY"}}, "city": {"substitute": {"map": {"Lima": "PE", "Quito": "EC", "Bogotá": "CO"}}},
-    }  # fmt: skip
+        "name": ("identifier", {"encrypt": "env:VELADO_KEY"}),
+        "email": ("identifier", {"mask": 1}),
+        "age": {"limits": {"low": 18, "high": 90}},
+        "income": {"noise": 5},
+        "seen": {"shift": {"key": "env:VELADO_KEY"}},
+        "city": {"substitute": {"map": {"Lima": "PE", "Quito": "EC", "Bogotá": "CO"}}},
+    }
     light(output=Output(tmp_path / "good.csv", order="keep"), **operations)
     for path in tmp_path.iterdir():
         path.unlink()
@@ -820,9 +877,7 @@ def test_what_was_not_written_right_is_not_published(tmp_path, monkeypatch, writ
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "operation", ["suppress", {"pseudonymize": "env:VELADO_KEY"}, {"noise": 50}, {"round": 10}], ids=str
-)
+@pytest.mark.parametrize("operation", ["suppress", {"pseudonymize": "env:VELADO_KEY"}, {"noise": 50}, {"round": 10}], ids=str)
 def test_a_column_that_was_forgotten_is_noticed(tmp_path, monkeypatch, operation):
     table = pa.table({"x": [str(i) for i in range(50)]})
     monkeypatch.setattr(DuckDBTable, "write", lambda t, recoded, into: WRITE(t, Plan((), Selection()), into))
@@ -876,9 +931,7 @@ def test_a_tampered_token_opens_nothing(encrypted, main):
     text = encrypted.read_text()
     token = re.search(r"^e[0-9a-f]{64}", text, re.MULTILINE).group()
     encrypted.write_text(text.replace(token, token[:-1] + ("0" if token[-1] != "0" else "1")))
-    ended = main(
-        "decrypt", encrypted, "--column", "name=person", "--key", "env:VELADO_KEY", "-o", "again.csv", "--json"
-    )
+    ended = main("decrypt", encrypted, "--column", "name=person", "--key", "env:VELADO_KEY", "-o", "again.csv", "--json")
     assert ended.json["error"]["code"] == "wrong-key"
     assert not (encrypted.parent / "again.csv").exists()
 
@@ -924,8 +977,12 @@ TWO = (KAnonymity(2),)
 
 
 def patients(*columns, models=TWO, output=None):
-    described = {"id": Column("id", "identifier"), "zone": Column("zone", "quasi-identifier"),
-                 "cost": Column("cost", "sensitive"), "note": Column("note", "insensitive", published="knowingly")}  # fmt: skip
+    described = {
+        "id": Column("id", "identifier"),
+        "zone": Column("zone", "quasi-identifier"),
+        "cost": Column("cost", "sensitive"),
+        "note": Column("note", "insensitive", exposure="accepted"),
+    }
     described |= {c.name: c for c in columns}
     return velado.anonymize(
         PATIENTS, list(described.values()), list(models), Fixed({"zone": 0}), output=output or Output(order="keep")
@@ -934,9 +991,7 @@ def patients(*columns, models=TWO, output=None):
 
 def test_an_identifier_may_be_pseudonymized_in_a_verified_release(tmp_path):
     column = Column("id", "identifier", operation={"pseudonymize": "env:VELADO_KEY"})
-    release = patients(
-        column, Column("note", "insensitive", operation={"mask": 1}), output=Output(tmp_path / "out.csv")
-    )
+    release = patients(column, Column("note", "insensitive", operation={"mask": 1}), output=Output(tmp_path / "out.csv"))
     rows = read_table(tmp_path / "out.csv").to_pydict()
     assert len(set(rows["id"])) == 6
     assert all(re.fullmatch(r"p[0-9a-f]{15}", v) for v in rows["id"])
@@ -949,10 +1004,7 @@ def test_an_identifier_may_be_pseudonymized_in_a_verified_release(tmp_path):
 def test_a_wrong_pseudonym_is_not_published(tmp_path, monkeypatch, value):
     monkeypatch.setattr(DuckDBTable, "write", change_file(lambda h, rows: (h, [[value, *rows[0][1:]], *rows[1:]])))
     with pytest.raises(VerificationError):
-        patients(
-            Column("id", "identifier", operation={"pseudonymize": "env:VELADO_KEY"}),
-            output=Output(tmp_path / "out.csv"),
-        )
+        patients(Column("id", "identifier", operation={"pseudonymize": "env:VELADO_KEY"}), output=Output(tmp_path / "out.csv"))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -972,10 +1024,11 @@ def test_models_judge_what_is_published():
 def test_operations_go_with_suppressed_records_as_stars(tmp_path, suffix):
     path = tmp_path / f"out.{suffix}"
     columns = (
-        Column("cost", "sensitive", operation={"round": 100}), Column("note", "insensitive", operation="suppress"),
+        Column("cost", "sensitive", operation={"round": 100}),
+        Column("note", "insensitive", operation="suppress"),
         Column("id", "identifier", operation={"encrypt": "env:VELADO_KEY"}),
-    )  # fmt: skip
-    patients(*columns, models=(KAnonymity(3),), output=Output(path, suppressed="star", order="keep"))
+    )
+    patients(*columns, models=(KAnonymity(3),), output=Output(path, suppressed="asterisks", order="keep"))
     rows = read_table(path).to_pydict()
     assert rows["cost"] == ["100", "100", "200", "300", "300", "300", "*"]
     assert rows["zone"][-1] == "*"
@@ -991,19 +1044,21 @@ def test_typed_sensitive_columns_are_judged_as_they_are_written(tmp_path, kind):
     columns = [Column("zone", "quasi-identifier"), Column("cost", "sensitive", operation={"round": 100})]
     for suffix in ("parquet", "csv", "xlsx"):
         output = Output(tmp_path / f"out.{suffix}")
-        release = velado.anonymize(
-            table, columns, [DistinctDiversity(2, "cost")], Fixed({"zone": 0}), output=output, rest="drop"
-        )
+        release = velado.anonymize(table, columns, [DistinctDiversity(2, "cost")], Fixed({"zone": 0}), output=output, rest="drop")
         assert release.evaluation.released == 3
 
 
 @pytest.mark.parametrize(
     "column",
-    [Column("zone", "quasi-identifier", operation={"mask": 1}), Column("zone", "quasi-identifier", operation="suppress"),
-     Column("cost", "sensitive", operation={"noise": 3}), Column("id", "identifier", operation={"noise": 3}),
-     Column("id", "identifier", operation={"top": 3})],
+    [
+        Column("zone", "quasi-identifier", operation={"mask": 1}),
+        Column("zone", "quasi-identifier", operation="suppress"),
+        Column("cost", "sensitive", operation={"noise": 3}),
+        Column("id", "identifier", operation={"noise": 3}),
+        Column("id", "identifier", operation={"top": 3}),
+    ],
     ids=lambda c: f"{c.role}-{c.operation}",
-)  # fmt: skip
+)
 def test_operations_that_do_not_go_with_a_role(column):
     assert refused("bad-operation", patients, column).column == column.name
 
@@ -1030,8 +1085,12 @@ def test_a_recoding_leaves_treated_columns_out():
 def test_the_time_between_dates_is_kept_in_ordinary_projects_too():
     table = VISITS.append_column("zone", [["a"] * 6])
     spec = {"shift": {"key": "env:VELADO_KEY", "by": "person"}}
-    columns = [Column("person", "identifier", operation={"pseudonymize": "env:VELADO_KEY"}), Column("zone", "quasi-identifier"),
-               Column("came", "insensitive", operation=spec), Column("left", "insensitive", operation=spec)]  # fmt: skip
+    columns = [
+        Column("person", "identifier", operation={"pseudonymize": "env:VELADO_KEY"}),
+        Column("zone", "quasi-identifier"),
+        Column("came", "insensitive", operation=spec),
+        Column("left", "insensitive", operation=spec),
+    ]
     release = velado.anonymize(table, columns, [KAnonymity(2)], output=Output(order="keep"), person="person")
     stays = moves(cells(release, "came"), [x or "" for x in cells(release, "left")])
     assert stays[:5] == moves(VISITS.column("came").to_pylist(), VISITS.column("left").to_pylist())[:5]

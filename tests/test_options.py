@@ -60,9 +60,7 @@ def test_whatever_can_be_compared_has_an_option(command: str) -> None:
 def test_help_says_meaning_and_range() -> None:
     help = options("fuzzy")["--fuzzifier"].help
     assert help == "How much the learned sets overlap: a number above 1 and up to 100."
-    assert options("appointments", "assign")["--trials"].help.startswith(
-        "How often a few slots are given out anew (best-fit): "
-    )
+    assert options("appointments", "assign")["--trials"].help.startswith("How often a few slots are given out anew (best-fit): ")
     assert Help("{meaning}.", meaning=Sentence("number of sets")).into("es") == "Número de conjuntos."
 
 
@@ -73,9 +71,7 @@ def test_what_is_given_arrives(tmp_path: Path, main: Command) -> None:
     crisp = main("fuzzy", "people.csv", "--qi", "age,pay", "--sets", "3", "--fuzzifier", "1.2", "--json").json
     assert plain != crisp
     assert main("fuzzy", "people.csv", "--qi", "age", "--restarts", "1", "--json").code == 0
-    named = main(
-        "fuzzy", "people.csv", "--qi", "age", "--breakpoints", "age=20,40,60", "--names", "age=a,b,c", "--json"
-    )
+    named = main("fuzzy", "people.csv", "--qi", "age", "--breakpoints", "age=20,40,60", "--names", "age=a,b,c", "--json")
     assert named.code == 0
 
 
@@ -88,10 +84,8 @@ def test_what_is_given_arrives(tmp_path: Path, main: Command) -> None:
         (("--breakpoints", "age"), "--breakpoints takes COLUMN=VALUE,VALUE,…"),
         (("--breakpoints", "age=a,b"), "--breakpoints takes numbers"),
     ],
-)  # fmt: skip
-def test_the_declaration_refuses_what_it_does_not_allow(
-    given: tuple[str, ...], words: str, tmp_path: Path, main: Command
-) -> None:
+)
+def test_the_declaration_refuses_what_it_does_not_allow(given: tuple[str, ...], words: str, tmp_path: Path, main: Command) -> None:
     (tmp_path / "people.csv").write_text("age\n1\n2\n3\n")
     ended = main("fuzzy", "people.csv", "--qi", "age", *given)
     assert ended.code == 2
@@ -99,6 +93,8 @@ def test_the_declaration_refuses_what_it_does_not_allow(
 
 
 def test_comparing_by_parameters_that_had_no_option(write_project, main: Command) -> None:
-    write_project(models=[{"beta-likeness": {"beta": 4, "column": "diagnosis"}}, {"alpha-k": {"alpha": 0.9, "k": 2, "column": "diagnosis"}}])  # fmt: skip
+    write_project(
+        models=[{"beta-likeness": {"beta": 4, "column": "diagnosis"}}, {"alpha-k": {"alpha": 0.9, "k": 2, "column": "diagnosis"}}]
+    )
     found = main("compare", "project.yaml", "--beta", "4,8", "--alpha", "0.8", "--json").json
     assert [s["parameters"] for s in found["settings"]] == [{"beta": 4, "alpha": 0.8}, {"beta": 8, "alpha": 0.8}]

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator as Validator
 
-from looping import failures
+from case_loop import failures
 from velado.appointments.planners.registry import PLANNERS
 from velado.methods import METHODS
 from velado.models import MODELS
@@ -21,6 +21,7 @@ from velado.parameters import (
     Choice,
     ChoiceByColumn,
     ColumnName,
+    FileName,
     KeyPlace,
     Levels,
     Limit,
@@ -56,6 +57,7 @@ PARAMETERS: list[Parameter] = [
     Lists(""),
     Lists("", numbers=True),
     Word(""),
+    FileName("", optional=True),
     Word("", characters=1),
     Word("", characters=2, optional=True),
     Span("", 30),
@@ -76,9 +78,27 @@ numbers = st.one_of(
 )
 words = st.one_of(
     st.sampled_from(["", "auto", "e", "mode", "mean", "env:A", "file:", "env:\0", "file:a\nb\n", "env:a:b", "ENV:A", "a"]),
-    st.sampled_from(["1GB", "0", "0.0k", "0.5", "1.5 MB\n", " 2 T ", "1GB\nx", "١GB", "1e9", "12345678901234567", "MB", "5KB", "3 records", "0 records\n", "1 record"]),
+    st.sampled_from(
+        [
+            "1GB",
+            "0",
+            "0.0k",
+            "0.5",
+            "1.5 MB\n",
+            " 2 T ",
+            "1GB\nx",
+            "١GB",
+            "1e9",
+            "12345678901234567",
+            "MB",
+            "5KB",
+            "3 records",
+            "0 records\n",
+            "1 record",
+        ]
+    ),
     st.text(max_size=3),
-)  # fmt: skip
+)
 scalars = st.one_of(st.none(), st.booleans(), numbers, words)
 odd = st.recursive(
     scalars,
@@ -86,7 +106,7 @@ odd = st.recursive(
         st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=2), inner, max_size=2), st.lists(numbers, max_size=3)
     ),
     max_leaves=4,
-)  # fmt: skip
+)
 
 
 def backwards(parameter: Parameter, value: Any) -> bool:

@@ -69,15 +69,18 @@ def test_three_rows_of_one_person_are_no_class_of_three() -> None:
 
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(
-    seed=st.integers(0, 10_000), k=st.integers(2, 5), limit=st.sampled_from([0.0, 0.2, 1.0]),
-    method=st.sampled_from(["lattice", "mondrian", "mode"]), star=st.booleans(),
-)  # fmt: skip
+    seed=st.integers(0, 10_000),
+    k=st.integers(2, 5),
+    limit=st.sampled_from([0.0, 0.2, 1.0]),
+    method=st.sampled_from(["lattice", "mondrian", "mode"]),
+    star=st.booleans(),
+)
 def test_every_class_has_k_people_in_what_was_written(seed: int, k: int, limit: float, method: str, star: bool) -> None:
     table = visits(seed)
     chosen: Any = Lattice(suppression=limit)
     if method != "lattice":
         chosen = Mondrian(represent="mode" if method == "mode" else "interval")
-    output = Output(suppressed="star" if star else "drop")
+    output = Output(suppressed="asterisks" if star else "drop")
     project = Project(table, (WHO, AGE, ZIP, ILL), (KAnonymity(k),), chosen, output, person="who")
     release = run(project)
     found = people_by_class(release.table)
@@ -94,7 +97,7 @@ def test_every_class_has_k_people_in_what_was_written(seed: int, k: int, limit: 
 
 def test_one_row_each_is_what_it_was_before() -> None:
     table = visits(1).append_column("row", pa.array([str(i) for i in range(60)]))
-    columns = [Column("row", "identifier"), Column("who", "insensitive"), AGE, ZIP, ILL]
+    columns = [Column("row", "identifier"), Column("who", "insensitive", exposure="accepted"), AGE, ZIP, ILL]
     with_people = anonymize(table, columns, [KAnonymity(3)], person="row")
     assert with_people.as_dict() | {"search": 0} == anonymize(table, columns, [KAnonymity(3)]).as_dict() | {"search": 0}
     assert with_people.search.proven_optimal
@@ -140,8 +143,31 @@ def test_what_cannot_be_counted_is_refused() -> None:
     assert asked(household="rows").code == "bad-project"
     assert asked(person="who", method=Mondrian(relaxed=True)).code == "not-dividable"
     assert asked(person="who", models=[velado.models.AlphaK(0.9, 2, "ill", strict=True)]).code == "not-on-people"
-    holes = pa.table({**{n: visits(3).column(n) for n in ("age", "zip", "ill")}, "who": ["a", None] * 30})
-    assert asked(data=holes, person="who").code == "missing-values"
+    assert asked(data=with_holes(visits(3), every=1), person="who").code == "missing-values"
+
+
+def with_holes(table: pa.Table, every: int) -> pa.Table:
+    """The table without every third (second, …) name."""
+    names = [None if i % every == 0 else who for i, who in enumerate(table.column("who").to_pylist())]
+    return table.set_column(0, "who", pa.array(names, pa.string()))
+
+
+@pytest.mark.parametrize("method", [velado.methods.Lattice(suppression=0.2), Mondrian()])
+def test_rows_that_do_not_say_whose_they_are_hide_nobody(method: Any) -> None:
+    table = with_holes(visits(3, 300, 70), every=3)
+    release = anonymize(table, [WHO, AGE, ZIP, ILL], [KAnonymity(4)], method, person="who")
+    found = people_by_class(release.table)
+    assert min(len(people - {None}) for people in found.values()) == release.evaluation.people["smallest_class"] >= 4
+    assert any(None in people for people in found.values())
+
+
+def test_names_that_are_missing_do_not_repeat() -> None:
+    table = visits(3, 60, 18).set_column(0, "who", pa.array([None if i % 3 == 0 else str(i) for i in range(60)]))
+    assert anonymize(table, [WHO, AGE, ZIP, ILL], [KAnonymity(2)]).evaluation.people is None
+    # They do not tell rows apart either.
+    names = visits(3).append_column("card", table.column("who"))
+    error = asked(data=names, columns=[Column("card", "identifier"), WHO, AGE, ZIP, ILL])
+    assert (error.code, error.column) == ("repeated-identifier", "who")
 
 
 def test_more_people_than_there_are() -> None:

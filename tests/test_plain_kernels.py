@@ -16,26 +16,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tables import Small, model_strategy, small_tables, velado_model
+from random_tables import Small, model_strategy, small_tables, velado_model
 from velado import Lattice, Mondrian, NoSolution
-from velado.kernels import compiler, folder, grouping, lattice, measures, mondrian, survey
+from velado.kernels import compile_cache, compiler, grouping, lattice, measures, mondrian, survey
 from velado.methods import Method
 from velado.methods import survey as surveys
 from velado.models import judge_classes
 
-KERNELS = [
-    x
-    for m in (grouping, lattice, measures, mondrian, survey)
-    for x in vars(m).values()
-    if isinstance(x, compiler.Kernel)
-]
+KERNELS = [x for m in (grouping, lattice, measures, mondrian, survey) for x in vars(m).values() if isinstance(x, compiler.Kernel)]
 LATTICES = st.builds(
-    Lattice, suppression=st.sampled_from([0.0, 0.1, 1.0]), objective=st.sampled_from(["loss", "discernibility", "average-class-size"])
-)  # fmt: skip
+    Lattice,
+    suppression=st.sampled_from([0.0, 0.1, 1.0]),
+    objective=st.sampled_from(["loss", "discernibility", "average-class-size"]),
+)
 CUTS = st.builds(
-    Mondrian,
-    split=st.sampled_from(["balanced", "median", "distribution"]),
-    width=st.sampled_from(["values", "range", "std"]),
+    Mondrian, split=st.sampled_from(["balanced", "median", "distribution"]), width=st.sampled_from(["values", "range", "std"])
 )
 
 
@@ -56,7 +51,7 @@ def released(method: Method, table: Small, models: list[Any]) -> Any:
         found = method.search(frequency, models)
     except NoSolution as error:
         return error.message
-    _, verdicts = judge_classes(models, frequency.judged, found.classes)
+    _, verdicts = judge_classes(models, frequency.judged_columns, found.classes)
     figures = [repr(v.achieved) for v in verdicts]
     return found.classes.class_of.tolist(), found.kept.tolist(), found.levels, repr(found.search.value), figures
 
@@ -110,7 +105,7 @@ def test_rows_are_sorted_by_rank_and_number(pairs: list[tuple[int, int]]) -> Non
 def test_when_a_kernel_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[str] = []
     double = compiler.Kernel(lambda n: used.append("plain"), {}, False, lambda n: n)  # type: ignore[func-returns-value]
-    monkeypatch.setattr(double, "_made", lambda: lambda n: used.append("compiled"))
+    monkeypatch.setattr(double, "_compile", lambda: lambda n: used.append("compiled"))
     monkeypatch.setattr(compiler, "_spent", 0.0)
     monkeypatch.setattr(compiler, "_patience", 5.0)
     monkeypatch.setattr(compiler, "compiled_before", lambda *_: False)
@@ -133,17 +128,17 @@ def test_when_a_kernel_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_process_compiles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(folder, "CACHE_FOLDER", tmp_path)
-    assert not folder.being_compiled()
-    assert folder.begin_compiling()
-    assert folder.being_compiled()
-    assert not folder.begin_compiling()
-    long_ago = time.time() - folder.ABANDONED - 1
+    monkeypatch.setattr(compile_cache, "CACHE_FOLDER", tmp_path)
+    assert not compile_cache.being_compiled()
+    assert compile_cache.begin_compiling()
+    assert compile_cache.being_compiled()
+    assert not compile_cache.begin_compiling()
+    long_ago = time.time() - compile_cache.ABANDONED - 1
     os.utime(tmp_path / "compiling", (long_ago, long_ago))
-    assert not folder.being_compiled()
-    assert folder.begin_compiling(), "the other one was killed"
-    folder.end_compiling()
-    assert not folder.being_compiled()
+    assert not compile_cache.being_compiled()
+    assert compile_cache.begin_compiling(), "the other one was killed"
+    compile_cache.end_compiling()
+    assert not compile_cache.being_compiled()
 
 
 @pytest.mark.matrix(1)
@@ -174,6 +169,6 @@ def test_the_second_process_ends_with_an_interrupted_command(words: list[bytes],
 
 def test_when_all_is_compiled_no_command_starts_a_second_process() -> None:
     """All that commands look for is compiled: one kernel less, and every command of every day would start one."""
-    code = "from velado.release.warm import compile_all; compile_all(); from velado.cli import warming; warming.begin(); print(warming._helpers)"
+    code = "from velado.release.warm import compile_all; compile_all(); from velado.cli import kernel_warmup; kernel_warmup.begin(); print(kernel_warmup._helpers)"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == "[]"

@@ -31,7 +31,7 @@ from velado.frequency import FrequencyTable
 from velado.fuzzy import CMeans, GustafsonKessel, KMeans
 from velado.hierarchies import Cover, Hierarchy
 from velado.i18n import LANGUAGES
-from velado.i18n.language import messages
+from velado.i18n.labels import LABELS
 from velado.methods import Datafly, Fixed, Fuzzy, Incognito, Lattice, Mondrian, Samarati
 from velado.models import DistinctDiversity, KAnonymity
 from velado.progress import Progress, Step
@@ -41,6 +41,7 @@ from velado.report.formats.fuzzy_charts import save_fuzzy_charts
 from velado.report.report import write_report
 from velado.samples import hospital
 from velado.schema import Column, Schema
+from velado.sentences import Sentence, translations
 from velado.studies import anonylitics, data_folder, oviedo, ubb, ucm, unilab
 from velado.tables import open_table
 
@@ -140,30 +141,20 @@ def test_nobody_watches() -> None:
 
 
 def test_every_stage_has_words_in_three_languages_and_every_word_is_used() -> None:
-    told = {key.removeprefix("stage."): texts for key, texts in messages().items() if key.startswith("stage.")}
+    told = LABELS["stage"]
     used: set[str] = set()
     for path in SOURCE.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         for weights in re.findall(r"\.through\((.*?)\)\n", text):
             used |= set(re.findall(r"(\w+)=", weights))
-        used |= set(re.findall(r'(?:\.part\([^"\n]+, |(?<!warming\.)begin\(|Step\()"(\w+)"', text))
+        used |= set(re.findall(r'(?:\.part\([^"\n]+, |(?<!kernel_warmup\.)begin\(|Step\()"(\w+)"', text))
         used |= set(re.findall(r'kernels_ready\(\S*\) else "(\w+)"', text))
         used |= set(re.findall(r'"(\w+)" if (?:kernels_ready|name ==)', text))
-    used -= {
-        "utility",
-        "privacy",
-        "aggregates",
-        "ks",
-        "queries",
-        "learning",
-        "risk",
-        "fuzzy",
-        "subsets",
-    }  # parts of an evaluation
+    used -= {"utility", "privacy", "aggregates", "ks", "queries", "learning", "risk", "fuzzy", "subsets"}  # parts of an evaluation
     assert used == set(told)
-    for key, texts in told.items():
-        assert {code for code in LANGUAGES if texts[code].strip()} == set(LANGUAGES), key
-        assert Step(key, 0.0).text("es") == texts["es"]
+    for key, english in told.items():
+        assert [Step(key, 0.0).text(code) for code in LANGUAGES] == [Sentence(english).into(code) for code in LANGUAGES]
+        assert set(translations()[english]) == set(LANGUAGES) - {"en"}, key
 
 
 # Small inputs
@@ -183,9 +174,7 @@ def patients() -> FrequencyTable:
 
 @cache
 def costs() -> FrequencyTable:
-    people = pa.table(
-        {"age": [str(20 + i * i % 61) for i in range(200)], "cost": [str(i * 7 % 101) for i in range(200)]}
-    )
+    people = pa.table({"age": [str(20 + i * i % 61) for i in range(200)], "cost": [str(i * 7 % 101) for i in range(200)]})
     with open_table(people) as table:
         return count_table(table, Schema([Column(c, "quasi-identifier", type="integer") for c in people.column_names]))
 
@@ -227,10 +216,15 @@ def cover() -> Cover:
 
 Call = Callable[[Path, Progress], Any]
 SEARCHES: dict[str, Any] = {
-    "lattice": Lattice(), "minimal": Lattice(minimal=True), "samarati": Samarati(0.1), "incognito": Incognito(0.1),
-    "datafly": Datafly(), "mondrian": Mondrian(), "relaxed": Mondrian(relaxed=True, split="distribution"),
+    "lattice": Lattice(),
+    "minimal": Lattice(minimal=True),
+    "samarati": Samarati(0.1),
+    "incognito": Incognito(0.1),
+    "datafly": Datafly(),
+    "mondrian": Mondrian(),
+    "relaxed": Mondrian(relaxed=True, split="distribution"),
     "fixed": Fixed({"birth_date": 3, "sex": 0, "postal_code": 3}),
-}  # fmt: skip
+}
 PARTITIONS = {name: Fuzzy(name, sets=3) for name in ("c-means", "gustafson-kessel", "k-means", "global-recode")}
 PLANNERS = {p.name: p for p in (RandomSlots(), FindSlots(), BestFit(trials=40), Exact(seconds=5, workers=1))}
 CALLS: dict[str, Call] = {
@@ -262,7 +256,7 @@ def followed(call: Call, folder: Path) -> list[Step]:
     assert 0.9 <= shares[-1] <= 1
     assert shares[0] <= 0.2
     for step in seen:
-        assert f"stage.{step.stage}" in messages()
+        assert step.stage in LABELS["stage"]
         assert step.total is None or 0 <= (step.done or 0) <= step.total
     return seen
 
@@ -362,10 +356,7 @@ def test_the_report(released: Path, tmp_path: Path) -> None:
         steps = followed(call, tmp_path / "whole")
         stages = list(dict.fromkeys(step.stage for step in steps))
         expected = ["read", *(["count", "compare"] if grid else []), "measure", "report", "draw"]
-        assert [s for s in stages if s in expected] == [
-            *(["read", "compare", "count"] if grid else ["read"]),
-            *expected[-3:],
-        ]
+        assert [s for s in stages if s in expected] == [*(["read", "compare", "count"] if grid else ["read"]), *expected[-3:]]
         folder = tmp_path / "cancelled"
         folder.mkdir(exist_ok=True)
         for number in some(len(steps), 5):
@@ -467,8 +458,12 @@ LONG: dict[str, Callable[[], Callable[[Progress], Any]]] = {
     "samarati": lambda: (lambda f: lambda p: Samarati().search(f, [KAnonymity(50)], p))(large(300_000, 300, 6)),
     "minimal": lambda: (lambda f: lambda p: Lattice(minimal=True).search(f, [KAnonymity(50)], p))(large(300_000, 300, 5)),
     "mondrian": lambda: (lambda f: lambda p: Mondrian("distribution").search(f, [KAnonymity(2)], p))(ordered(400_000, 100_000)),
-    "c-means": lambda: (lambda x: lambda p: CMeans(9, tolerance=1e-15).fit(x, progress=p))(np.random.default_rng(1).random((400_000, 3))),
-    "gustafson-kessel": lambda: (lambda x: lambda p: GustafsonKessel(9, tolerance=1e-15).fit(x, progress=p))(np.random.default_rng(1).random((400_000, 3))),
+    "c-means": lambda: (lambda x: lambda p: CMeans(9, tolerance=1e-15).fit(x, progress=p))(
+        np.random.default_rng(1).random((400_000, 3))
+    ),
+    "gustafson-kessel": lambda: (lambda x: lambda p: GustafsonKessel(9, tolerance=1e-15).fit(x, progress=p))(
+        np.random.default_rng(1).random((400_000, 3))
+    ),
     "k-means": lambda: (lambda x: lambda p: KMeans(30).fit(x, progress=p))(np.random.default_rng(1).random((400_000, 3))),
     "random": lambda: (lambda x: lambda p: [RandomSlots(i).assign(x, p) for i in range(100)])(problem(3_000_000, 20, 200)),
     "heuristic": lambda: (lambda x: lambda p: [FindSlots().assign(x, p) for _ in range(100)])(problem(3_000_000, 2, 20)),
@@ -477,7 +472,7 @@ LONG: dict[str, Callable[[], Callable[[Progress], Any]]] = {
     "exact, arc flow": lambda: (lambda x: lambda p: Exact(600).assign(x, p))(problem(30_000, 50, 400)),
     "exact, cells": lambda: (lambda x: lambda p: Exact(600).assign(x, p))(problem(30_000, 1000, 4000)),
     "exact, small": lambda: (lambda x: lambda p: Exact(600).assign(x, p))(problem(1000, 20, 200)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.matrix(2)

@@ -67,7 +67,7 @@ def test_a_column_of_many_values_is_refused_whatever_its_role() -> None:
             error = refused(**{name: role})
             assert error.column == name
             assert "fewer than 5 share" in error.message
-            assert "published: knowingly" in error.hint
+            assert "exposure: accepted" in error.hint
             assert "alone" in error.as_dict()["error"]["fields"]["columns"][name]
 
 
@@ -82,10 +82,7 @@ def test_all_of_them_are_named_at_once_and_no_value_of_theirs() -> None:
 
 def test_the_ways_out() -> None:
     table = people()
-    assert (
-        run(project({**QUASI, "name": {"role": "insensitive", "published": "knowingly"}})).notes[0].code
-        == "singles-out"
-    )
+    assert run(project({**QUASI, "name": {"role": "insensitive", "exposure": "accepted"}})).notes[0].code == "singles-out"
     assert run(project({**QUASI, "salary": {"role": "sensitive", "operation": {"round": 10000}}})).output is None
     released = run(project({**QUASI, "name": {"role": "identifier"}}, person="rows"))
     assert set(released.table.column("name").to_pylist()) == {"*"}
@@ -98,8 +95,11 @@ def test_an_insensitive_column_may_not_tell_records_of_a_class_apart() -> None:
     table["hours"] = [str(lot.randrange(60)) for _ in table["age"]]
     with pytest.raises(InputError, match="with the released quasi-identifiers"):
         run(project({**QUASI, "hours": "insensitive"}, table, method={"mondrian": {}}))
-    # What is sensitive is meant to differ within a class.
-    release = run(project({**QUASI, "hours": "sensitive"}, table, method={"mondrian": {}}))
+    with pytest.raises(InputError, match="with the released quasi-identifiers"):
+        run(project({**QUASI, "hours": "sensitive"}, table, method={"mondrian": {}}))
+    # What only the person knows may differ within a class.
+    private = {"role": "sensitive", "known": "never"}
+    release = run(project({**QUASI, "hours": private}, table, method={"mondrian": {}}))
     (found,) = release.evaluation.published
     assert found.singled_out_together > 0.2 * found.records
     assert not found.dangers
@@ -109,10 +109,24 @@ def test_near_copies_of_what_was_generalized_are_refused() -> None:
     hidden = {"role": "quasi-identifier", "hierarchy": {"groups": {"all": list("abcde")}}}
     levels = {"school": 1, "age": 1, "sex": 0, "zip": 0}
     error = refused(
-        school=hidden, zip="quasi-identifier", school_code="insensitive",
+        school=hidden,
+        zip="quasi-identifier",
+        school_code="insensitive",
         more={"method": {"fixed": {"levels": levels, "suppression": 0.5}}},
-    )  # fmt: skip
+    )
     assert "nearly a copy of 'school'" in error.message
+
+
+@pytest.mark.parametrize("of", [lambda n: 7 * n + 3, lambda n: 90_000 - n, lambda n: (n * 7919) % 10_007])
+def test_copies_of_rare_values_are_refused_whatever_their_owner_says(of) -> None:
+    """Up, down, or by a rule that nobody sees: three people each have one number."""
+    numbers = [100 + 13 * (i // 3) for i in range(600)]
+    table = {"zip_population": list(map(str, numbers)), "zip_income": [str(of(n)) for n in numbers]}
+    columns = {"zip_population": {"role": "quasi-identifier", "type": "integer"}}
+    columns["zip_income"] = {"role": "sensitive", "known": "never"}
+    with pytest.raises(InputError) as caught:
+        run(project(columns, table, models=[{"k-anonymity": {"k": 6}}], method={"mondrian": {}}))
+    assert caught.value.fields["columns"] == {"zip_income": ["copy"]}
 
 
 def test_near_copies_are_named() -> None:
@@ -126,8 +140,8 @@ def test_near_copies_are_named() -> None:
 @pytest.mark.parametrize("codes", [["1"] * 10, ["1", "2"] * 5, list("3456789xyz")])
 def test_copies_are_found_among_released_records_only(codes: list[str]) -> None:
     table = pa.table({"school": ["a", "b"] * 40 + list("cdefghijkl"), "code": ["1", "2"] * 40 + codes})
-    columns = [Column("school", "quasi-identifier"), Column("code", "sensitive", published="knowingly")]
-    release = anonymize(table, columns, [KAnonymity(5)], Fixed({"school": 0}))
+    columns = [Column("school", "quasi-identifier"), Column("code", "sensitive", exposure="accepted")]
+    release = anonymize(table, columns, [KAnonymity(5)], Fixed({"school": 0}, suppression=0.5))
     assert release.evaluation.suppressed == 10
     assert release.evaluation.published[0].copies == ("school",)
     assert [n.code for n in release.notes] == ["near-copy", "unprotected"]
@@ -137,12 +151,7 @@ def test_a_date_of_birth_beside_an_age_category() -> None:
     lot = Random(2)
     days = [f"{lot.randrange(1, 29):02}/{lot.randrange(1, 13):02}/{lot.randrange(1940, 2000)}" for _ in range(700)]
     ages = ["old" if int(d[-4:]) < 1960 else "middle" if int(d[-4:]) < 1980 else "young" for d in days]
-    born = {
-        "role": "quasi-identifier",
-        "type": "date",
-        "format": "%d/%m/%Y",
-        "hierarchy": {"dates": ["year", "decade"]},
-    }
+    born = {"role": "quasi-identifier", "type": "date", "format": "%d/%m/%Y", "hierarchy": {"dates": ["year", "decade"]}}
     # Decades tell the category as well: it is named, and harmless.
     release = run(project({"born": born, "age": "insensitive"}, {"born": days, "age": ages}))
     assert [(n.code, n.column) for n in release.notes] == [("near-copy", "age")]
@@ -176,32 +185,28 @@ def recounted(rows: list[dict[str, str]], quasi: list[str], column: str, k: int)
     )
 
 
-@pytest.mark.parametrize("suppressed", ["drop", "star"])
-@pytest.mark.parametrize(
-    "method", [{"lattice": {"suppression": 0.1}}, {"mondrian": {}}, {"mondrian": {"memory": "1MB"}}]
-)
+@pytest.mark.parametrize("suppressed", ["drop", "asterisks"])
+@pytest.mark.parametrize("method", [{"lattice": {"suppression": 0.1}}, {"mondrian": {}}, {"mondrian": {"memory": "1MB"}}])
 def test_the_figures_are_those_of_the_file(tmp_path: Path, method: dict[str, Any], suppressed: str) -> None:
     table = people(1500)
     lot = Random(3)
     table["ward"] = [lot.choice(["", "*", "a", "b", *map(str, range(40))]) for _ in table["age"]]
-    columns = {
-        **QUASI,
-        "zip": "quasi-identifier",
-        "ill": "sensitive",
-        "ward": {"role": "insensitive", "published": "knowingly"},
-    }
+    columns = {**QUASI, "zip": "quasi-identifier", "ill": "sensitive", "ward": {"role": "insensitive", "exposure": "accepted"}}
     with (tmp_path / "people.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
         writer.writerows(zip(*(table[name] for name in columns), strict=True))
     data = {
-        "source": "people.csv", "columns": columns, "models": [{"k-anonymity": {"k": 5}}], "method": method,
+        "source": "people.csv",
+        "columns": columns,
+        "models": [{"k-anonymity": {"k": 5}}],
+        "method": method,
         "output": {"path": "out.csv", "suppressed": suppressed},
-    }  # fmt: skip
+    }
     release = run(Project.from_dict(data, tmp_path))
     with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["ill"] != "*"]
-    starred = suppressed == "star" and release.evaluation.suppressed
+    starred = suppressed == "asterisks" and release.evaluation.suppressed
     for e in release.public_evaluation.published:
         kept = [row for row in rows if not (starred and row[e.column] == "*")]
         expected = recounted(kept, ["age", "sex", "zip"], e.column, 5)
@@ -248,18 +253,18 @@ def test_several_tables_and_parts_refuse_too(tmp_path: Path) -> None:
 def test_a_light_project_says_what_singles_out() -> None:
     light = {"age": {"operation": {"round": 10}}, "name": "insensitive", "ill": "sensitive"}
     table = {name: people()[name] for name in light}
-    release = run(Project.from_dict({"anonymization": "light", "source": pa.table(table), "columns": light}))
+    release = run(Project.from_dict({"protection": "operations", "source": pa.table(table), "columns": light}))
     assert [(n.code, n.column) for n in release.notes] == [("singles-out", "name")]
 
 
 def test_published_is_for_columns_that_pass_through() -> None:
     for role in ("identifier", "quasi-identifier"):
         with pytest.raises(InputError, match="pass through"):
-            Column("x", role, published="knowingly")
-    with pytest.raises(InputError, match="knowingly"):
-        Column("x", "sensitive", published="gladly")
-    kept = project({**QUASI, "ill": {"role": "sensitive", "published": "knowingly"}}).as_dict()
-    assert kept["columns"]["ill"] == {"role": "sensitive", "published": "knowingly"}
+            Column("x", role, exposure="accepted")
+    with pytest.raises(InputError, match="accepted"):
+        Column("x", "sensitive", exposure="gladly")
+    kept = project({**QUASI, "ill": {"role": "sensitive", "exposure": "accepted"}}).as_dict()
+    assert kept["columns"]["ill"] == {"role": "sensitive", "exposure": "accepted"}
 
 
 CODES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(1, 3)), min_size=1, max_size=30)
@@ -292,11 +297,14 @@ def _commonest(values: list[int]) -> int:
 
 
 def test_dangers_by_their_thresholds() -> None:
-    at = Exposure("c", "insensitive", 5, 100, 0, 20, 20, 20)
-    assert at.dangers == ()
-    assert Exposure("c", "insensitive", 5, 100, 0, 21, 0, 0).dangers == ("alone",)
-    assert Exposure("c", "insensitive", 5, 100, 0, 0, 21, 21).dangers == ("together",)
-    assert Exposure("c", "sensitive", 5, 100, 0, 0, 100, 100).dangers == ()
+    for role in ("insensitive", "sensitive"):
+        assert Exposure("c", role, 5, 100, 0, 20, 20, 20, allowance=0.2).dangers == ()
+        assert Exposure("c", role, 5, 100, 0, 1, 0, 0).dangers == ("alone",)
+        assert Exposure("c", role, 5, 100, 0, 21, 0, 0, allowance=0.2).dangers == ("alone",)
+        assert Exposure("c", role, 5, 100, 0, 0, 1, 1).dangers == ("together",)
+        assert Exposure("c", role, 5, 100, 0, 0, 9, 9, few_known=9).dangers == ()
+        assert Exposure("c", role, 5, 100, 0, 100, 100, 100, known="never").dangers == ()
+        assert Exposure("c", role, 5, 100, 0, 0, 0, 1, known="never", copies=("zip",)).dangers == ("copy",)
     assert Exposure("c", "sensitive", 5, 100, 0, 0, 0, 0, content="personal names").dangers == ("content",)
     assert Exposure("c", "insensitive", 5, 0, 0, 0, 0, 0).dangers == ()
     assert Exposure("c", "insensitive", 5, 19, 18, 19, 19, 19).dangers == ()
@@ -318,5 +326,5 @@ def test_few_values_and_names_of_columns_tell_enough() -> None:
 def test_a_light_project_looks_at_quasi_identifiers_too() -> None:
     light = {"age": {"operation": {"round": 10}}, "name": "quasi-identifier"}
     table = {name: people()[name] for name in light}
-    release = run(Project.from_dict({"anonymization": "light", "source": pa.table(table), "columns": light}))
+    release = run(Project.from_dict({"protection": "operations", "source": pa.table(table), "columns": light}))
     assert [(n.code, n.column) for n in release.notes] == [("singles-out", "name")]

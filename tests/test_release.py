@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import oracle
 import velado
-from harness.watching import times
+from harness.judge_hook import times
 from velado import (
     Column,
     DistinctDiversity,
@@ -46,7 +46,7 @@ COLUMNS = [
     Column("name", "identifier"),
     *(Column(name, "quasi-identifier", hierarchy=spec) for name, spec in HIERARCHIES.items()),
     Column("ill", "sensitive"),
-    Column("cost", "insensitive", published="knowingly"),
+    Column("cost", "insensitive", exposure="accepted"),
 ]
 PEOPLE = pa.table(
     {
@@ -57,7 +57,7 @@ PEOPLE = pa.table(
         "ill": ["flu", "flu", "asthma", "asthma", "flu", "angina", "flu", "lupus"],
         "cost": ["10.5", "20.25", "30", "40", "50.125", "60", "70", "81.75"],
     }
-)  # fmt: skip
+)
 LEVELS = {"age": 2, "zip": 2, "sex": 1}
 """At these levels there are classes of 3 and 4 records, and one record is alone."""
 
@@ -136,16 +136,12 @@ ROWS = st.lists(
 @given(ROWS, st.lists(st.sampled_from(MODELS), min_size=1, max_size=3), st.sampled_from([0, 0.2, 1]))
 def test_releases_satisfy_their_models_when_they_are_counted_again(rows, models, suppression):
     quasi = ["age", "zip"]
-    hierarchies = {
-        name: build_hierarchy(name, HIERARCHIES[name], sorted({row[name] for row in rows})) for name in quasi
-    }
+    hierarchies = {name: build_hierarchy(name, HIERARCHIES[name], sorted({row[name] for row in rows})) for name in quasi}
     trees = {name: h.rows() for name, h in hierarchies.items()}
     columns = [Column(name, "quasi-identifier", hierarchy=HIERARCHIES[name]) for name in quasi]
-    columns += [Column(name, "sensitive", published="knowingly") for name in ("ill", "drug")]
+    columns += [Column(name, "sensitive", exposure="accepted") for name in ("ill", "drug")]
     try:
-        release = anonymize(
-            pa.Table.from_pylist(rows), columns, [model_of(m) for m in models], Lattice(suppression=suppression)
-        )
+        release = anonymize(pa.Table.from_pylist(rows), columns, [model_of(m) for m in models], Lattice(suppression=suppression))
     except NoSolution:
         assert not oracle.feasible_nodes(rows, quasi, trees, models, {}, suppression)
         return
@@ -173,7 +169,7 @@ def test_releases_satisfy_their_models_when_they_are_counted_again(rows, models,
 def test_a_release_needs_no_second_treatment(rows, k):
     models = [KAnonymity(k)]
     columns = [Column(name, "quasi-identifier", hierarchy=HIERARCHIES[name]) for name in ("age", "zip")]
-    columns += [Column("ill", "sensitive", published="knowingly"), Column("drug", "insensitive", published="knowingly")]
+    columns += [Column("ill", "sensitive", exposure="accepted"), Column("drug", "insensitive", exposure="accepted")]
     try:
         once = anonymize(pa.Table.from_pylist(rows), columns, models)
     except NoSolution:
@@ -185,7 +181,7 @@ def test_a_release_needs_no_second_treatment(rows, k):
     assert multiset(records(twice.table)) == multiset(records(once.table))
 
 
-@pytest.mark.parametrize("suppressed", ["drop", "star"])
+@pytest.mark.parametrize("suppressed", ["drop", "asterisks"])
 def test_a_release_of_missing_and_starred_cells_can_be_treated_again(suppressed):
     table = pa.table({"q": ["a", "a", None, None, "b", "c"], "s": list("uvwxyz")})
     columns = [Column("q", "quasi-identifier"), Column("s", "sensitive")]
@@ -199,7 +195,7 @@ def test_stars_of_the_data_and_stars_of_the_suppression_do_not_get_in_each_other
     """A release with three starred records is treated again: two more are starred, and the run says so."""
     table = pa.table({"q": ["*", "*", "*", "a", "a"], "s": ["*", "*", "*", "u", "v"]})
     columns = [Column("q", "quasi-identifier"), Column("s", "sensitive")]
-    release = anonymize(table, columns, [KAnonymity(3)], Fixed({"q": 0}), output=Output(suppressed="star"))
+    release = anonymize(table, columns, [KAnonymity(3)], Fixed({"q": 0}), output=Output(suppressed="asterisks"))
     assert multiset(records(release.table)) == multiset([{"q": "*", "s": "*"}] * 5)
 
 
@@ -263,7 +259,7 @@ def test_a_column_described_twice_is_refused():
 @pytest.mark.parametrize("where", ["memory", "csv", "parquet", "xlsx"])
 def test_suppressed_records_may_stay_as_stars(tmp_path, where):
     path = None if where == "memory" else tmp_path / f"out.{where}"
-    release = release_people(Output(path, suppressed="star", order="keep"))
+    release = release_people(Output(path, suppressed="asterisks", order="keep"))
     with open_table(path or release.table) as table:
         rows = table.fetch(Plan((), Selection()), order="keep").to_pylist()
     assert (release.evaluation.released, release.evaluation.suppressed, len(rows)) == (7, 1, 8)
@@ -344,9 +340,7 @@ def test_strict_joins_the_other_sensitive_columns():
 
 def test_strict_alpha_k_counts_every_part():
     """Each class has five records, but in class a nobody else has the cancer of the one who does."""
-    people = pa.table(
-        {"q": list("aaaaabbbbb"), "ill": ["flu"] * 4 + ["cancer"] + ["flu"] * 5, "drug": list("xxyyzxxxyy")}
-    )
+    people = pa.table({"q": list("aaaaabbbbb"), "ill": ["flu"] * 4 + ["cancer"] + ["flu"] * 5, "drug": list("xxyyzxxxyy")})
     loose = anonymize(people, CLINIC_COLUMNS, [AlphaK(1, 2, "drug")], Fixed({"q": 0}))
     assert loose.evaluation.suppressed == 0
     strict = anonymize(people, CLINIC_COLUMNS, [AlphaK(1, 2, "drug", strict=True)], Fixed({"q": 0}))
@@ -358,7 +352,7 @@ def test_strict_alpha_k_counts_every_part():
 def test_strict_models_are_verified_from_what_was_written(tmp_path, where):
     path = tmp_path / f"out.{where}"
     models = [KAnonymity(2), DistinctDiversity(2, "ill", strict=True), DistinctDiversity(2, "drug", strict=True)]
-    output = Output(path, suppressed="star")
+    output = Output(path, suppressed="asterisks")
     release = anonymize(CLINIC, CLINIC_COLUMNS, models, Fixed({"q": 0}), output=output)
     assert [(v.name, v.satisfied) for v in release.evaluation.models] == [(m.name, True) for m in models]
     assert [v.achieved for v in release.evaluation.models] == [4, 2, 2]
@@ -440,7 +434,7 @@ def test_the_manifest_has_no_original_values(manifest):
         {"models": (KAnonymity(2),)},
         {"method": Fixed({"age": 3, "zip": 2, "sex": 1})},
         {"rest": "drop"},
-        {"output": Output(suppressed="star")},
+        {"output": Output(suppressed="asterisks")},
     ],
     ids=["operation", "hierarchy", "model", "method", "rest", "output"],
 )
@@ -555,9 +549,15 @@ def test_columns_that_the_recoding_does_not_know_do_not_pass(recoding):
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [(None, "missing-file"), ("", "not-a-recoding"), ("{}", "not-a-recoding"), ("[]", "not-a-recoding"),
-     ('{"velado-recoding": 1}', "not-a-recoding"), ('{"velado-recoding": 99}', "not-a-recoding")],
-)  # fmt: skip
+    [
+        (None, "missing-file"),
+        ("", "not-a-recoding"),
+        ("{}", "not-a-recoding"),
+        ("[]", "not-a-recoding"),
+        ('{"velado-recoding": 1}', "not-a-recoding"),
+        ('{"velado-recoding": 99}', "not-a-recoding"),
+    ],
+)
 def test_what_is_not_a_recoding(tmp_path, text, code):
     path = tmp_path / "recoding.json"
     if text is not None:
@@ -601,9 +601,7 @@ def empty_file(table, recoded, target):
 
 BROKEN_WRITERS = {
     "identity": unrecoded,
-    "ages as they came": change_file(
-        lambda header, rows: (header, [[r[0], str(i), *r[2:]] for i, r in enumerate(rows)])
-    ),
+    "ages as they came": change_file(lambda header, rows: (header, [[r[0], str(i), *r[2:]] for i, r in enumerate(rows)])),
     "a row twice": change_file(lambda header, rows: (header, [*rows, rows[0]])),
     "a row lost": change_file(lambda header, rows: (header, rows[1:])),
     "a row split off": change_file(lambda header, rows: (header, [[rows[0][0], "31", *rows[0][2:]], *rows[1:]])),
@@ -656,7 +654,7 @@ def test_stars_do_not_hide_a_violation(tmp_path, monkeypatch):
     broken = change_file(lambda header, rows: (header, [[rows[0][0], "31", *rows[0][2:]], *rows[1:]]))
     monkeypatch.setattr(DuckDBTable, "write", broken)
     with pytest.raises(VerificationError):
-        release_people(Output(tmp_path / "out.csv", suppressed="star", order="keep"))
+        release_people(Output(tmp_path / "out.csv", suppressed="asterisks", order="keep"))
     assert list(tmp_path.iterdir()) == []
 
 

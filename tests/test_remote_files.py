@@ -158,11 +158,7 @@ def test_messages_name_the_address_and_no_secret(memory: Any, web: str) -> None:
     memory.pipe("/broken.csv", b"a,b\n1,2\n1,2,3\n")
     memory.pipe("/broken.parquet", b"nonsense")
     memory.pipe("/empty.csv", b"")
-    for name, code in (
-        ("broken.csv", "ragged-row"),
-        ("broken.parquet", "unreadable-file"),
-        ("empty.csv", "empty-file"),
-    ):
+    for name, code in (("broken.csv", "ragged-row"), ("broken.parquet", "unreadable-file"), ("empty.csv", "empty-file")):
         error = problem(lambda name=name: open_table(f"memory://{name}"))  # type: ignore[misc]
         assert (error.code, error.file) == (code, f"memory://{name}")
         assert ".velado" not in str(error.as_dict() if hasattr(error, "as_dict") else error)
@@ -194,9 +190,7 @@ def test_no_rights_at_s3(bucket: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import s3fs
 
     def refused(*_: Any, **__: Any) -> Any:
-        raise botocore.exceptions.ClientError(
-            {"Error": {"Code": "AccessDenied", "Message": f"key {SECRET}"}}, "GetObject"
-        )
+        raise botocore.exceptions.ClientError({"Error": {"Code": "AccessDenied", "Message": f"key {SECRET}"}}, "GetObject")
 
     bucket.put_object(Bucket="clinic", Key="people.csv", Body=TEXT.encode())
     monkeypatch.setattr(s3fs.S3FileSystem, "info", refused)

@@ -24,7 +24,6 @@ from velado.evaluation import MEASURES, Comparison, Pair, Setting, Wanted, evalu
 from velado.frequency import Classes
 from velado.hierarchies import Hierarchy
 from velado.i18n import LANGUAGES, Language, language
-from velado.i18n.language import messages
 from velado.models import KAnonymity, judge_classes
 from velado.project import Project
 from velado.release import count_table
@@ -38,6 +37,7 @@ from velado.report.charts.drawing import Chart, Drawn, Studio
 from velado.report.formats.html import html
 from velado.report.formats.pdf import _data
 from velado.report.report import content_of, render, write_report
+from velado.sentences import CONTEXT
 
 SCRIPT = "<script>alert(1)</script>"
 FORMULA = '=HYPERLINK("evil")'
@@ -78,7 +78,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, patients: pa.Table) -> Path
             "postal_code": {"role": "quasi-identifier", "hierarchy": {"mask": "right"}},
             ODD: "quasi-identifier",
             "diagnosis": "sensitive",
-            "cost": {"role": "insensitive", "published": "knowingly"},
+            "cost": {"role": "insensitive", "exposure": "accepted"},
         },
         "rest": "drop",
         "models": [{"k-anonymity": {"k": 5}}, {"distinct-diversity": {"l": 2, "column": "diagnosis"}}],
@@ -131,19 +131,6 @@ def sheet_texts(path: Path) -> list[Any]:
 # Languages
 
 
-def test_every_text_is_there_in_every_language_with_the_same_places() -> None:
-    for key, texts in messages().items():
-        assert list(texts) == list(LANGUAGES), key
-        assert all(text.strip() for text in texts.values()), key
-        assert len({tuple(sorted(re.findall(r"\{(\w+)\}", text))) for text in texts.values()}) == 1, key
-
-
-def test_no_key_is_written_twice() -> None:
-    path = Path(velado.__file__).with_name("i18n") / "messages.yaml"
-    keys = re.findall(r"^(\S+):$", path.read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(keys) == len(set(keys)) == len(messages())
-
-
 @pytest.mark.parametrize(
     ("code", "number", "percent", "small", "date"),
     [
@@ -189,7 +176,7 @@ def test_content_is_complete(subject: Subject, code: str) -> None:
     page = page_of(content)
     assert f'<html lang="{code}">' in page
     shown = re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL) + texts_of(content)
-    assert [key for key in messages() if "." in key and key in shown] == []
+    assert CONTEXT not in shown
     assert "{" not in re.sub(r"<[^>]*>", "", shown.partition("</html>")[0])
     e = subject.evaluation
     for number in (e.rows, e.released, e.suppressed, e.classes):
@@ -210,10 +197,7 @@ def test_the_verdict_says_what_holds_and_warns(subject: Subject) -> None:
     verdict = in_language(subject, "en").verdict
     assert verdict.models is not None
     rows = [[cell.text for cell in row] for row in verdict.models.rows]
-    assert [row[:3] for row in rows] == [
-        ["k-anonymity", "–", "k ≥ 5"],
-        ["distinct ℓ-diversity", "diagnosis", "ℓ ≥ 2"],
-    ]
+    assert [row[:3] for row in rows] == [["k-anonymity", "–", "k ≥ 5"], ["distinct ℓ-diversity", "diagnosis", "ℓ ≥ 2"]]
     assert all(row[4] == "✓ holds" for row in rows)
     assert any("cost" in text for text in verdict.cautions)
     unprotected = replace(subject.evaluation, models=subject.evaluation.models[:1])
@@ -227,18 +211,18 @@ def test_the_verdict_says_what_holds_and_warns(subject: Subject) -> None:
 
 def test_every_model_shows_what_it_requires_and_reaches(subject: Subject) -> None:
     from velado.models import Verdict
-    from velado.report.chapters.summary import achieved, required
+    from velado.report.chapters.summary import describe_achieved, describe_required
 
     spanish = replace(subject, words=Language("es"))
     t = Verdict("t-closeness", {"t": 0.25, "column": "x", "distance": "ordered", "strict": True}, 0.125, True)
-    assert required(spanish, t) == "t ≤ 0,25 (distancia ordenada, estricto)"
-    assert achieved(spanish, t) == "t = 0,125"
+    assert describe_required(spanish, t) == "t ≤ 0,25 (distancia ordenada, estricto)"
+    assert describe_achieved(spanish, t) == "t = 0,125"
     recursive = Verdict("recursive-diversity", {"c": 4, "l": 3, "column": "x", "strict": False}, 2.5, True)
-    assert (required(subject, recursive), achieved(subject, recursive)) == ("c < 4, ℓ = 3", "c = 2.5")
+    assert (describe_required(subject, recursive), describe_achieved(subject, recursive)) == ("c < 4, ℓ = 3", "c = 2.5")
     both = Verdict("alpha-k", {"alpha": 0.5, "k": 2, "column": "x"}, {"k": 5, "alpha": 0.25}, True)
-    assert (required(subject, both), achieved(subject, both)) == ("α ≤ 0.5, k ≥ 2", "k = 5, α = 0.25")
+    assert (describe_required(subject, both), describe_achieved(subject, both)) == ("α ≤ 0.5, k ≥ 2", "k = 5, α = 0.25")
     endless = Verdict("beta-likeness", {"beta": 2.0, "column": "x"}, float("inf"), False)
-    assert achieved(subject, endless) == "–"
+    assert describe_achieved(subject, endless) == "–"
 
 
 def test_other_settings_and_attacks_have_chapters(subject: Subject) -> None:
@@ -407,12 +391,7 @@ LIMITS = disclosure.Limits(10, 10, 5)
 def test_distributions_have_released_labels_only() -> None:
     pair = public(pair_of(["a"] * 30 + ["b"] * 12 + ["c"] * 3 + ["secret"], [0]))
     shares = disclosure.distribution(pair, 0, LIMITS)
-    assert [(s.label, s.kind) for s in shares] == [
-        ("a", "label"),
-        ("b", "label"),
-        (None, "other"),
-        (None, "not-released"),
-    ]
+    assert [(s.label, s.kind) for s in shares] == [("a", "label"), ("b", "label"), (None, "other"), (None, "not-released")]
     assert [s.after for s in shares] == [30, 12, 3, 1]
     # Of the one suppressed record nothing is told but that there is one: what is counted are released people.
     assert [s.before for s in shares] == [30, 12, 3, 1]
@@ -428,9 +407,19 @@ def test_rare_sensitive_values_are_joined() -> None:
     with open_table(people) as table:
         frequency = count_table(table, Schema([Column("x", "quasi-identifier"), Column("ill", "sensitive")]))
     classes = Classes.at_levels(frequency, [0])
-    pair = public(Pair.at_levels(classes, [0], classes.sizes >= 2))
+    pair = Pair.at_levels(classes, [0], classes.sizes >= 2)
+    pair = public(replace(pair, spelled={"ill": {"flu", "cold", "rare"}}))
     shares = disclosure.sensitive_distribution(pair, pair.original.sensitive[0], LIMITS)
     assert [(s.label, s.before, s.after) for s in shares] == [("flu", 30, 30), (None, 10, 10), (None, 1, 1)]
+
+
+def test_one_or_two_others_are_not_counted_alone() -> None:
+    limits = disclosure.Limits(3, 3, 3)
+    kept = {"keep": lambda classes: classes.sizes > 0}
+    shares = disclosure.distribution(pair_of(["a"] * 30 + ["b"] * 12 + ["c"] * 2, [0], **kept), 0, limits)
+    assert [(s.label, s.kind, s.after) for s in shares] == [("a", "label", 30), (None, "other", 14)]
+    alone = disclosure.distribution(pair_of(["a"] * 30 + ["b"] * 12 + ["c"], [0], **kept), 0, disclosure.Limits(1, 1, 1))
+    assert [s.after for s in alone] == [30, 12, 1]
 
 
 def test_many_labels_are_joined() -> None:
@@ -453,9 +442,13 @@ def test_overlapping_labels_are_counted_in_ranges() -> None:
     shares = disclosure.distribution(Pair.between(pair.original, released), 0, LIMITS)
     # The middles are 2, 3, 5.5 and 7.5; nothing tells the lowest and the highest value.
     assert [(s.label, s.before, s.after) for s in shares] == [
-        ("<3", 20, 20), ("3 ≤ … < 4", 10, 20), ("4 ≤ … < 5", 10, 0), ("5 ≤ … < 6", 10, 20), ("6 ≤ … < 7", 10, 0),
+        ("<3", 20, 20),
+        ("3 ≤ … < 4", 10, 20),
+        ("4 ≤ … < 5", 10, 0),
+        ("5 ≤ … < 6", 10, 20),
+        ("6 ≤ … < 7", 10, 0),
         (">=7", 20, 20),
-    ]  # fmt: skip
+    ]
     wide = velado.tables.Counts(("x",), (("1-6", "3-8"),), (np.arange(2),), np.full(2, 40))
     shares = disclosure.distribution(Pair.between(pair.original, release_frequency(pair.original, [wide])), 0, LIMITS)
     assert [(s.label, s.before, s.after) for s in shares] == [("<5", 40, 40), (">=5", 40, 40)], "as wide as the labels"
@@ -484,7 +477,7 @@ def test_open_intervals_hide_the_limits_of_the_original() -> None:
 
 def test_small_classes_are_listed_only_if_the_models_allow_them(subject: Subject) -> None:
     promised = disclosure.Limits.of(subject.evaluation)
-    assert (promised.listed, disclosure.guaranteed(subject.evaluation.models)) == (5, 5)
+    assert (promised.listed, disclosure.guaranteed_size(subject.evaluation.models)) == (5, 5)
     free = replace(subject.evaluation, models=())
     assert disclosure.Limits.of(free).listed == 10
     content = in_language(subject, "en", evaluation=free)
@@ -502,8 +495,15 @@ def test_small_classes_are_listed_only_if_the_models_allow_them(subject: Subject
 def test_bins_of_class_sizes() -> None:
     found = bars.bins(np.array([5, 9, 10, 60, 1340]))
     assert [(b.label(EN), b.classes) for b in found] == [
-        ("5–9", 2), ("10–19", 1), ("20–49", 0), ("50–99", 1), ("100–199", 0), ("200–499", 0), ("500–999", 0), ("1,000–1,999", 1),
-    ]  # fmt: skip
+        ("5–9", 2),
+        ("10–19", 1),
+        ("20–49", 0),
+        ("50–99", 1),
+        ("100–199", 0),
+        ("200–499", 0),
+        ("500–999", 0),
+        ("1,000–1,999", 1),
+    ]
     assert sum(b.records for b in found) == 1424
     wide = bars.bins(np.array([1, 10_000_000]))
     assert len(wide) == bars.MOST_BARS
@@ -587,7 +587,7 @@ def test_charts_are_valid_vega_lite(subject: Subject) -> None:
     content = in_language(subject, "en", comparison=Comparison.of(("k",), settings))
     assert len(content.pictures) >= 15
     for picture in content.pictures:
-        altair.Chart.from_dict(picture.chart.themed)
+        altair.Chart.from_dict(picture.chart.vega_spec)
     with pytest.raises(jsonschema.ValidationError):
         altair.Chart.from_dict({"mark": "bar", "encoding": {"x": {"feild": "a"}}})
 
@@ -678,12 +678,7 @@ def test_all_files_or_none(subject: Subject, tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(reports, "pdf", broken)
     with pytest.raises(RuntimeError):
-        render(
-            [tmp_path / "r.html", tmp_path / "r.pdf", tmp_path / "r.xlsx"],
-            subject.pair,
-            subject.evaluation,
-            subject.about,
-        )
+        render([tmp_path / "r.html", tmp_path / "r.pdf", tmp_path / "r.xlsx"], subject.pair, subject.evaluation, subject.about)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -712,8 +707,19 @@ def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_command(folder: Path, main: Command) -> None:
     ended = main(
-        "report", folder / "project.yaml", "-o", folder / "by_command", "--format", "html", "--language", "pt", "--k", "3,8", "--attacks", "--json"
-    )  # fmt: skip
+        "report",
+        folder / "project.yaml",
+        "-o",
+        folder / "by_command",
+        "--format",
+        "html",
+        "--language",
+        "pt",
+        "--k",
+        "3,8",
+        "--attacks",
+        "--json",
+    )
     assert ended.code == 0
     assert [Path(f).name for f in ended.json["files"]] == ["out_report.html"]
     page = (folder / "by_command" / "out_report.html").read_text(encoding="utf-8")

@@ -33,7 +33,7 @@ from velado.evaluation import Balance, Check, Comparison, Evaluation
 from velado.questions.inspect import Inspection
 from velado.questions.suggest import Suggestion, suggest
 from velado.release.result import LightRelease, Release, Releases
-from velado.results import IF_SET, UNSAID, Discreet, OrInfinite, OrUnknown, Result, decoded
+from velado.results import IF_SET, UNSAID, Discreet, OrInfinite, OrUnknown, Result, decode
 from velado.tables import Source
 
 # The machinery
@@ -170,7 +170,7 @@ def test_the_reader_refuses_what_the_schema_refuses(x: Everything, data: st.Data
 
 def test_an_array_of_lists_and_numbers_is_refused() -> None:
     with pytest.raises(InputError) as caught:
-        decoded(np.ndarray, [[], 0])
+        decode(np.ndarray, [[], 0])
     assert caught.value.code == "not-a-result"
 
 
@@ -274,7 +274,7 @@ def made() -> dict[str, Any]:
     found: dict[str, Any] = {name: velado.run(project(folder, method)) for name, method in METHODS.items()}
     diverse = (velado.KAnonymity(4), velado.TCloseness(0.6, "ill"), velado.models.RecursiveDiversity(3, 2, "ill"))
     fixed = velado.methods.Fixed({"city": 0, "income": 1, "born": 2}, suppression=0.5)
-    strict = project(folder, fixed, diverse, output=Output(suppressed="star"))
+    strict = project(folder, fixed, diverse, output=Output(suppressed="asterisks"))
     found["models"] = velado.run(strict)
     numeric = (Column("income", "quasi-identifier"), Column("ill", "sensitive"))
     method = velado.methods.Fuzzy(sets=3)
@@ -286,16 +286,16 @@ def made() -> dict[str, Any]:
     key = f"file:{folder / 'secret'}"
     treated = (
         Column("name", "identifier", operation={"encrypt": {"key": key}}),
-        Column("city", "insensitive", operation={"substitute": {"map": SUBSTITUTES}}, published="knowingly"),
-        Column("income", "insensitive", operation={"noise": {"scale": 3, "seed": 5550123}}, published="knowingly"),
+        Column("city", "insensitive", operation={"substitute": {"map": SUBSTITUTES}}, exposure="accepted"),
+        Column("income", "insensitive", operation={"noise": {"scale": 3, "seed": 5550123}}, exposure="accepted"),
         Column("born", "insensitive", operation="suppress"),
         Column("ill", "sensitive"),
     )
-    light = Project(zebras(), treated, output=Output(folder / "light.csv"), anonymization="light")
+    light = Project(zebras(), treated, output=Output(folder / "light.csv"), protection="operations")
     found["light"] = velado.run(light)
     tame = pa.table({"keeper": [f"ZEBRA-KEEPER-{i % 9}" for i in range(ROWS)]})
     masked = (Column("keeper", "identifier", operation="suppress"),)
-    kept = Project(tame, masked, output=Output(folder / "tame.csv"), anonymization="light")
+    kept = Project(tame, masked, output=Output(folder / "tame.csv"), protection="operations")
     both = {"wild": project(folder, velado.Mondrian(), output=Output(folder / "wild.csv")), "tame": kept}
     found["several"] = velado.run(Project(None, (), name="both", folder=folder, tables=both))
     found["decrypted"] = velado.decrypt(folder / "light.csv", ["name"], key)
@@ -304,9 +304,8 @@ def made() -> dict[str, Any]:
         velado.run(wild).recoding, zebras(), release=folder / "mondrian.csv", project=wild, unseen="suppress"
     )
     found["evaluation"] = velado.evaluate(
-        zebras(), folder / "mondrian.csv", project=project(folder, velado.Mondrian()), target="ill", fraction=0.2,
-        queries=20,
-    )  # fmt: skip
+        zebras(), folder / "mondrian.csv", project=project(folder, velado.Mondrian()), target="ill", fraction=0.2, queries=20
+    )
     found["check"] = velado.check(zebras(), ["city", "born"], ["ill"], trees={"ill": TREE})
     found["classes"] = velado.check(zebras(), ["city", "born"], ["ill"], classes=True)
     found["inspection"] = velado.inspect_table(zebras())
@@ -318,9 +317,12 @@ def made() -> dict[str, Any]:
     found["exploration"] = velado.explore(grid)
     found["balance"] = velado.balance(grid, {"loss": 0.9}, {"k": [2, 3, 121]})
     found["attacks"] = velado.attack(
-        folder / "mondrian.csv", original=zebras(), other=folder / "lattice.csv", external=zebras(),
+        folder / "mondrian.csv",
+        original=zebras(),
+        other=folder / "lattice.csv",
+        external=zebras(),
         project=project(folder, velado.Mondrian()),
-    )  # fmt: skip
+    )
     found["attack"] = found["attacks"][0]
     found["estimate"] = velado.estimate(grid)
     slots = pa.table({"hour": ["ZEBRA-9", "ZEBRA-10"], "capacity": [70, 50]})
@@ -393,7 +395,7 @@ def test_what_everybody_may_know_of_a_release(results: dict[str, Any]) -> None:
     assert release.evaluation.models != release.public_evaluation.models
     nothing = replace(
         release, evaluation=None, private_manifest={}, private_path=None, recoding=None, found=None, table=None, manifest={}
-    )  # fmt: skip
+    )
     assert nothing.as_dict() == release.as_dict()
     assert release.as_dict()["search"]["evaluated"] is None
     back = Release.from_dict(release.as_dict())
@@ -441,7 +443,7 @@ def test_nothing_that_is_reached_from_a_result_shows_a_value(results: dict[str, 
         reachable(result, seen)
     ours = [x for x in seen.values() if type(x).__module__.startswith("velado.") and not isinstance(x, Groups)]
     kinds = {type(x).__name__ for x in ours}
-    expected = "Release Evaluation Recoding Found Classes FrequencyTable Hierarchy Sensitive Cover Twins Scale Column "
+    expected = "Release Evaluation Recoding Found Classes FrequencyTable Hierarchy Sensitive Cover SpellingVariants Scale Column "
     expected += "Source Project Exposed Problem Assignment Substitute SetMeasures Fuzzified IntervalAnswers Planned"
     assert set(expected.split()) <= kinds
     shows, long = set(), set()
@@ -459,8 +461,11 @@ def test_nothing_that_is_reached_from_a_result_shows_a_value(results: dict[str, 
 
 
 def test_a_password_is_not_shown() -> None:
-    described = {"source": "postgresql://me:ZEBRA@host/db", "columns": {"age": {"role": "quasi-identifier"}}}
-    shown = [repr(Project(described["source"], (Column("age", "quasi-identifier"),)))]
+    columns = (Column("age", "quasi-identifier"),)
+    with pytest.raises(InputError) as caught:
+        Project("postgresql://me:ZEBRA@host/db", columns)
+    assert caught.value.code == "password-in-clear"
+    shown = [str(caught.value), repr(caught.value), repr(Project("postgresql://me:${ZEBRA}@host/db#people", columns))]
     shown.append(repr(replace(Source(), names="unique")))
     assert not any(ZEBRA.search(text) for text in shown)
 
@@ -476,6 +481,7 @@ ROOMS = {
     "report",
     "i18n",
     "parameters",
+    "parameter_form",
     "progress",
     "importers",
     "publication",
@@ -542,10 +548,10 @@ def test_the_json_of_every_command_fits_its_schema(main: Command, write_project:
     write_project()
     tmp = write_project().parent
     (tmp / "slots.csv").write_text("hour,capacity\n9,200\n10,200\n")
-    light = {"anonymization": "light", "models": None, "method": None, "output": {"path": "light.csv"}}
+    light = {"protection": "operations", "models": None, "method": None, "output": {"path": "light.csv"}}
     main("key", "secret")
     encrypted = {"national_id": {"role": "identifier", "operation": {"encrypt": {"key": "file:secret"}}}}
-    passed = {c: {"role": "insensitive", "published": "knowingly"} for c in ("birth_date", "postal_code", "sex")}
+    passed = {c: {"role": "insensitive", "exposure": "accepted"} for c in ("birth_date", "postal_code", "sex")}
     write_project(columns={**encrypted, **passed, "name": {"role": "identifier", "operation": "drop"}}, **light)
     (tmp / "project.yaml").rename(tmp / "light.yaml")
     write_project(output={"path": "out.csv", "recoding": "recoding.json"})
@@ -568,10 +574,7 @@ def test_the_json_of_every_command_fits_its_schema(main: Command, write_project:
         (Attacks, "attack --project project.yaml"),
         (velado.questions.Fuzzification, "fuzzy patients.csv --qi cost --sensitive diagnosis"),
         (velado.appointments.Planning, "appointments assign patients.csv slots.csv --qi sex --output given.csv"),
-        (
-            velado.appointments.Planning,
-            "appointments compare patients.csv slots.csv --qi sex --methods random,best-fit",
-        ),
+        (velado.appointments.Planning, "appointments compare patients.csv slots.csv --qi sex --methods random,best-fit"),
         (AnonymityOfTables, "appointments k patients.csv --qi sex,city"),
     ]
     for kind, line in commands:

@@ -15,7 +15,7 @@ import pytest
 
 import velado
 from engines.engines import SERVERS, EngineUnderTest, needs, per_server, rows_of
-from harness.watching import TORTURE
+from harness.judge_hook import TORTURE
 from velado.studies import ubb
 from velado.tables import Capability, Source
 
@@ -42,9 +42,7 @@ def some_per_server(name: str, cases: Iterable[Any]) -> Any:
 def adult() -> pa.Table:
     """Adult with ages as whole numbers."""
     options = pyarrow.csv.ConvertOptions(column_types={"age": pa.int32()}, strings_can_be_null=False)
-    return pyarrow.csv.read_csv(
-        ADULT / "adult.csv", parse_options=pyarrow.csv.ParseOptions(delimiter=";"), convert_options=options
-    )
+    return pyarrow.csv.read_csv(ADULT / "adult.csv", parse_options=pyarrow.csv.ParseOptions(delimiter=";"), convert_options=options)
 
 
 @cache
@@ -70,11 +68,7 @@ def both(engine: EngineUnderTest, folder: Path, project: dict[str, Any], source:
     """Run on the server, into the server, and in memory; compare."""
     sink = engine.sink("table", folder)
     there = velado.run(
-        {
-            **project,
-            "source": source,
-            "output": {"database": sink.database, "table": sink.table, **project.get("output", {})},
-        }
+        {**project, "source": source, "output": {"database": sink.database, "table": sink.table, **project.get("output", {})}}
     )
     expected = here(project, table)
     assert Counter(rows_of(engine.published(sink.table or ""))) == Counter(rows_of(expected.table))
@@ -98,13 +92,18 @@ def test_the_configurations_of_ubb(engine: EngineUnderTest, name: str, tmp_path:
         c.name: {"role": c.role, "hierarchy": dict(c.hierarchy)}
         for c in ubb.columns(ADULT)  # type: ignore[arg-type]
     }
-    models = [{m.name: m.required()} for m in CONFIGURATIONS[name]]
+    models = [{m.name: m.requirements()} for m in CONFIGURATIONS[name]]
     project = {"columns": columns, "models": models, "method": {"lattice": {"suppression": 1.0}}, "rest": "drop"}
     both(engine, tmp_path, project, on_server(engine), adult())
 
 
-NUMBERS = {"age": {"role": "quasi-identifier", "type": "integer"}, "sex": "quasi-identifier", "race": "quasi-identifier",
-           "education": "quasi-identifier", "occupation": "sensitive"}  # fmt: skip
+NUMBERS = {
+    "age": {"role": "quasi-identifier", "type": "integer"},
+    "sex": "quasi-identifier",
+    "race": "quasi-identifier",
+    "education": "quasi-identifier",
+    "occupation": "sensitive",
+}
 
 
 def by_mondrian(**method: str) -> dict[str, Any]:
@@ -133,9 +132,7 @@ def test_mondrian(engine: EngineUnderTest, method: dict[str, str], tmp_path: Pat
 @needs_adult
 @per_server
 @pytest.mark.parametrize("split", ["median", "distribution"])
-def test_mondrian_in_parts(
-    engine: EngineUnderTest, split: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mondrian_in_parts(engine: EngineUnderTest, split: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sink = engine.sink("table", tmp_path)
     project = by_mondrian(split=split, memory="200KB")
     asked = {**project, "source": on_server(engine), "output": {"database": sink.database, "table": sink.table}}
@@ -168,13 +165,13 @@ PEOPLE = pa.table(
 
 
 @per_server
-@pytest.mark.parametrize("suppressed", ["drop", "star"])
+@pytest.mark.parametrize("suppressed", ["drop", "asterisks"])
 def test_collations_suppression_and_missing_values(engine: EngineUnderTest, suppressed: str, tmp_path: Path) -> None:
     project = {
         "columns": {
             "age": {"role": "quasi-identifier", "hierarchy": {"intervals": [10, 50]}},
             "city": "quasi-identifier",
-            "cost": {"role": "sensitive", "published": "knowingly"},
+            "cost": {"role": "sensitive", "exposure": "accepted"},
             "ill": "sensitive",
         },
         "models": [{"k-anonymity": {"k": 7}}],
@@ -191,7 +188,7 @@ def test_floats_and_dates_are_recoded(engine: EngineUnderTest, tmp_path: Path) -
         "columns": {
             "cost": {"role": "quasi-identifier", "type": "number", "hierarchy": {"intervals": [100, 1000]}},
             "born": {"role": "quasi-identifier", "type": "date", "hierarchy": {"dates": ["year", "decade"]}},
-            "ill": "sensitive",
+            "ill": {"role": "sensitive", "exposure": "accepted"},
         },
         "models": [{"k-anonymity": {"k": 3}}],
         "method": {"lattice": {"suppression": 0.1}},
@@ -205,7 +202,7 @@ def test_light_operations(engine: EngineUnderTest, tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("VELADO_TEST_KEY", "5f" * 32)
     key = "env:VELADO_TEST_KEY"
     project = {
-        "anonymization": "light",
+        "protection": "operations",
         "columns": {
             "id": {"operation": {"pseudonymize": {"key": key}}},
             "name": {"operation": {"encrypt": {"key": key}}},
@@ -266,11 +263,14 @@ def test_questions_have_the_same_answers(engine: EngineUnderTest, tmp_path: Path
         rows, quasi, ["occupation"]
     ).as_dict() | {"table": 0}
     project = {
-        "columns": {"age": {"role": "quasi-identifier", "hierarchy": {"intervals": [10, 50]}}, "sex": "quasi-identifier",
-                    "race": "quasi-identifier"},
+        "columns": {
+            "age": {"role": "quasi-identifier", "hierarchy": {"intervals": [10, 50]}},
+            "sex": "quasi-identifier",
+            "race": "quasi-identifier",
+        },
         "models": [{"k-anonymity": {"k": 5}}],
         "rest": "drop",
-    }  # fmt: skip
+    }
     explored = [velado.explore({**project, "source": s}) for s in (there, rows)]
     assert explored[0].as_dict() == explored[1].as_dict()
     sink = engine.sink("table", tmp_path)

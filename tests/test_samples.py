@@ -11,17 +11,7 @@ pytestmark = pytest.mark.judged
 
 SAMPLES = [hospital, covid_ceara]
 COLUMNS = {
-    hospital: [
-        "name",
-        "national_id",
-        "birth_date",
-        "sex",
-        "postal_code",
-        "city",
-        "marital_status",
-        "diagnosis",
-        "cost",
-    ],
+    hospital: ["name", "national_id", "birth_date", "sex", "postal_code", "city", "marital_status", "diagnosis", "cost"],
     covid_ceara: ["nome", "cpf", "localidade", "data_nascimento", "raca_cor"],
 }
 PROVINCES = {

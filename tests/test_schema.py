@@ -20,10 +20,10 @@ from jsonschema import Draft202012Validator as Validator
 from jsonschema import ValidationError
 
 import test_bad_input
+from case_loop import failures
 from conftest import PROJECT, Command
 from harness import cases
 from harness.projects import random_case
-from looping import failures
 from test_docs import PAGES, blocks, page_id
 from velado import InputError, Project
 from velado.errors import way_to
@@ -167,8 +167,7 @@ BROKEN: dict[str, list[tuple[str, dict[str, Any]]]] = {
     ],
     "output": [(str(o), changed(output=o)) for o, *_ in parameters(test_bad_input.test_output_that_cannot_be)],
     "hierarchy": [
-        (str(spec), changed(columns={"sex": {"role": QI, "hierarchy": spec}}))
-        for _, spec, *_ in test_bad_input.BAD_HIERARCHIES
+        (str(spec), changed(columns={"sex": {"role": QI, "hierarchy": spec}})) for _, spec, *_ in test_bad_input.BAD_HIERARCHIES
     ],
     "k": [
         (k[:5], changed(models=[{"k-anonymity": {"k": yaml.safe_load(k)}}]))
@@ -206,7 +205,7 @@ NOT_IN_THE_FILE = {
     str({"columns": {"birth_date": {"role": QI, "format": "%Q"}}}): "which formats of dates there are, Python knows",
     str({"columns": {"sex": {"role": QI, "hierarchy": {"file": "/dev/zero"}}}}): "what a file is, the disk knows",
     "{'dates': ['year', 'month']}": "no JSON Schema knows which calendar unit is part of which",
-}  # fmt: skip
+}
 """Cases of the bad-input tests that the schema cannot refuse, and why."""
 
 
@@ -296,13 +295,7 @@ FOUND = {
 def test_all_faults_of_a_document_are_told_each_at_its_place(tmp_path: Path) -> None:
     found = Project.check(FAULTS)
     assert {e.path: e.code for e in found} == FOUND
-    assert {e.column for e in found if e.path.startswith("columns")} == {
-        "birth_date",
-        "post code",
-        "sex",
-        "cost",
-        "name",
-    }
+    assert {e.column for e in found if e.path.startswith("columns")} == {"birth_date", "post code", "sex", "cost", "name"}
     with pytest.raises(InputError) as caught:
         Project.from_dict(FAULTS, tmp_path)
     assert (caught.value.path, caught.value.code) == (found[0].path, found[0].code)
@@ -366,10 +359,7 @@ def test_validate_tells_all_problems_in_a_language(write_project, main: Command)
     ended = main("validate", "project.yaml", "--json", "--language", "es")
     assert ended.code == 2
     problems = ended.json["problems"]
-    assert [(p["path"], p["code"]) for p in problems] == [
-        ("modles", "unknown-key"),
-        ("models[0].k-anonymity.k", "bad-parameter"),
-    ]
+    assert [(p["path"], p["code"]) for p in problems] == [("modles", "unknown-key"), ("models[0].k-anonymity.k", "bad-parameter")]
     assert "debe ser un número entero de 2 o más" in problems[1]["message"]
     ended = main("validate", "project.yaml")
     assert ended.code == 2
@@ -382,8 +372,7 @@ def test_validate_tells_all_problems_in_a_language(write_project, main: Command)
 
 
 @pytest.mark.parametrize(
-    "language",
-    [pytest.param("en", marks=pytest.mark.lint), *(pytest.param(c, marks=pytest.mark.thorough) for c in ("es", "pt"))],
+    "language", [pytest.param("en", marks=pytest.mark.lint), *(pytest.param(c, marks=pytest.mark.thorough) for c in ("es", "pt"))]
 )
 def test_the_schema_is_a_schema(language: str, main: Command) -> None:
     found = project_schema(language)

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 import velado
-from looping import failures
+from case_loop import failures
 from velado import Column, InputError, KAnonymity, Mondrian, Output, Project
 from velado.errors import VerificationError
 from velado.methods import Fixed
@@ -53,9 +53,13 @@ def test_an_example_is_a_label_of_released_people(tmp_path, main, method):
     write_csv(tmp_path / "people.csv", ["town", "ill"], [(town, "flu") for town in TOWNS])
     columns = {"town": {"role": "quasi-identifier"}, "ill": "sensitive"}
     write_project(
-        tmp_path / "project.yaml", source="people.csv", columns=columns, models=[{"k-anonymity": {"k": 3}}],
-        method=method, output="out.csv",
-    )  # fmt: skip
+        tmp_path / "project.yaml",
+        source="people.csv",
+        columns=columns,
+        models=[{"k-anonymity": {"k": 3}}],
+        method=method,
+        output="out.csv",
+    )
     ended = main("run", "project.yaml")
     assert ended.code == 0
     assert re.search(r"^town +0 +1 +Bonn ", ended.out, re.MULTILINE)
@@ -94,13 +98,10 @@ def recovered(published, seed):
 
 def with_noise(path=None, order="shuffle", light=True, **more):
     table = pa.table({"salary": [str(s) for s in SALARIES], "zone": ["a", "b"] * 100})
-    columns = (
-        Column("salary", "insensitive", operation={"noise": {**SPREAD, **more}}),
-        Column("zone", "quasi-identifier"),
-    )
+    columns = (Column("salary", "insensitive", operation={"noise": {**SPREAD, **more}}), Column("zone", "quasi-identifier"))
     models = () if light else (KAnonymity(2),)
-    kind = "light" if light else "models"
-    return velado.run(Project(table, columns, models, output=Output(path, order=order), anonymization=kind))
+    kind = "operations" if light else "models"
+    return velado.run(Project(table, columns, models, output=Output(path, order=order), protection=kind))
 
 
 def test_the_attack_works_on_a_seed_that_is_known():
@@ -149,7 +150,7 @@ def test_a_shift_that_anybody_can_undo_is_told():
 
     def shifted(**more):
         spec = {"shift": {"key": "env:VELADO_KEY", **more}}
-        return velado.run(Project(table, (Column("day", operation=spec),), rest="insensitive", anonymization="light"))
+        return velado.run(Project(table, (Column("day", operation=spec),), rest="insensitive", protection="operations"))
 
     assert [n.code for n in shifted().notes] == ["one-shift"]
     known = shifted(days=[3, 3], by="who")
@@ -185,7 +186,7 @@ KINDS = [
     Column("day", "insensitive", operation={"shift": {"key": "env:VELADO_KEY", "by": "id"}}),
     Column("ward", "insensitive", operation={"substitute": {"map": {"x": "1", "y": "2", "unique": "3"}}}),
     Column("note", "insensitive"),
-    Column("weight", "insensitive", published="knowingly"),
+    Column("weight", "insensitive", exposure="accepted"),
 ]
 
 
@@ -194,10 +195,10 @@ KINDS = [
 @pytest.mark.parametrize("where", ["memory", "csv", "parquet", "xlsx", "arrow"])
 def test_a_starred_row_shows_nothing_else(tmp_path, where, method):
     path = None if where == "memory" else tmp_path / f"out.{where}"
-    release = velado.anonymize(EVERY_KIND, KINDS, [KAnonymity(3)], method, output=Output(path, suppressed="star"))
+    release = velado.anonymize(EVERY_KIND, KINDS, [KAnonymity(3)], method, output=Output(path, suppressed="asterisks"))
     with open_table(path or release.table) as table:
         counts = table.count(table.header)
-        stars = table.filled("*")
+        stars = table.count_constant_rows("*")
     assert stars == release.evaluation.suppressed == (0 if method.name == "mondrian" else 1)
     for dictionary, codes in zip(counts.dictionaries, counts.codes, strict=True):
         assert [dictionary[c] for c in codes].count("*") >= stars
@@ -205,7 +206,7 @@ def test_a_starred_row_shows_nothing_else(tmp_path, where, method):
 
 def test_types_stay_where_nobody_is_starred():
     table = EVERY_KIND.slice(0, 6)
-    release = velado.anonymize(table, KINDS, [KAnonymity(3)], Fixed({"town": 0}), output=Output(suppressed="star"))
+    release = velado.anonymize(table, KINDS, [KAnonymity(3)], Fixed({"town": 0}), output=Output(suppressed="asterisks"))
     assert release.table.schema.field("cost").type == pa.int64()
     assert release.table.schema.field("weight").type == pa.float64()
 
@@ -224,7 +225,7 @@ def test_a_starred_row_that_shows_something_is_noticed(tmp_path, monkeypatch, co
     monkeypatch.setattr(DuckDBTable, "write", tampered)
     with pytest.raises(VerificationError):
         velado.anonymize(
-            EVERY_KIND, KINDS, [KAnonymity(3)], Fixed({"town": 0}), output=Output(tmp_path / "o.csv", suppressed="star")
+            EVERY_KIND, KINDS, [KAnonymity(3)], Fixed({"town": 0}), output=Output(tmp_path / "o.csv", suppressed="asterisks")
         )
     assert list(tmp_path.iterdir()) == []
 
@@ -265,16 +266,12 @@ def test_a_key_file_that_others_can_read_or_change_is_refused(tmp_path, main, mo
 PASSWORD = "Hunter2_is_my_password"
 
 
-@pytest.mark.parametrize(
-    "place", [f"env:{PASSWORD}", f"file:{PASSWORD}", f"file:keys/{PASSWORD}", f"file:{PASSWORD}\0"]
-)
+@pytest.mark.parametrize("place", [f"env:{PASSWORD}", f"file:{PASSWORD}", f"file:keys/{PASSWORD}", f"file:{PASSWORD}\0"])
 @pytest.mark.parametrize("json_", [True, False])
 def test_what_stands_in_the_place_of_a_key_is_not_repeated(tmp_path, main, place, json_):
     write_csv(tmp_path / "people.csv", ["id", "age"], [["1", "2"]])
     columns = {"id": {"operation": {"encrypt": {"key": place}}}}
-    write_project(
-        tmp_path / "p.yaml", anonymization="light", source="people.csv", columns=columns, rest="drop", output="out.csv"
-    )
+    write_project(tmp_path / "p.yaml", protection="operations", source="people.csv", columns=columns, rest="drop", output="out.csv")
     shown = ["--json"] if json_ else []
     endings = [main("run", "p.yaml", *shown)]
     endings += [main("decrypt", "people.csv", "--column", "id", "--key", place, "-o", "o.csv", *shown)]
@@ -297,21 +294,41 @@ def test_velado_key_repeats_nothing_that_is_not_there(tmp_path, main):
 
 
 ADDRESSES = [
-    "postgresql://me:Tr0ub4dor@host/db", "mysql+pymysql://me:Tr0ub4dor@host:3306/db", "me:Tr0ub4dor@host",
-    "postgresql://host/db?user=me&password=Tr0ub4dor", "postgresql://me:a@b/Tr0ub4dor@host/db", "https://me:Tr0ub4dor@x.org/t.csv",
-    "jdbc:mysql://host/db?password=Tr0ub4dor", "postgresql://me:Tr0ub4dor@host/db.csv",
-]  # fmt: skip
+    "postgresql://me:Tr0ub4dor@host/db",
+    "mysql+pymysql://me:Tr0ub4dor@host:3306/db",
+    "me:Tr0ub4dor@host",
+    "postgresql://host/db?user=me&password=Tr0ub4dor",
+    "postgresql://me:a@b/Tr0ub4dor@host/db",
+    "https://me:Tr0ub4dor@x.org/t.csv",
+    "jdbc:mysql://host/db?password=Tr0ub4dor",
+    "postgresql://me:Tr0ub4dor@host/db.csv",
+]
 
 
 PLACES = [
-    {"source": None}, {"source": {"path": None}}, {"source": {"database": None, "table": "t"}}, {"output": None},
-    {"output": {"path": None}}, {"output": {"path": "o.csv", "recoding": None}}, {"rest": None}, {None: 1}, {"velado": None},
-    {"columns": {"id": None}}, {"columns": {None: "identifier"}}, {"models": None}, {"models": [None]}, {"method": None},
-    {"method": {"lattice": None}}, {"anonymization": None}, {"output": {"path": "o.csv", "order": None}},
-    {"columns": {"id": {"role": "identifier", "operation": {"encrypt": None}}}}, {"columns": {None: {"operation": "x"}}},
-    {"source": {"path": "people.csv", "encoding": None}}, {"source": {"path": "people.csv", "format": None}},
+    {"source": None},
+    {"source": {"path": None}},
+    {"source": {"database": None, "table": "t"}},
+    {"output": None},
+    {"output": {"path": None}},
+    {"output": {"path": "o.csv", "recoding": None}},
+    {"rest": None},
+    {None: 1},
+    {"velado": None},
+    {"columns": {"id": None}},
+    {"columns": {None: "identifier"}},
+    {"models": None},
+    {"models": [None]},
+    {"method": None},
+    {"method": {"lattice": None}},
+    {"protection": None},
+    {"output": {"path": "o.csv", "order": None}},
+    {"columns": {"id": {"role": "identifier", "operation": {"encrypt": None}}}},
+    {"columns": {None: {"operation": "x"}}},
+    {"source": {"path": "people.csv", "encoding": None}},
+    {"source": {"path": "people.csv", "format": None}},
     {"columns": {"id": {"role": "quasi-identifier", "hierarchy": {"file": None}}}},
-]  # fmt: skip
+]
 
 
 def test_a_password_in_a_project_is_not_repeated(tmp_path, main):
@@ -331,20 +348,29 @@ def test_a_password_in_a_project_is_not_repeated(tmp_path, main):
 
     write_csv(tmp_path / "people.csv", ["id", "age"], [["n1", "2"]] * 3)
     usual = {"source": "people.csv", "columns": {"id": "quasi-identifier"}, "models": [{"k-anonymity": {"k": 2}}]}
-    cases = [
-        *((place, ADDRESSES[i % 3]) for i, place in enumerate(PLACES)),
-        *(({"source": None}, a) for a in ADDRESSES),
-    ]
+    cases = [*((place, ADDRESSES[i % 3]) for i, place in enumerate(PLACES)), *(({"source": None}, a) for a in ADDRESSES)]
     assert failures(check, cases) == []
 
 
 COMMANDS = [
-    "run A", "inspect A", "check A --qi age", "check people.csv --qi A", "init A", "evaluate A people.csv --qi age",
-    "decrypt A --column id --key env:VELADO_KEY -o o.csv", "decrypt people.csv --column id --key A -o o.csv",
-    "decrypt people.csv --column A --key env:VELADO_KEY -o o.csv", "check people.csv --qi age A",
-    "check people.csv --encoding A --qi age", "appointments k A --qi age", "attack A --qi age", "A",
-    "run p.yaml --source=A", "check people.csv --qi age --l A", "key nowhere/A",
-]  # fmt: skip
+    "run A",
+    "inspect A",
+    "check A --qi age",
+    "check people.csv --qi A",
+    "init A",
+    "evaluate A people.csv --qi age",
+    "decrypt A --column id --key env:VELADO_KEY -o o.csv",
+    "decrypt people.csv --column id --key A -o o.csv",
+    "decrypt people.csv --column A --key env:VELADO_KEY -o o.csv",
+    "check people.csv --qi age A",
+    "check people.csv --encoding A --qi age",
+    "appointments k A --qi age",
+    "attack A --qi age",
+    "A",
+    "run p.yaml --source=A",
+    "check people.csv --qi age --l A",
+    "key nowhere/A",
+]
 
 
 def test_a_password_on_the_command_line_is_not_repeated(tmp_path, main):
@@ -375,8 +401,17 @@ def test_a_file_whose_name_looks_like_an_address_can_be_read(tmp_path):
 
 
 PERSON = ["Zacharias Zweig", "34", "z.zweig@example.org", "1990-05-17", "Zwickau", "zoster"]
-OTHERS = [[f"Person {i}", str(30 + i % 7), f"p{i}@example.org", f"1980-01-{i + 1:02}", ["Zwickau", "Ulm"][i % 2],
-           ["zoster", "flu"][i % 2]] for i in range(12)]  # fmt: skip
+OTHERS = [
+    [
+        f"Person {i}",
+        str(30 + i % 7),
+        f"p{i}@example.org",
+        f"1980-01-{i + 1:02}",
+        ["Zwickau", "Ulm"][i % 2],
+        ["zoster", "flu"][i % 2],
+    ]
+    for i in range(12)
+]
 
 
 @pytest.fixture(params=["csv", *(pytest.param(kind, marks=pytest.mark.thorough) for kind in ("semicolons", "xlsx"))])
@@ -408,18 +443,26 @@ def test_nothing_of_a_first_line_that_is_data_is_printed(tmp_path, main, headerl
     usual = {"source": headerless, "output": "out.csv", "models": [{"k-anonymity": {"k": 2}}]}
     write_project(tmp_path / "p.yaml", columns=described, **usual)
     write_project(tmp_path / "rest.yaml", columns=described, rest="drop", **usual)
-    light = {"source": headerless, "output": "out.csv", "anonymization": "light"}
+    light = {"source": headerless, "output": "out.csv", "protection": "operations"}
     shift = {"shift": {"key": "file:k.key", "by": "name"}}
     write_project(tmp_path / "light.yaml", columns={"seen": {"operation": shift}}, rest="drop", **light)
     commands = [
-        ("run", "p.yaml"), ("run", "rest.yaml"), ("run", "light.yaml"), ("estimate", "p.yaml"), ("check", headerless, "--qi", "age,city"),
-        ("check", headerless, "--qi", "Zwickav"), ("check", headerless, "--qi", "35"),
-        ("evaluate", headerless, headerless, "--qi", "age,city"), ("attack", headerless, "--qi", "age,city", "--sensitive", "illness"),
+        ("run", "p.yaml"),
+        ("run", "rest.yaml"),
+        ("run", "light.yaml"),
+        ("estimate", "p.yaml"),
+        ("check", headerless, "--qi", "age,city"),
+        ("check", headerless, "--qi", "Zwickav"),
+        ("check", headerless, "--qi", "35"),
+        ("evaluate", headerless, headerless, "--qi", "age,city"),
+        ("attack", headerless, "--qi", "age,city", "--sensitive", "illness"),
         ("attack", "good.csv", "--qi", "age", "--external", headerless, "--only", "linkage"),
-        ("appointments", "k", headerless, "--qi", "age"), ("appointments", "assign", headerless, "slots.csv", "--qi", "age", "-o", "a.csv"),
+        ("appointments", "k", headerless, "--qi", "age"),
+        ("appointments", "assign", headerless, "slots.csv", "--qi", "age", "-o", "a.csv"),
         ("decrypt", headerless, "--column", "name", "--key", "file:k.key", "-o", "d.csv"),
-        ("fuzzy", headerless, "--qi", "age"), ("hierarchy", "p.yaml", "age"),
-    ]  # fmt: skip
+        ("fuzzy", headerless, "--qi", "age"),
+        ("hierarchy", "p.yaml", "age"),
+    ]
     for command in commands:
         ended = main(*command, *(() if command[0] == "hierarchy" else ("--json",)))
         assert ended.code == 2, command
@@ -470,7 +513,7 @@ def test_a_header_that_says_nothing_known_is_not_listed(tmp_path, main):
 
 def test_equal_names_are_told_by_place(tmp_path, main):
     write_csv(tmp_path / "t.csv", ["Zacharias Zweig", "Zwickau", "zwickau"], [["a", "b", "c"]])
-    ended = main("inspect", "t.csv", "--json")
+    ended = main("check", "t.csv", "--qi", "a", "--json")
     assert ended.json["error"]["code"] == "duplicate-column"
     assert "columns 2, 3" in ended.json["error"]["message"]
     assert not named(ended.out.lower(), ended.err.lower())
@@ -495,7 +538,7 @@ def test_columns_without_a_role_are_not_repeated_in_errors(tmp_path, main):
 
 
 def test_what_the_engine_says_of_cells_is_not_passed_on(tmp_path):
-    from velado.tables.duckdb.errors import translated
+    from velado.tables.duckdb.errors import translate_error
 
-    error = translated(RuntimeError("Conversion Error: Could not convert string 'Zacharias Zweig' to INT32"), "t.csv")
+    error = translate_error(RuntimeError("Conversion Error: Could not convert string 'Zacharias Zweig' to INT32"), "t.csv")
     assert str(error) == "t.csv: the engine cannot do this (Conversion Error)"

@@ -43,7 +43,9 @@ def _cells(text: str) -> list[str]:
     return [cell.strip() for line in text.splitlines() for cell in line.split("  ") if cell.strip()]
 
 
-@pytest.mark.parametrize(("language", "told"), [("es", "Las filas publicadas están ordenadas"), ("pt", "As linhas publicadas estão ordenadas")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("language", "told"), [("es", "Las filas publicadas están ordenadas"), ("pt", "As linhas publicadas estão ordenadas")]
+)
 def test_the_order_is_told(language: str, told: str, write_project, main: Command, tmp_path: Path) -> None:
     write_project(output={"path": "out.csv", "order": "sorted"})
     ended = main("run", "project.yaml", "--show", "2", "--language", language)
@@ -58,16 +60,14 @@ def test_light_and_several_tables(tmp_path: Path, main: Command) -> None:
     """Columns that are treated as identifiers are hidden before, whatever role they have; rounded ones are shown."""
     tables: dict[str, Any] = {}
     for name in ("wards", "visits"):
-        (tmp_path / f"{name}.csv").write_text(
-            f"nick,cost,secret\n{name}-Ana,104,x9y9\n{name}-Eva,215,z8z8\n", encoding="utf-8"
-        )
+        (tmp_path / f"{name}.csv").write_text(f"nick,cost,secret\n{name}-Ana,104,x9y9\n{name}-Eva,215,z8z8\n", encoding="utf-8")
         tables[name] = {
             "source": f"{name}.csv",
             "columns": {"nick": {"operation": {"mask": {"keep": 1}}}, "cost": {"operation": {"round": 10}}},
             "rest": "drop",
             "output": f"{name}_out.csv",
         }
-    described = {"anonymization": "light", "tables": tables}
+    described = {"protection": "operations", "tables": tables}
     (tmp_path / "light.yaml").write_text(yaml.safe_dump(described), encoding="utf-8")
     ended = main("run", "light.yaml", "--show", "5")
     assert ended.code == 0, ended.err
@@ -83,7 +83,7 @@ def test_light_and_several_tables(tmp_path: Path, main: Command) -> None:
 
 def test_who_is_meant_is_hidden_even_if_its_role_is_another(tmp_path: Path) -> None:
     (tmp_path / "visits.csv").write_text("who,age\nA1,30\nA1,31\n", encoding="utf-8")
-    columns = {"who": {"role": "insensitive", "published": "knowingly"}, "age": "quasi-identifier"}
+    columns = {"who": {"role": "insensitive", "exposure": "accepted"}, "age": "quasi-identifier"}
     described = {"source": "visits.csv", "person": "who", "columns": columns, "models": [{"k-anonymity": {"k": 2}}]}
     (tmp_path / "visits.yaml").write_text(yaml.safe_dump(described), encoding="utf-8")
     shown = rows_before(Project.load(tmp_path / "visits.yaml"), 5)

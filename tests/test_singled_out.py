@@ -90,10 +90,12 @@ def published() -> pa.Table:
     numbers = range(100)
     return pa.table(
         {
-            "cost": pa.array([str(1000 + i) for i in numbers]), "group": pa.array([str(i % 4) for i in numbers]),
-            "mail": pa.array([f"ana{i % 20}@example.org" for i in numbers]), "name": pa.array([str(i) for i in numbers]),
+            "cost": pa.array([str(1000 + i) for i in numbers]),
+            "group": pa.array([str(i % 4) for i in numbers]),
+            "mail": pa.array([f"ana{i % 20}@example.org" for i in numbers]),
+            "name": pa.array([str(i) for i in numbers]),
         }
-    )  # fmt: skip
+    )
 
 
 def test_published_columns_that_single_people_out_are_named() -> None:
@@ -106,13 +108,13 @@ def test_published_columns_that_single_people_out_are_named() -> None:
 
 def test_columns_are_judged_as_they_would_be_published() -> None:
     rounded = Column("cost", "sensitive", operation={"round": 50})
-    knowingly = Column("mail", "insensitive", published="knowingly")
+    accepted = Column("mail", "insensitive", exposure="accepted")
     hidden = Column("name", "identifier")
     broken = Column("group", "insensitive", operation={"substitute": {"map": {"0": "a"}}})
-    found = {e.column: e for e in singled_out(published(), [], [rounded, knowingly, hidden, broken], k=5).published}
+    found = {e.column: e for e in singled_out(published(), [], [rounded, accepted, hidden, broken], k=5).published}
     assert set(found) == {"cost", "mail"}
     assert found["cost"].dangers == ()
-    assert found["mail"].knowingly
+    assert found["mail"].accepted
     masked = Column("mail", "insensitive", operation={"mask": {"keep": 1}})
     (judged,) = singled_out(published(), [], [masked], k=5).published
     assert judged.dangers == ()

@@ -132,7 +132,7 @@ def test_text_tables_are_guarded_and_read_back(tmp_path: Path) -> None:
         import csv
 
         csv.writer(out).writerows([table.column_names, *zip(*table.to_pydict().values(), strict=True)])
-    columns = {"age": "quasi-identifier", "note": {"role": "sensitive", "published": "knowingly"}}
+    columns = {"age": "quasi-identifier", "note": {"role": "sensitive", "exposure": "accepted"}}
     project = {"columns": columns, "models": [{"k-anonymity": {"k": 4}}], "source": at(source)}
     velado.run({**project, "output": at(tmp_path / "out.csv")})
     read = session().read.csv((tmp_path / "out.csv").as_uri(), header=True, multiLine=True, escape='"').collect()
@@ -146,10 +146,7 @@ def test_a_text_table_with_a_broken_line_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_is_read_is_not_replaced(files: Path, tmp_path: Path) -> None:
-    refused(
-        "output-is-input",
-        lambda: velado.run({**PROJECT, "source": at(files), "output": at(files, if_exists="replace")}),
-    )
+    refused("output-is-input", lambda: velado.run({**PROJECT, "source": at(files), "output": at(files, if_exists="replace")}))
     pq.read_table(files)
 
 
@@ -182,10 +179,7 @@ def test_tables_queries_views_and_listings(patients: pa.Table, here: Any) -> Non
     s.sql("CREATE OR REPLACE VIEW clinic.everybody AS SELECT * FROM clinic.people")
     expected = Counter(rows_of(here.table))
     everybody = {"spark": "session", "table": "clinic.everybody"}
-    for source, more in (
-        ({"spark": "session", "query": "SELECT * FROM clinic.people"}, {}),
-        (everybody, {"if_exists": "replace"}),
-    ):
+    for source, more in (({"spark": "session", "query": "SELECT * FROM clinic.people"}, {}), (everybody, {"if_exists": "replace"})):
         output = {"spark": "session", "table": "clinic.released", **more}
         release = velado.run({**PROJECT, "source": source, "output": output})
         assert Counter(rows_of(s.table("clinic.released").toArrow())) == expected
@@ -199,13 +193,9 @@ def test_tables_queries_views_and_listings(patients: pa.Table, here: Any) -> Non
     # Also below a view.
     refused(
         "output-is-input",
-        lambda: velado.run(
-            {**project, "output": {"spark": "session", "table": "clinic.people", "if_exists": "replace"}}
-        ),
+        lambda: velado.run({**project, "output": {"spark": "session", "table": "clinic.people", "if_exists": "replace"}}),
     )
-    refused(
-        "output-exists", lambda: velado.run({**project, "output": {"spark": "session", "table": "clinic.released"}})
-    )
+    refused("output-exists", lambda: velado.run({**project, "output": {"spark": "session", "table": "clinic.released"}}))
     # The catalog in memory forgets partitions when a table is renamed: then nothing is published, and the old one stays.
     parted = {"spark": "session", "table": "clinic.released", "if_exists": "replace", "partition": ["sex"]}
     people = {**PROJECT, "source": {"spark": "session", "table": "clinic.people"}}
@@ -229,9 +219,7 @@ def test_a_dataframe_comes_back_as_one(patients: pa.Table, here: Any) -> None:
     applied = release.recoding.apply(frame.limit(50))
     assert applied.table.count() == applied.kept
     assert applied.kept + applied.suppressed == 50
-    new = patients.slice(0, 3).set_column(
-        patients.column_names.index("sex"), "sex", pa.array(["female", "unheard of", "male"])
-    )
+    new = patients.slice(0, 3).set_column(patients.column_names.index("sex"), "sex", pa.array(["female", "unheard of", "male"]))
     assert release.recoding.apply(session().createDataFrame(new)).unseen == {"sex": ["unheard of"]}
 
 
@@ -246,12 +234,14 @@ def test_arriving_rows_are_judged_with_the_old_ones(patients: pa.Table, tmp_path
     assert release.evaluation.rows == 400
     options: dict[str, Any] = {"unseen": "suppress", "suppression": 1.0, "project": {**project, "source": "x.csv"}}
     there = velado.apply(
-        recoding, s.createDataFrame(new), release=Source.of(at(tmp_path / "old.parquet")), output=at(tmp_path / "new.parquet"), **options
-    )  # fmt: skip
-    pq.write_table(pq.ParquetDataset(tmp_path / "old.parquet").read(), tmp_path / "old-here.parquet")
-    same = velado.apply(
-        recoding, new, release=tmp_path / "old-here.parquet", output=tmp_path / "new-here.parquet", **options
+        recoding,
+        s.createDataFrame(new),
+        release=Source.of(at(tmp_path / "old.parquet")),
+        output=at(tmp_path / "new.parquet"),
+        **options,
     )
+    pq.write_table(pq.ParquetDataset(tmp_path / "old.parquet").read(), tmp_path / "old-here.parquet")
+    same = velado.apply(recoding, new, release=tmp_path / "old-here.parquet", output=tmp_path / "new-here.parquet", **options)
     assert released(tmp_path / "new.parquet") == Counter(rows_of(pq.read_table(tmp_path / "new-here.parquet")))
     assert there.released == same.released > 0
 
@@ -294,8 +284,11 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def project_file(folder: Path, files: Path, **more: Any) -> Path:
     project = {
-        **PROJECT, "source": {"spark": "local[2]", "path": files.name}, "output": {"spark": "local[2]", "path": "out.parquet"}, **more
-    }  # fmt: skip
+        **PROJECT,
+        "source": {"spark": "local[2]", "path": files.name},
+        "output": {"spark": "local[2]", "path": "out.parquet"},
+        **more,
+    }
     (folder / "project.json").write_text(json.dumps(project))
     return folder / "project.json"
 
@@ -396,8 +389,8 @@ velado.run(sys.argv[1], Progress(kill))
 def test_the_driver_is_killed(stage: str, files: Path, tmp_path: Path) -> None:
     project = project_file(tmp_path, files)
     ended = subprocess.run(
-        [sys.executable, "-c", DRIVER, str(project), stage], env=spark.environment(), capture_output=True, timeout=300, check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", DRIVER, str(project), stage], env=spark.environment(), capture_output=True, timeout=300, check=False
+    )
     assert ended.returncode == -signal.SIGKILL
     # The Java machine of the driver ends without its Python, and takes its folders with it.
     until(lambda: names(tmp_path) == ["in.parquet", "project.json"], 120)
@@ -416,7 +409,7 @@ def test_a_cancelled_run_leaves_nothing(stage: str, files: Path, tmp_path: Path)
 
 
 def test_a_full_disk_and_a_lack_of_rights_in_our_words() -> None:
-    from velado.tables.spark.errors import translated
+    from velado.tables.spark.errors import translate_error
 
     told = {
         "Job aborted: java.io.IOException: No space left on device": "disk-full",
@@ -426,7 +419,7 @@ def test_a_full_disk_and_a_lack_of_rights_in_our_words() -> None:
         "value 'Ana Lima' is malformed": "engine-error",
     }
     for said, code in told.items():
-        error = translated(RuntimeError(said), "people")
+        error = translate_error(RuntimeError(said), "people")
         assert getattr(error, "code", "") == code
         assert "Ana" not in str(error)
 
@@ -455,9 +448,7 @@ def test_a_disk_that_may_not_be_written(files: Path, small_disk: Path) -> None:
     assert names(small_disk) == []
 
 
-def test_a_side_folder_of_long_ago_is_swept_and_a_broken_replacement_is_undone(
-    files: Path, here: Any, tmp_path: Path
-) -> None:
+def test_a_side_folder_of_long_ago_is_swept_and_a_broken_replacement_is_undone(files: Path, here: Any, tmp_path: Path) -> None:
     left, young = tmp_path / ".velado-side-old", tmp_path / ".velado-side-young"
     for folder in (left, young):
         folder.mkdir()
@@ -466,9 +457,7 @@ def test_a_side_folder_of_long_ago_is_swept_and_a_broken_replacement_is_undone(
     before = tmp_path / ".velado-old-out.parquet"
     before.mkdir()
     pq.write_table(pa.table({"a": [1]}), before / "x.parquet")
-    refused(
-        "output-exists", lambda: velado.run({**PROJECT, "source": at(files), "output": at(tmp_path / "out.parquet")})
-    )
+    refused("output-exists", lambda: velado.run({**PROJECT, "source": at(files), "output": at(tmp_path / "out.parquet")}))
     assert pq.read_table(tmp_path / "out.parquet").num_rows == 1
     velado.run({**PROJECT, "source": at(files), "output": at(tmp_path / "out.parquet", if_exists="replace")})
     assert released(tmp_path / "out.parquet") == Counter(rows_of(here.table))
@@ -517,14 +506,17 @@ def test_spark_connect(here: Any, tmp_path: Path) -> None:
     pytest.importorskip("grpc")
     ended = subprocess.run(
         [sys.executable, "-c", CONNECT, json.dumps(PROJECT), str(tmp_path / "out")],
-        cwd=tmp_path, env=spark.environment(), capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env=spark.environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     assert ended.returncode == 0, ended.stderr[-3000:]
     said = json.loads(ended.stdout.strip().splitlines()[-1])
     assert len(said["rows"]) == here.table.num_rows
-    assert Counter(said["rows"]) == Counter(
-        str(tuple(row)) for row in zip(*here.table.to_pydict().values(), strict=True)
-    )
+    assert Counter(said["rows"]) == Counter(str(tuple(row)) for row in zip(*here.table.to_pydict().values(), strict=True))
     assert said["levels"] == here.levels
     assert said["codes"] == ["cancelled", "engine-cannot"]
     assert said["tables"] == ["people", "people_out", "people_out_manifest"]
@@ -547,17 +539,13 @@ def test_counts_in_lots_are_counts(opened: Any) -> None:
 
 
 def test_names_of_clusters() -> None:
-    for text in (
-        "local",
-        "local[*]",
-        "local-cluster[2,1,1024]",
-        "yarn",
-        "spark://a:7077",
-        "k8s://https://a:443",
-        "session",
-    ):
+    for text in ("local", "local[*]", "local-cluster[2,1,1024]", "yarn", "spark://a:7077", "k8s://https://a:443", "session"):
         assert Cluster.parse(text).name == text
     assert Cluster.parse("connect://a:15002").master == "sc://a:15002"
     assert velado.Project.of(
-        {**PROJECT, "source": {"spark": "yarn", "table": "a.b"}, "output": {"spark": "yarn", "path": "hdfs://n/out", "partition": "sex"}}
-    ).as_dict()["output"] == {"spark": "yarn", "path": "hdfs://n/out", "partition": ["sex"]}  # fmt: skip
+        {
+            **PROJECT,
+            "source": {"spark": "yarn", "table": "a.b"},
+            "output": {"spark": "yarn", "path": "hdfs://n/out", "partition": "sex"},
+        }
+    ).as_dict()["output"] == {"spark": "yarn", "path": "hdfs://n/out", "partition": ["sex"]}

@@ -30,8 +30,12 @@ def test_on_executors_of_their_own() -> None:
     ]
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", *chosen],
-        cwd=TESTS, env={**os.environ, "VELADO_SPARK_MASTER": CLUSTER, "PYTEST_ADDOPTS": ""}, capture_output=True, text=True,
-        timeout=900, check=False,
-    )  # fmt: skip
+        cwd=TESTS,
+        env={**os.environ, "VELADO_SPARK_MASTER": CLUSTER, "PYTEST_ADDOPTS": ""},
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
     assert ended.returncode == 0, ended.stdout[-4000:]
     assert " passed" in ended.stdout

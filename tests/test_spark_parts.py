@@ -84,7 +84,7 @@ def test_counts_that_wait_are_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
     places = [rng.integers(0, 5, 20) for _ in range(4)]
     for some in places:
         counting.add(np.zeros(20, dtype=np.int64), [some], [])
-    (batch,) = counting.counted()
+    (batch,) = counting.count_batches()
     found = dict(zip(batch.column("place").to_pylist(), batch.column("n").to_pylist(), strict=True))
     assert found == Counter(np.concatenate(places).tolist())
 
@@ -92,7 +92,7 @@ def test_counts_that_wait_are_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_record_between_the_pieces_is_no_part_of_anything() -> None:
     level = Level.of({0: Cut(0, ((0, 1, 1), (3, 4, 2)))})
     with pytest.raises(AssertionError, match="between the pieces"):
-        level.moved(np.zeros(1, dtype=np.int64), [np.array([2])])
+        level.move(np.zeros(1, dtype=np.int64), [np.array([2])])
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2**31 - 1), st.integers(0, 2**31 - 1)), max_size=20))

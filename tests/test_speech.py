@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
+from case_loop import failures
 from conftest import Command
-from looping import failures
 from velado.cli import language, usage
 from velado.cli.commands import COMMANDS, load
 from velado.models import MODELS
@@ -104,36 +104,71 @@ def test_the_help_says_what_options_take(main: Command) -> None:
 @pytest.mark.parametrize(
     ("args", "english", "spanish", "portuguese"),
     [
-        ("atack", "No such command 'atack'. Did you mean 'attack'?", "No existe la orden 'atack'. ¿Quería decir 'attack'?",
-         "Não existe o comando 'atack'. Quis dizer 'attack'?"),
+        (
+            "atack",
+            "No such command 'atack'. Did you mean 'attack'?",
+            "No existe la orden 'atack'. ¿Quería decir 'attack'?",
+            "Não existe o comando 'atack'. Quis dizer 'attack'?",
+        ),
         ("check", "Missing argument 'table'.", "Falta el argumento 'tabla'.", "Falta o argumento 'tabela'."),
         ("check a.csv", "Missing option '--qi'.", "Falta la opción '--qi'.", "Falta a opção '--qi'."),
-        ("check a.csv --qi", "Option '--qi' requires an argument.", "La opción '--qi' necesita un valor.",
-         "A opção '--qi' precisa de um valor."),
-        ("check a.csv --qii b", "No such option: --qii (Possible options: --qi)",
-         "No existe la opción --qii (opciones posibles: --qi)", "Não existe a opção --qii (opções possíveis: --qi)"),
+        (
+            "check a.csv --qi",
+            "Option '--qi' requires an argument.",
+            "La opción '--qi' necesita un valor.",
+            "A opção '--qi' precisa de um valor.",
+        ),
+        (
+            "check a.csv --qii b",
+            "No such option: --qii (Possible options: --qi)",
+            "No existe la opción --qii (opciones posibles: --qi)",
+            "Não existe a opção --qii (opções possíveis: --qi)",
+        ),
         ("check a.csv --qi b --xyz", "No such option: --xyz", "No existe la opción --xyz", "Não existe a opção --xyz"),
-        ("check a.csv --qi b --all=1", "Option '--all' does not take a value.", "La opción '--all' no lleva valor.",
-         "A opção '--all' não leva valor."),
-        ("check a.csv b.csv --qi c", "Got unexpected extra argument(s) (b.csv)", "Sobran argumentos (b.csv)",
-         "Há argumentos a mais (b.csv)"),
-        ("check a.csv --qi b --l two",
-         "Invalid value for '--l': Input should be a valid integer, unable to parse string as an integer",
-         "Valor no válido para '--l': debe ser un número entero", "Valor inválido para '--l': deve ser um número inteiro"),
-        ("balance a.yaml --loss x",
-         "Invalid value for '--loss': Input should be a valid number, unable to parse string as a number",
-         "Valor no válido para '--loss': debe ser un número, con punto decimal",
-         "Valor inválido para '--loss': deve ser um número, com ponto decimal"),
-        ("balance a.yaml --loss 2", "Invalid value for '--loss': Input should be less than or equal to 1",
-         "Valor no válido para '--loss': debe ser menor o igual que 1",
-         "Valor inválido para '--loss': deve ser menor ou igual a 1"),
-        ("check a.csv --qi b --skip=-1", "Invalid value for '--skip': Input should be greater than or equal to 0",
-         "Valor no válido para '--skip': debe ser mayor o igual que 0",
-         "Valor inválido para '--skip': deve ser maior ou igual a 0"),
-        ("check a.csv --qi b --tree x", "--tree takes COLUMN=FILE, got 'x'", "--tree espera COLUMNA=ARCHIVO, no 'x'",
-         "--tree espera COLUNA=ARQUIVO, não 'x'"),
+        (
+            "check a.csv --qi b --all=1",
+            "Option '--all' does not take a value.",
+            "La opción '--all' no lleva valor.",
+            "A opção '--all' não leva valor.",
+        ),
+        (
+            "check a.csv b.csv --qi c",
+            "Got unexpected extra argument(s) (b.csv)",
+            "Sobran argumentos (b.csv)",
+            "Há argumentos a mais (b.csv)",
+        ),
+        (
+            "check a.csv --qi b --l two",
+            "Invalid value for '--l': Input should be a valid integer, unable to parse string as an integer",
+            "Valor no válido para '--l': debe ser un número entero",
+            "Valor inválido para '--l': deve ser um número inteiro",
+        ),
+        (
+            "balance a.yaml --loss x",
+            "Invalid value for '--loss': Input should be a valid number, unable to parse string as a number",
+            "Valor no válido para '--loss': debe ser un número, con punto decimal",
+            "Valor inválido para '--loss': deve ser um número, com ponto decimal",
+        ),
+        (
+            "balance a.yaml --loss 2",
+            "Invalid value for '--loss': Input should be less than or equal to 1",
+            "Valor no válido para '--loss': debe ser menor o igual que 1",
+            "Valor inválido para '--loss': deve ser menor ou igual a 1",
+        ),
+        (
+            "check a.csv --qi b --skip=-1",
+            "Invalid value for '--skip': Input should be greater than or equal to 0",
+            "Valor no válido para '--skip': debe ser mayor o igual que 0",
+            "Valor inválido para '--skip': deve ser maior ou igual a 0",
+        ),
+        (
+            "check a.csv --qi b --tree x",
+            "--tree takes COLUMN=FILE, got 'x'",
+            "--tree espera COLUMNA=ARCHIVO, no 'x'",
+            "--tree espera COLUNA=ARQUIVO, não 'x'",
+        ),
     ],
-)  # fmt: skip
+)
 def test_wrong_usage(args: str, english: str, spanish: str, portuguese: str, main: Command) -> None:
     # First, lest an option without its value takes it.
     first, *rest = args.split()
@@ -149,11 +184,7 @@ def test_wrong_usage(args: str, english: str, spanish: str, portuguese: str, mai
 
 def test_usage_and_the_way_to_the_help(main: Command) -> None:
     lines = main("run", "--language", "es").err.splitlines()
-    assert lines[:3] == [
-        "Uso: velado run [OPCIONES] {proyecto}",
-        "Pruebe 'velado run --help' para ver la ayuda.",
-        "",
-    ]
+    assert lines[:3] == ["Uso: velado run [OPCIONES] {proyecto}", "Pruebe 'velado run --help' para ver la ayuda.", ""]
 
 
 def test_what_the_parser_says_in_other_words_stays() -> None:
@@ -188,7 +219,7 @@ SPOKEN = {
         ("Configurações (*", "risco máximo", "suprimidos", "níveis"),
     ),
     "estimate project.yaml": (("Estimación", "en memoria"), ("Estimativa", "em memória")),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("line", SPOKEN)
@@ -198,17 +229,7 @@ def test_summaries_have_no_english(line: str, project: Path, main: Command) -> N
         assert (ended.code, ended.err) == (0, "")
         for phrase in phrases:
             assert phrase in ended.out
-        names = [
-            "name",
-            "national_id",
-            "birth_date",
-            "sex",
-            "postal_code",
-            "city",
-            "marital_status",
-            "diagnosis",
-            "cost",
-        ]
+        names = ["name", "national_id", "birth_date", "sex", "postal_code", "city", "marital_status", "diagnosis", "cost"]
         assert english(re.sub(rf"\b({'|'.join(names)})\b", "", ended.out), code) <= {"male", "female"}
 
 

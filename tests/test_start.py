@@ -11,22 +11,10 @@ from pathlib import Path
 import pytest
 
 import velado
-from velado.kernels import folder
+from velado.kernels import compile_cache
 
 ROOT = Path(__file__).resolve().parents[1]
-HEAVY = {
-    "numpy",
-    "duckdb",
-    "pyarrow",
-    "numba",
-    "scipy",
-    "pandas",
-    "polars",
-    "yaml",
-    "cryptography",
-    "sklearn",
-    "ortools",
-}
+HEAVY = {"numpy", "duckdb", "pyarrow", "numba", "scipy", "pandas", "polars", "yaml", "cryptography", "sklearn", "ortools"}
 READING = {"numpy", "duckdb", "pyarrow"}
 LOADED = "import sys; sys.argv = {args!r}\ntry:\n    from velado.cli import main; main()\nfinally:\n    print(*sys.modules, file=open('loaded.txt', 'w'))"
 TABLE = "age,sex,zip,diagnosis\n34,F,28001,flu\n35,M,28002,flu\n36,F,28003,cold\n41,M,28001,asthma\n"
@@ -60,9 +48,7 @@ def test_a_command_loads_only_what_it_needs(args: str, allowed: set[str], tmp_pa
 def test_names_are_at_home_where_type_checkers_find_them() -> None:
     tree = ast.parse(Path(velado.__file__).read_text(encoding="utf-8"))
     checked = next(node for node in tree.body if isinstance(node, ast.If))
-    seen = {
-        (n.module, a.name, a.asname or a.name) for n in checked.body if isinstance(n, ast.ImportFrom) for a in n.names
-    }
+    seen = {(n.module, a.name, a.asname or a.name) for n in checked.body if isinstance(n, ast.ImportFrom) for a in n.names}
     entries = {(home, *entry.partition("=")[::2]) for home, names in velado._HOMES.items() for entry in names.split()}
     assert {(home, inner or public, public) for home, public, inner in entries} == seen
     assert {public for _, _, public in seen} == set(velado.__all__)
@@ -81,16 +67,16 @@ def test_submodules_are_reached_without_importing_them() -> None:
 
 
 def test_where_compiled_code_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    kernels = Path(folder.__file__).parent
+    kernels = Path(compile_cache.__file__).parent
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    assert folder._cache_folder().parent == kernels / "__pycache__"
+    assert compile_cache._cache_folder().parent == kernels / "__pycache__"
     monkeypatch.setattr(os, "access", lambda *_: False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    assert folder._cache_folder().parent == Path.home() / ".cache" / "velado"
+    assert compile_cache._cache_folder().parent == Path.home() / ".cache" / "velado"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert folder._cache_folder().parent == tmp_path / "velado"
+    assert compile_cache._cache_folder().parent == tmp_path / "velado"
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "mine"))
-    assert folder._cache_folder().parent == tmp_path / "mine"
+    assert compile_cache._cache_folder().parent == tmp_path / "mine"
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/reference/cli.md", "docs/explanation/speed.md"])

@@ -6,12 +6,15 @@ import csv
 import os
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
 
 from conftest import Command
 from velado import InputError
+from velado.i18n import language
+from velado.report.charts import Chart
 from velado.samples.ceara import cpf_is_valid
 from velado.studies import data_folder, ubb, unilab
 from velado.tables.publication.results import LISTING, results
@@ -22,23 +25,52 @@ needs_data = pytest.mark.skipif(
 )
 
 
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
+    """What was drawn, by the names of the files."""
+    found: dict[str, dict[str, Any]] = {}
+    save = Chart.save
+
+    def listen(chart: Chart, path: Path) -> None:
+        found[path.stem] = chart.spec
+        save(chart, path)
+
+    monkeypatch.setattr(Chart, "save", listen)
+    return found
+
+
 @needs_data
-def test_ubb_comes_out_exactly(tmp_path: Path) -> None:
-    result = ubb.study(DATA, tmp_path / "ubb")
+def test_ubb_comes_out_exactly(tmp_path: Path, drawn: dict[str, dict[str, Any]]) -> None:
+    result = ubb.study(DATA, tmp_path / "ubb", language="es")
     rows = [c for c in result.compared if c.configuration in ubb.configurations()]
     assert len(rows) == 24 * 17
     assert all(c.agrees for c in rows)
-    assert result.unexplained == []
-    assert {c.configuration for c in result.differing} == {"table 5", "table 6"}
-    assert {"table 4", "table 9", "table 10", "table 11", "table 12", "table 13"} < {
-        c.configuration for c in result.compared
-    }
+    assert result.unexplained_differences == []
+    assert {c.configuration for c in result.differences} == {"table 5", "table 6"}
+    assert {"table 4", "table 9", "table 10", "table 11", "table 12", "table 13"} < {c.configuration for c in result.compared}
     losses = [c for c in result.compared if c.figure == "loss"]
     assert max(abs(c.published - c.obtained) for c in losses) < 1e-8
     names = {"comparison.csv", "comparison.xlsx", *(f"{name}.png" for name in ubb.CHARTS)}
     assert {f.name for f in result.files} == names
     assert {"figure_11_loss", "figure_12_risk", "annex_mode_count"} < set(ubb.CHARTS)
     assert all(f.stat().st_size > 1000 for f in result.files)
+    for name, (_, axis, title) in ubb.CHARTS.items():
+        shown = drawn[name]
+        assert shown["title"]["text"] == title.into("es") != title
+        assert shown["title"]["subtitle"] == "Adult, ocho cuasi-identificadores, recodificación óptima"
+        assert {p["layer"][0]["encoding"]["y"]["title"] for p in shown["hconcat"]} == {axis.into("es")} != {axis}
+
+
+def test_charts_of_a_study_speak_its_language(main: Command, drawn: dict[str, dict[str, Any]]) -> None:
+    assert main("study", "unilab", "--rows", "300", "--language", "pt").code == 0
+    classes, diversity = drawn["classes_k2"], drawn["diversity_k2_l2"]
+    assert classes["title"]["text"] == "Maiores classes de equivalência, k = 2"
+    assert diversity["title"]["text"] == "Valores diferentes por classe, k = 2, ℓ = 2"
+    words = language("pt")
+    axes = [words.say("class, by size"), words.say("records")]
+    x, y = (classes["layer"][0]["encoding"][axis] for axis in "xy")
+    assert [x["axis"]["title"], y["title"]] == axes
+    assert axes != ["class, by size", "records"]
 
 
 @needs_data
@@ -48,7 +80,7 @@ def test_a_wrong_figure_would_be_seen() -> None:
     from velado.evaluation import Pair
 
     frequency = ubb.load(DATA)
-    row = next(r for r in ubb.published(DATA) if r["configuration"] == "k-anonymity k=5")
+    row = next(r for r in ubb.read_published(DATA) if r["configuration"] == "k-anonymity k=5")
     found = Lattice().search(frequency, [KAnonymity(6)])
     pair = Pair.of(found.classes, found.kept, found.covers, found.labels)
     compared = ubb.figures(row, found.levels, pair, [KAnonymity(6)])
@@ -75,9 +107,7 @@ def test_unilab_files_and_figures(tmp_path: Path) -> None:
         name = f"k={k} ℓ={order}"
         assert obtained[name, "classes"] == len(classes)
         assert obtained[name, "suppressed"] == 3000 - len(rows)
-        assert obtained[name, "average class size (released records / classes)"] == pytest.approx(
-            len(rows) / len(classes)
-        )
+        assert obtained[name, "average class size (released records / classes)"] == pytest.approx(len(rows) / len(classes))
         assert (folder / f"diversity_k{k}_l{order}.png").stat().st_size > 1000
     book = openpyxl.load_workbook(folder / "classes.xlsx")
     assert book.sheetnames == ["k=2", "k=4", "k=8"]
@@ -158,15 +188,20 @@ def test_unilab_minimal_node_is_the_smallest_sum(tmp_path: Path) -> None:
     from velado.tables import open_table
 
     rows = [("A/X/CE", "01/02/1980"), ("B/X/CE", "03/02/1980"), ("A/X/CE", "05/03/1980"), ("B/X/CE", "07/03/1980")]
-    table = pa.table({
-        "nome": list("abcd"), "cpf": list("1234"), "localidade": [r[0] for r in rows],
-        "data_nascimento": [r[1] for r in rows], "raca_cor": ["PARDA", "BRANCA", "PRETA", "PARDA"],
-    })  # fmt: skip
+    table = pa.table(
+        {
+            "nome": list("abcd"),
+            "cpf": list("1234"),
+            "localidade": [r[0] for r in rows],
+            "data_nascimento": [r[1] for r in rows],
+            "raca_cor": ["PARDA", "BRANCA", "PRETA", "PARDA"],
+        }
+    )
     with open_table(table) as opened:
         frequency = count_table(opened, Schema(unilab.COLUMNS))
     node = unilab.minimal(frequency, 2)
     assert node.levels == (0, 2)
-    assert node.suppressed == 0
+    assert node.suppressed_records == 0
     found = unilab.diversify(frequency, node, 2, 2)
     assert found is not None
     after, action = found

@@ -11,24 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from velado.cli.study import LONG, shortened
+from velado.cli.study import LONG, shorten_comparison
 from velado.errors import InputError
 from velado.fuzzy import CMeans, GlobalRecode
 from velado.progress import Progress, Step
 from velado.studies import data_folder, oviedo
 from velado.studies.comparison import Compared
 from velado.studies.oviedo_chapter4 import INDEPENDENT, JOINT, chapter_4
-from velado.studies.oviedo_codings import (
-    C_MEANS,
-    GUSTAFSON_KESSEL,
-    SEED,
-    STARTS,
-    Coded,
-    Coder,
-    original_partition,
-    terciles,
-)
-from velado.studies.oviedo_measures import PAIRS, SENSITIVE, Census, class_figures, measured
+from velado.studies.oviedo_codings import C_MEANS, GUSTAFSON_KESSEL, SEED, STARTS, Coded, Coder, original_partition, terciles
+from velado.studies.oviedo_measures import PAIRS, SENSITIVE, Census, class_figures, measure_partition
 from velado.studies.oviedo_minima import SETS, column_minima, joint_minima, settle
 from velado.studies.oviedo_text import examples
 
@@ -51,7 +42,7 @@ def coder(census: Census) -> Coder:
 
 @pytest.fixture(scope="module")
 def printed() -> dict[str, oviedo.Published]:
-    return {name: oviedo.published(DATA, first) for name, (first, _) in oviedo.CODINGS.items()}
+    return {name: oviedo.read_published(DATA, first) for name, (first, _) in oviedo.CODINGS.items()}
 
 
 # The worked examples
@@ -154,8 +145,8 @@ def test_the_conventions_are_needed(census: Census, printed: dict) -> None:
     stopped = original_partition(C_MEANS, points)
     finished = CMeans(SETS, tolerance=1e-10).fit(points).memberships
     row = printed["joint c-means"][1, 4]
-    assert measured(stopped, census.histograms, fuzzy=True)["t10"] == row["t10"]
-    assert measured(finished, census.histograms, fuzzy=True)["t10"] != row["t10"]
+    assert measure_partition(stopped, census.histograms, fuzzy=True)["t10"] == row["t10"]
+    assert measure_partition(finished, census.histograms, fuzzy=True)["t10"] != row["t10"]
 
     values = census.columns(3)[:, 0]
     exact = GlobalRecode(SETS, "equalAmount", "lowest").fit(values).labels
@@ -211,10 +202,13 @@ def test_study_of_some_pairs(tmp_path: Path) -> None:
     seen: list[Step] = []
     pairs = ((1, 2), (2, 4), (6, 11))
     result = oviedo.study(DATA, tmp_path, Progress(seen.append), pairs=pairs, starts=10)
-    assert result.unexplained == []
+    assert result.unexplained_differences == []
     assert {f.name for f in result.files} == {
-        "comparison.csv", "comparison.xlsx", "figure_3_1_salary.png", "figures_4_8_to_4_13.png"
-    }  # fmt: skip
+        "comparison.csv",
+        "comparison.xlsx",
+        "figure_3_1_salary.png",
+        "figures_4_8_to_4_13.png",
+    }
     assert all(f.stat().st_size > 1000 for f in result.files)
     found = {(c.configuration, c.figure): c for c in result.compared}
     assert found["table 5.11, joint c-means", "Q"].obtained == "3 of 3 pairs"
@@ -242,7 +236,7 @@ def test_long_configurations_are_shortened_on_the_screen() -> None:
     figure = Compared("long", "f", 1, 1, True)
     short = [Compared("short", "f", 1, 1, True)] * LONG
     long = [figure] * LONG + [replace(figure, obtained=2, agrees=False)]
-    shown = list(shortened([*short, *long]))
+    shown = list(shorten_comparison([*short, *long]))
     assert shown[:LONG] == short
     assert [c.agrees for c in shown[LONG:]] == [False, None]
     assert shown[-1].figure == f"… {LONG} agree, see comparison.csv"

@@ -52,7 +52,7 @@ def test_draws_are_what_they_are_said_to_be() -> None:
 
 def test_tables_7_and_8(tmp_path: Path) -> None:
     result = ucm.study(Path("nowhere"), tmp_path, runs=3)
-    assert result.unexplained == []
+    assert result.unexplained_differences == []
     gains = {c.figure: c.obtained for c in result.compared if c.configuration == "table 7"}
     assert len(gains) == 20
     for n in ucm.TABLE_7:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import velado
 from conftest import Command
-from harness.watching import times
-from tables import Small, small_tables
+from harness.judge_hook import times
+from random_tables import Small, small_tables
 from velado import Column, InputError, KAnonymity, Lattice, NoSolution, anonymize, compare
 from velado.frequency import FrequencyTable
 from velado.i18n import Language
@@ -33,11 +33,15 @@ def found(frequency: FrequencyTable, name: str, limit: Any, given: dict[str, Any
         node = method_from(name, {**given, "suppression": limit}).search(frequency, [KAnonymity(3)])
     except NoSolution:
         return None
-    return node.levels, node.suppressed
+    return node.levels, node.suppressed_records
 
 
 @settings(max_examples=times(25, 400), deadline=None)
-@given(table=small_tables(most_rows=20), most=st.integers(0, 25), name=st.sampled_from(["lattice", "samarati", "datafly", "incognito", "fixed"]))  # fmt: skip
+@given(
+    table=small_tables(most_rows=20),
+    most=st.integers(0, 25),
+    name=st.sampled_from(["lattice", "samarati", "datafly", "incognito", "fixed"]),
+)
 def test_a_number_allows_as_much_as_the_share_that_is_as_many_records(table: Small, most: int, name: str) -> None:
     frequency = table.frequency()
     given: dict[str, Any] = {"levels": dict.fromkeys(table.qi, 0)} if name == "fixed" else {}
@@ -54,7 +58,7 @@ def test_every_method_that_may_suppress_takes_a_number() -> None:
         assert method_from(name, {**given.get(name, {}), "suppression": "3 records"}).suppression == "3 records"
 
 
-@pytest.mark.parametrize("limit", [3, 1.5, -0.1, "3", "-1 records", "3.5 records", "03 records", "records", "3 people", None, True])  # fmt: skip
+@pytest.mark.parametrize("limit", [3, 1.5, -0.1, "3", "-1 records", "3.5 records", "03 records", "records", "3 people", None, True])
 def test_what_is_neither_a_share_nor_a_number_of_records_is_refused(limit: Any) -> None:
     with pytest.raises(InputError, match="a share from 0 to 1, or a number of records such as '3 records'"):
         Lattice(suppression=limit)
@@ -138,3 +142,11 @@ def test_comparing_numbers_and_shares(write_project, main: Command, tmp_path: Pa
     assert compared.settings[0].evaluation is not None
     assert compared.settings[0].evaluation.suppressed == 0
     assert main("compare", "project.yaml", "--suppression", "three records").code == 2
+
+
+def test_much_suppression_is_told_to_those_who_did_not_say_how_much() -> None:
+    people = pa.table({"age": [*("20", "30") * 40, *map(str, range(40, 60))]})
+    age = {"age": {"role": "quasi-identifier"}}
+    (note,) = anonymize(people, age, {"k-anonymity": {"k": 5}}).notes
+    assert (note.code, "20 of 100 records (20%)" in note.message) == ("much-suppressed", True)
+    assert anonymize(people, age, {"k-anonymity": {"k": 5}}, {"lattice": {"suppression": 0.5}}).notes == ()

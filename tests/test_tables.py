@@ -30,7 +30,7 @@ VISITS = {
     "day": ["2024-01-01", "2024-01-05", "2024-02-01", "2024-02-02", "2024-03-01", "2024-03-02"],
 }
 TOKEN = {"pseudonymize": {"key": "env:VELADO_KEY"}}
-SHOWN = {"role": "insensitive", "published": "knowingly"}
+SHOWN = {"role": "insensitive", "exposure": "accepted"}
 SPEC = {
     "name": "clinic",
     "attributes": {
@@ -159,7 +159,7 @@ def test_the_terminal_shows_every_table(clinic, main):
 )
 def test_joins_are_those_of_the_originals(one, other, operation):
     spec = {
-        "anonymization": "light",
+        "protection": "operations",
         "joinable": ["person"],
         "tables": {
             "a": {"columns": {"x": {"attribute": "person", "operation": {operation: "env:VELADO_KEY"}}}},
@@ -185,19 +185,22 @@ def test_tokens_of_different_attributes_do_not_match():
 
 
 def test_attributes_are_those_of_their_names_if_nothing_is_said():
-    spec = {"anonymization": "light", "joinable": ["k"],
-            "tables": {n: {"columns": {"k": {"operation": TOKEN}}} for n in ("a", "b")}}  # fmt: skip
+    spec = {
+        "protection": "operations",
+        "joinable": ["k"],
+        "tables": {n: {"columns": {"k": {"operation": TOKEN}}} for n in ("a", "b")},
+    }
     releases = in_memory(spec, a=pa.table({"k": ["1", "2"]}), b=pa.table({"k": ["2", "3"]}))
     assert releases.joined[0].matching == 1
 
 
 def test_several_columns_of_a_table_may_be_of_one_attribute():
-    columns = {
-        "child": {"attribute": "person", "operation": TOKEN},
-        "mother": {"attribute": "person", "operation": TOKEN},
+    columns = {"child": {"attribute": "person", "operation": TOKEN}, "mother": {"attribute": "person", "operation": TOKEN}}
+    spec = {
+        "protection": "operations",
+        "joinable": ["person"],
+        "tables": {"family": {"columns": columns}, "people": {"columns": {"person": {"operation": TOKEN}}}},
     }
-    spec = {"anonymization": "light", "joinable": ["person"],
-            "tables": {"family": {"columns": columns}, "people": {"columns": {"person": {"operation": TOKEN}}}}}  # fmt: skip
     family = pa.table({"child": ["1", "2"], "mother": ["3", "1"]})
     releases = in_memory(spec, family=family, people=pa.table({"person": ["1", "3", "4"]}))
     shown = releases["family"].table
@@ -208,7 +211,7 @@ def test_several_columns_of_a_table_may_be_of_one_attribute():
 def test_dates_of_a_person_move_alike_in_all_tables():
     shift = {"shift": {"key": "env:VELADO_KEY", "by": "p", "days": [-99, 99]}}
     tables = {n: {"columns": {"p": {"operation": TOKEN}, n: {"operation": shift}}} for n in ("born", "seen")}
-    spec = {"anonymization": "light", "tables": tables}
+    spec = {"protection": "operations", "tables": tables}
     dates = {n: pa.table({"p": ["1", "2"], n: ["2024-05-05", "2024-05-05"]}) for n in ("born", "seen")}
     releases = in_memory(spec, **dates)
     born, seen = (releases[n].table.column(n).to_pylist() for n in ("born", "seen"))
@@ -217,10 +220,10 @@ def test_dates_of_a_person_move_alike_in_all_tables():
 
 
 def test_a_table_may_be_light_beside_one_with_models():
-    spec = changed("visits", anonymization="light", columns={"patient": {"attribute": "person"}, "day": "insensitive"})
+    spec = changed("visits", protection="operations", columns={"patient": {"attribute": "person"}, "day": "insensitive"})
     releases = in_memory(spec, visits=pa.table(VISITS).drop_columns(["years"]))
     assert releases["patients"].evaluation.models[0].satisfied
-    assert releases["visits"].as_dict()["anonymization"] == "light"
+    assert releases["visits"].as_dict()["protection"] == "operations"
     assert releases.joined[0].matching == 3
 
 
@@ -229,10 +232,11 @@ def test_a_table_may_be_light_beside_one_with_models():
 
 def test_a_table_follows_the_one_that_needs_more():
     """Alone, the patients would stay at level 2 (30-39, 50-59); the visits need 50 years."""
-    alone = velado.run(Project.from_dict({
-        "source": pa.table(PATIENTS), "rest": "drop", "models": SPEC["models"],
-        "columns": {"age": SPEC["attributes"]["age"]},
-    }))  # fmt: skip
+    alone = velado.run(
+        Project.from_dict(
+            {"source": pa.table(PATIENTS), "rest": "drop", "models": SPEC["models"], "columns": {"age": SPEC["attributes"]["age"]}}
+        )
+    )
     assert alone.levels == {"age": 2}
     releases = in_memory(changed(method={"lattice": {"suppression": 0}}))
     assert (releases["patients"].levels, releases["visits"].levels) == ({"age": 3}, {"years": 3})
@@ -242,9 +246,7 @@ def test_a_table_follows_the_one_that_needs_more():
 
 
 ROWS = st.lists(
-    st.tuples(st.sampled_from(["3", "7", "12", "18", "35", "61"]), st.sampled_from(["10", "11", "20"])),
-    min_size=4,
-    max_size=16,
+    st.tuples(st.sampled_from(["3", "7", "12", "18", "35", "61"]), st.sampled_from(["10", "11", "20"])), min_size=4, max_size=16
 )
 
 
@@ -259,10 +261,7 @@ def test_shared_levels_agree_and_models_hold(one, other, method, suppression):
         "joinable": ["age"],
         "tables": {"a": {"columns": quasi}, "b": {"columns": {**quasi, "zip": {**quasi["zip"], "attribute": "other"}}}},
     }
-    tables = {
-        n: pa.table({"age": [r[0] for r in rows], "zip": [r[1] for r in rows]})
-        for n, rows in (("a", one), ("b", other))
-    }
+    tables = {n: pa.table({"age": [r[0] for r in rows], "zip": [r[1] for r in rows]}) for n, rows in (("a", one), ("b", other))}
     releases = in_memory(spec, **tables)
     assert releases["a"].levels["age"] == releases["b"].levels["age"]
     for name, table in tables.items():
@@ -322,21 +321,18 @@ def test_an_attribute_must_be_described_alike():
 def test_a_quasi_identifier_cannot_be_recoded_here_and_published_there():
     spec = changed(
         "visits",
-        anonymization="light",
-        columns={
-            "patient": {"attribute": "person"},
-            "years": {"attribute": "age", "role": "quasi-identifier", "hierarchy": None},
-        },
+        protection="operations",
+        columns={"patient": {"attribute": "person"}, "years": {"attribute": "age", "role": "quasi-identifier", "hierarchy": None}},
     )
     spec["attributes"]["age"]["hierarchy"] = None
-    assert "anonymization" in refused("attribute-differs", spec).message
+    assert "protection" in refused("attribute-differs", spec).message
 
 
 @pytest.mark.parametrize("name", [n for n, kind in OPERATIONS.items() if n in ("suppress", "drop", "noise")])
 def test_what_is_erased_or_drawn_anew_cannot_be_joinable(name):
     operation = {"noise": {"scale": 1}} if name == "noise" else name
     columns = {"k": {"operation": operation}, "x": "insensitive"}
-    spec = {"anonymization": "light", "joinable": ["k"], "tables": {n: {"columns": columns} for n in ("a", "b")}}
+    spec = {"protection": "operations", "joinable": ["k"], "tables": {n: {"columns": columns} for n in ("a", "b")}}
     tables = {n: pa.table({"k": ["1", "2"], "x": ["a", "b"]}) for n in ("a", "b")}
     assert name in refused("not-joinable", spec, **tables).message
     del spec["joinable"]
@@ -346,7 +342,7 @@ def test_what_is_erased_or_drawn_anew_cannot_be_joinable(name):
 def test_values_that_become_the_same_cannot_be_joinable():
     for operation, ok in (({"mask": 1}, False), ({"round": 10}, False), ({"round": 1}, True)):
         columns = {"k": {"role": "insensitive", "operation": operation}}
-        spec = {"anonymization": "light", "joinable": ["k"], "tables": {n: {"columns": columns} for n in ("a", "b")}}
+        spec = {"protection": "operations", "joinable": ["k"], "tables": {n: {"columns": columns} for n in ("a", "b")}}
         tables = {"a": pa.table({"k": ["11", "20"]}), "b": pa.table({"k": ["12", "30"]})}
         if ok:
             assert in_memory(spec, **tables).joined[0].matching == 0
@@ -376,7 +372,7 @@ BAD = {
         changed(attributes={**SPEC["attributes"], "person": {"role": "identifier", "operation": {"encrypt": "env:NOT_SET"}}}),
         "no-key",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BAD)
@@ -461,7 +457,7 @@ def test_tokens_that_do_not_match_are_noticed(clinic, tmp_path, monkeypatch):
     visits = project.tables["visits"]
     other = velado.Column("patient", "identifier", operation={"pseudonymize": {"key": "env:OTHER"}}, attribute="person")
     broken = {**project.tables, "visits": Project(**{**vars(visits), "columns": (other, *visits.columns[1:])})}
-    monkeypatch.setattr("velado.release.several.check_plans", lambda *_: None)
+    monkeypatch.setattr("velado.release.run_tables.check_plans", lambda *_: None)
     with pytest.raises(VerificationError) as caught:
         velado.run(Project(**{**vars(project), "tables": broken}))
     assert "person" in str(caught.value)

@@ -17,7 +17,7 @@ import velado
 from conftest import Command
 from velado import InputError, Project, Source
 from velado.tables import Plan, Selection, open_table
-from velado.tables.formats.names import NAMES, numbered
+from velado.tables.formats.names import NAMES, unique_names
 
 PEOPLE = [["Ana", "f", "34", "flu"], ["Rui", "m", "51", "flu"], ["Eva", "f", "34", "hiv"], ["Leo", "m", "51", "hiv"]]
 NAMED = ["name", "sex", "age", "ill"]
@@ -68,16 +68,18 @@ def ugly_file(draw: st.DrawFn) -> tuple[bytes, dict[str, Any], list[str], list[l
         return '"' + text.replace('"', '""') + '"' if needed or quoted.random() < 0.2 else text
 
     lines = [names, *rows] if header else rows
-    body = "".join(
-        delimiter.join(map(cell, line)) + end for line, end in zip(lines, (ends * 2)[: len(lines)], strict=True)
-    )
+    body = "".join(delimiter.join(map(cell, line)) + end for line, end in zip(lines, (ends * 2)[: len(lines)], strict=True))
     text = "".join(f"{title}\n" for title in titles) + "".join(blank) + body
     encoding = draw(st.sampled_from(["utf-8", "utf-8-sig", "latin-1", "utf-16"]))
     found = list(csv.reader(io.StringIO(body, newline=""), delimiter=delimiter, strict=True))
     options = {
-        "delimiter": delimiter, "quote": '"', "encoding": encoding, "header": header, "skip": len(titles),
+        "delimiter": delimiter,
+        "quote": '"',
+        "encoding": encoding,
+        "header": header,
+        "skip": len(titles),
         "names": "numbered",
-    }  # fmt: skip
+    }
     wanted = plain_numbers([n.strip() for n in names]) if header else [f"column_{i + 1}" for i in range(width)]
     cells = [[value or None for value in row] for row in (found[1:] if header else found)]
     return text.encode(encoding), options, wanted, cells
@@ -89,9 +91,7 @@ def plain_numbers(names: list[str]) -> list[str]:
     whole = [name or f"column_{i + 1}" for i, name in enumerate(names)]
     for name in whole:
         shown, number = name, 1
-        while shown.lower() in [f.lower() for f in found] or (
-            number > 1 and shown.lower() in [w.lower() for w in whole]
-        ):
+        while shown.lower() in [f.lower() for f in found] or (number > 1 and shown.lower() in [w.lower() for w in whole]):
             number += 1
             shown = f"{name}_{number}"
         found.append(shown)
@@ -110,7 +110,7 @@ def test_what_is_read_is_what_python_reads(tmp_path_factory: pytest.TempPathFact
 @given(st.lists(st.sampled_from(["a", "A", "a_2", "a_3", "b", "", " "]), min_size=1, max_size=8))
 @example(["a", "a_2", "a", "A"])
 def test_numbers_make_names_of_their_own(names: list[str]) -> None:
-    found = numbered(names)
+    found = unique_names(names)
     assert len({name.casefold() for name in found}) == len(names)
     assert found == plain_numbers([n.strip() for n in names])
     first = {name.casefold(): i for i, name in reversed(list(enumerate(names))) if name.strip()}
@@ -139,9 +139,7 @@ def test_blank_lines_at_the_top_are_passed_over(tmp_path: Path, above: str) -> N
         ('"Admissions,\nall units"\n', 2),
     ],
 )
-def test_titles_are_found_and_the_lines_to_skip_are_told(
-    tmp_path: Path, title: str, lines: int, delimiter: str
-) -> None:
+def test_titles_are_found_and_the_lines_to_skip_are_told(tmp_path: Path, title: str, lines: int, delimiter: str) -> None:
     path = tmp_path / "people.txt"
     path.write_text(title.replace("{d}", delimiter) + text_of([NAMED, *PEOPLE], delimiter))
     refused(path, "title-lines", f"line {lines + 1}", f"skip: {lines}}}", f"--skip {lines}:")
@@ -287,9 +285,7 @@ def test_a_carriage_return_alone_among_others(tmp_path: Path, first: str, other:
 
 @pytest.mark.parametrize("piece", [1, 2, 3, 7])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_line_ends_across_pieces_of_a_file(
-    tmp_path: Path, end: str, piece: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_line_ends_across_pieces_of_a_file(tmp_path: Path, end: str, piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("velado.tables.formats.csv_lines.PIECE", piece)
     path = tmp_path / "people.csv"
     path.write_bytes(text_of([NAMED, *PEOPLE], end=end).encode())
@@ -332,14 +328,7 @@ def test_sheets(tmp_path: Path) -> None:
 
 
 def test_bad_options(tmp_path: Path) -> None:
-    for option, value in (
-        ("header", "no"),
-        ("header", 0),
-        ("skip", -1),
-        ("skip", True),
-        ("skip", "3"),
-        ("names", "any"),
-    ):
+    for option, value in (("header", "no"), ("header", 0), ("skip", -1), ("skip", True), ("skip", "3"), ("names", "any")):
         with pytest.raises(InputError) as problem:
             Source.of({"path": "x.csv", option: value})
         assert problem.value.code == "bad-option"
@@ -353,11 +342,14 @@ def test_a_project_keeps_them(tmp_path: Path) -> None:
         "source": options,
         "person": "rows",
         "columns": {
-            "column_1": "identifier", "column_2": "quasi-identifier", "column_3": "quasi-identifier", "column_4": "sensitive",
+            "column_1": "identifier",
+            "column_2": "quasi-identifier",
+            "column_3": "quasi-identifier",
+            "column_4": "sensitive",
         },
         "models": [{"k-anonymity": {"k": 5}}],
         "output": {"path": "out.csv"},
-    }  # fmt: skip
+    }
     project = Project.from_dict(data, tmp_path)
     assert project.as_dict()["source"] == options
     project.save(tmp_path / "project.yaml")
@@ -369,7 +361,7 @@ def test_a_project_keeps_them(tmp_path: Path) -> None:
     assert plain.as_dict()["source"] == {"path": "people.csv"}
     release = velado.run(again)
     assert (release.evaluation.rows, release.evaluation.released) == (20, 20)
-    with open_table(again.released()) as written:
+    with open_table(again.release_source()) as written:
         assert written.header == [f"column_{i}" for i in range(1, 5)]
         assert written.rows() == 20
 
@@ -380,17 +372,13 @@ def test_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "people.csv").write_bytes(
         ("A title\r\n\n" + text_of(PEOPLE * 5, end="\r\n") + text_of(PEOPLE * 5)).encode("latin-1")
     )
-    columns = [velado.Column(f"column_{i}", role) for i, role in enumerate(
-        ("identifier", "quasi-identifier", "quasi-identifier", "sensitive"), 1
-    )]  # fmt: skip
+    columns = [
+        velado.Column(f"column_{i}", role)
+        for i, role in enumerate(("identifier", "quasi-identifier", "quasi-identifier", "sensitive"), 1)
+    ]
     source = Source(path=tmp_path / "people.csv", header=False, skip=1)
     release = velado.anonymize(
-        source,
-        columns,
-        [velado.KAnonymity(5)],
-        velado.Mondrian(memory="8GB"),
-        person="rows",
-        output=tmp_path / "out.csv",
+        source, columns, [velado.KAnonymity(5)], velado.Mondrian(memory="8GB"), person="rows", output=tmp_path / "out.csv"
     )
     assert release.found is None, "it was made in parts"
     assert (release.evaluation.rows, release.evaluation.released) == (40, 40)

@@ -15,7 +15,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from velado import Column, KAnonymity, Lattice, Mondrian, Output, Project, anonymize, evaluate
+from velado import Column, DistinctDiversity, KAnonymity, Lattice, Mondrian, Output, Project, anonymize, evaluate
 from velado.methods import Fixed
 
 N = 12
@@ -61,7 +61,7 @@ TABLE = pa.table({**table_of("qi"), **table_of("as_it_is")})
 DATES = ("date32", "timestamp")
 COLUMNS = [
     *(Column(f"qi_{n}", "quasi-identifier", type="date" if n in DATES else "text") for n in LOW),
-    *(Column(f"as_it_is_{n}", "insensitive", published="knowingly") for n in LOW),
+    *(Column(f"as_it_is_{n}", "insensitive", exposure="accepted") for n in LOW),
 ]
 ZERO = Fixed({f"qi_{n}": 0 for n in LOW})
 
@@ -178,18 +178,35 @@ def test_a_sheet_read_and_written_keeps_its_types(tmp_path: Path) -> None:
         book.active.append([30 + i // 4, date(1990, 1, 1 + i // 4), datetime(2020, 1, 1, 6, i // 4), i < 4, "007"])
     book.save(tmp_path / "in.xlsx")
     kinds = {"age": "integer", "born": "date", "seen": "date"}
-    columns = [
-        Column(n, "quasi-identifier", type=kinds.get(n, "text")) for n in ("age", "born", "seen", "well", "code")
-    ]
+    columns = [Column(n, "quasi-identifier", type=kinds.get(n, "text")) for n in ("age", "born", "seen", "well", "code")]
     anonymize(
-        tmp_path / "in.xlsx",
-        columns,
-        [KAnonymity(4)],
-        Lattice(suppression=0),
-        output=Output(tmp_path / "out.xlsx", order="keep"),
+        tmp_path / "in.xlsx", columns, [KAnonymity(4)], Lattice(suppression=0), output=Output(tmp_path / "out.xlsx", order="keep")
     )
     read = [openpyxl.load_workbook(tmp_path / f"{n}.xlsx").active.iter_rows(values_only=True) for n in ("in", "out")]
     assert list(read[0]) == list(read[1])
+
+
+@pytest.mark.parametrize("role", ["sensitive", "insensitive"])
+def test_rounded_numbers_are_numbers(role: str, tmp_path: Path) -> None:
+    """In a sensitive column, too: what the model counted is what is read back."""
+    amounts = [1234.5, 2345.25, 1250.0] * 4
+    decimals = pa.array([Decimal(f"{x:.2f}") for x in amounts], pa.decimal128(9, 2))
+    table = pa.table({"age": [30] * N, "salary": amounts, "cost": decimals, "fine": decimals})
+    steps = {"salary": 100, "cost": 0.5, "fine": 0.375}
+    rounded = [Column(n, role, operation={"round": step}, exposure="accepted") for n, step in steps.items()]
+    models = [KAnonymity(2), *(DistinctDiversity(2, n) for n in steps if role == "sensitive")]
+    for suffix in ("parquet", "xlsx"):
+        columns = [Column("age", "quasi-identifier"), *rounded]
+        anonymize(table, columns, models, output=Output(tmp_path / f"out.{suffix}", order="keep"))
+    stored = pa.parquet.read_table(tmp_path / "out.parquet")
+    assert stored.schema.field("salary").type == pa.float64()
+    assert stored.column("salary").to_pylist() == [1200.0, 2300.0, 1200.0] * 4
+    assert pa.types.is_decimal(stored.schema.field("cost").type)
+    assert stored.column("cost").to_pylist() == [Decimal(x) for x in ("1234.50", "2345.00", "1250.00")] * 4
+    # Thousandths have no place in a column with two decimals.
+    assert stored.column("fine").to_pylist() == ["1234.500", "2345.250", "1249.875"] * 4
+    header, *rows = openpyxl.load_workbook(tmp_path / "out.xlsx").active.iter_rows(values_only=True)
+    assert [row[header.index("salary")] for row in rows] == [1200, 2300, 1200] * 4
 
 
 def test_each_column_has_its_own_representative() -> None:
@@ -216,7 +233,7 @@ INPUTS = {
 def dates_released(data: Any, method: Any, hierarchy: Any = None) -> pa.ChunkedArray:
     columns = [
         Column("born", "quasi-identifier", type="date", hierarchy=hierarchy),
-        Column("n", "insensitive", published="knowingly"),
+        Column("n", "insensitive", exposure="accepted"),
     ]
     return arrow(anonymize(data, columns, [KAnonymity(6)], method).table).column("born")
 

@@ -8,17 +8,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from looping import failures
+from case_loop import failures
 from velado.errors import InputError
 from velado.evaluation.individual import IndividualRisk, higher_risk, individual_risk, summarize
-from velado.evaluation.uniqueness import (
-    _dankar,
-    _pitman_fit,
-    _pitman_sums,
-    _population_classes,
-    _snb_fit,
-    uniqueness,
-)
+from velado.evaluation.uniqueness import _dankar, _pitman_fit, _pitman_sums, _population_classes, _snb_fit, uniqueness
 
 FLAT = {1: 50, 2: 20, 3: 10, 5: 4}
 SKEWED = {1: 800, 2: 150, 3: 60, 4: 30, 7: 20, 15: 10, 60: 5, 400: 1}
@@ -165,9 +158,7 @@ def sampled_once_and_twice(alpha, log_beta, fraction):
     return weight @ once, weight @ twice
 
 
-@pytest.mark.parametrize(
-    ("table", "fraction"), [(FLAT, 0.2), (FLAT, 0.01), (SKEWED, 0.05), (SKEWED, 0.9), (UNIFORM, 0.5)]
-)
+@pytest.mark.parametrize(("table", "fraction"), [(FLAT, 0.2), (FLAT, 0.01), (SKEWED, 0.05), (SKEWED, 0.9), (UNIFORM, 0.5)])
 def test_slide_negative_binomial_expects_the_sample(table, fraction):
     size, count = arrays_of(table)
     classes = _population_classes(size, count, fraction)
@@ -328,9 +319,7 @@ def test_higher_risk_equals_the_expanded_records():
     def check(seed, c):
         random = np.random.default_rng(seed)
         records = random.integers(1, 6, 40 + seed)
-        risks = random.choice(
-            [0.01, 0.02, 0.05, 0.08, 0.09, 0.3, 1.0], len(records), p=[0.3, 0.2, 0.2, 0.1, 0.1, 0.05, 0.05]
-        )
+        risks = random.choice([0.01, 0.02, 0.05, 0.08, 0.09, 0.3, 1.0], len(records), p=[0.3, 0.2, 0.2, 0.1, 0.1, 0.05, 0.05])
         expanded = np.repeat(risks, records)
         limit = np.median(expanded) + c * 1.4826 * np.median(np.abs(expanded - np.median(expanded)))
         expected = (expanded > limit).sum(), ((expanded > limit) & (expanded > 0.1)).sum()

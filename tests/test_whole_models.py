@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import oracle
 import velado
-from harness.watching import times
-from tables import Small, model_strategy, small_tables, velado_model
+from harness.judge_hook import times
+from random_tables import Small, model_strategy, small_tables, velado_model
 from velado import Column, InputError, KAnonymity, Lattice, Mondrian, NoSolution
 from velado.evaluation import Pair, utility
 from velado.frequency import Classes, FrequencyTable, Population
@@ -156,9 +156,7 @@ def test_the_value_of_a_choice_of_classes_is_its_utility(table: Small, seed: int
     assert value_of("average-class-size", classes, kept) == pytest.approx(measured.average_class_size)
 
 
-PEOPLE = pa.table(
-    {"age": ["31", "38", "39", "52", "57", "58", "71"], "zip": ["10", "11", "12", "10", "11", "12", "13"]}
-)
+PEOPLE = pa.table({"age": ["31", "38", "39", "52", "57", "58", "71"], "zip": ["10", "11", "12", "10", "11", "12", "13"]})
 COLUMNS = [
     Column("age", "quasi-identifier", hierarchy={"intervals": [10, 100]}),
     Column("zip", "quasi-identifier", hierarchy={"mask": "right"}),
@@ -212,8 +210,10 @@ def test_a_population_lies_beside_the_project(population: Path, monkeypatch: pyt
 def test_check_judges_models_of_the_whole(population: Path) -> None:
     found = velado.check(PEOPLE, ["age", "zip"], models=[KMap(2, str(population)), AverageRisk(0.9), KAnonymity(2)])
     assert [(v.name, v.achieved, v.satisfied) for v in found.models] == [
-        ("k-map", 0, False), ("average-risk", 1.0, False), ("k-anonymity", 1, False),
-    ]  # fmt: skip
+        ("k-map", 0, False),
+        ("average-risk", 1.0, False),
+        ("k-anonymity", 1, False),
+    ]
 
 
 def test_people_with_several_rows_count_once() -> None:

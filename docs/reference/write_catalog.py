@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from velado.catalogue import KINDS, catalog
+from velado.choices import KINDS, catalog
 
 PAGE = Path(__file__).with_name("catalog.md")
 HEAD = """# Catalog

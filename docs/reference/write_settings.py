@@ -4,6 +4,7 @@ from dataclasses import MISSING
 from pathlib import Path
 from typing import Any
 
+from velado.service.input_limits import LIMITS
 from velado.service.settings import GB, KNOWN, MB, PREFIX
 
 PAGE = Path(__file__).with_name("settings.md")
@@ -28,6 +29,18 @@ upload_bytes = "20 GB"
 """
 
 
+LIMITED = """
+## Limits of what arrives
+
+These are no settings. What is beyond one is refused before it is built, read or stored, with the limit in the message. Bytes of \
+a body are `body_bytes`, of an upload `upload_bytes`, of what a packed file holds `expanded_bytes`; a job has `job_memory`, \
+`job_seconds` and `job_bytes`, and what a user keeps `user_bytes` or `learner_bytes`.
+
+| format | what | at most |
+|---|---|---|
+"""
+
+
 def shown(value: Any) -> str:
     """A default for people."""
     if value is True or value is False:
@@ -44,7 +57,8 @@ def page() -> str:
         default = "`~/.local/share/velado-studio`" if field.default is MISSING else shown(field.default)
         marks = ", ".join(mark for mark in ("live", "secret") if field.metadata[mark])
         lines.append(f"| `{name}` | `{PREFIX}{name.upper()}` | {default} | {field.metadata['help']} | {marks} |\n")
-    return HEAD + "".join(lines)
+    limits = [f"| {one.format} | {one.what} | {one.most:,} |\n" for one in LIMITS]
+    return HEAD + "".join(lines) + LIMITED + "".join(limits)
 
 
 if __name__ == "__main__":

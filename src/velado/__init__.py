@@ -12,10 +12,10 @@ Here are the names of daily work. Everything else is in submodules: `velado.mode
 
 from typing import TYPE_CHECKING
 
-from velado import lazily
+from velado import lazy_imports
 
 if TYPE_CHECKING:
-    from velado.catalogue import catalog
+    from velado.choices import catalog
     from velado.errors import Cancelled, InputError, NoSolution, VeladoError
     from velado.evaluation import Evaluation
     from velado.hierarchies import Hierarchy
@@ -82,7 +82,7 @@ __all__ = [
 
 # Where each name is at home: the same as what type checkers see above (a test compares).
 _HOMES = {
-    "velado.catalogue": "catalog",
+    "velado.choices": "catalog",
     "velado.errors": "Cancelled InputError NoSolution VeladoError",
     "velado.evaluation": "Evaluation",
     "velado.hierarchies": "Hierarchy",
@@ -108,4 +108,4 @@ _HOMES = {
     "velado.schema": "Column",
     "velado.tables": "Source",
 }
-__getattr__, __dir__ = lazily.names(__name__, _HOMES)
+__getattr__, __dir__ = lazy_imports.names(__name__, _HOMES)

@@ -21,25 +21,62 @@ Formats = str | Sequence[str] | None
 ISO = "%Y-%m-%d"
 MONTHS = {
     "en": (
-        "january", "february", "march", "april", "may", "june",
-        "july", "august", "september", "october", "november", "december",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
     ),
     "es": (
-        "enero", "febrero", "marzo", "abril", "mayo", "junio",
-        "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre",
+        "enero",
+        "febrero",
+        "marzo",
+        "abril",
+        "mayo",
+        "junio",
+        "julio",
+        "agosto",
+        "septiembre",
+        "octubre",
+        "noviembre",
+        "diciembre",
     ),
     "pt": (
-        "janeiro", "fevereiro", "março", "abril", "maio", "junho",
-        "julho", "agosto", "setembro", "outubro", "novembro", "dezembro",
+        "janeiro",
+        "fevereiro",
+        "março",
+        "abril",
+        "maio",
+        "junho",
+        "julho",
+        "agosto",
+        "setembro",
+        "outubro",
+        "novembro",
+        "dezembro",
     ),
-}  # fmt: skip
+}
 """Names of months; three letters are enough."""
 OTHER_NAMES = {"es": {"setiembre": 9, "set": 9, "sept": 9}, "en": {"sept": 9}}
 PARTS = {
-    "d": "3[01]|[12][0-9]|0[1-9]|[1-9]", "m": "1[0-2]|0[1-9]|[1-9]", "Y": "[0-9]{4}", "y": "[0-9]{2}",
-    "b": r"[^\W\d_]+\.?", "B": r"[^\W\d_]+", "H": "2[0-3]|[01][0-9]|[0-9]", "M": "[0-5][0-9]|[0-9]",
-    "S": "[0-5][0-9]|[0-9]", "f": "[0-9]{1,6}",
-}  # fmt: skip
+    "d": "3[01]|[12][0-9]|0[1-9]|[1-9]",
+    "m": "1[0-2]|0[1-9]|[1-9]",
+    "Y": "[0-9]{4}",
+    "y": "[0-9]{2}",
+    "b": r"[^\W\d_]+\.?",
+    "B": r"[^\W\d_]+",
+    "H": "2[0-3]|[01][0-9]|[0-9]",
+    "M": "[0-5][0-9]|[0-9]",
+    "S": "[0-5][0-9]|[0-9]",
+    "f": "[0-9]{1,6}",
+}
 """What stands for each directive that is read here; formats with others are read by ``strptime``."""
 DIRECTIVE = re.compile(r"%(.)|(\s+)|([^%\s]+)", re.DOTALL)
 
@@ -143,13 +180,13 @@ def write_date(moment: datetime, format: str, language: str = "en", like: str = 
     word = re.search(r"[^\W\d_]+", like)
     names = MONTHS[language]
 
-    def named(directive: re.Match[str]) -> str:
+    def month_name(directive: re.Match[str]) -> str:
         name = names[moment.month - 1] if directive[0] == "%B" else names[moment.month - 1][:3]
         if word is not None and word[0].isupper():
             return name.upper()
         return name.title() if word is None or word[0].istitle() else name
 
-    return moment.strftime(re.sub("%[bB]", named, format))
+    return moment.strftime(re.sub("%[bB]", month_name, format))
 
 
 def language_of(values: Iterable[str]) -> str:

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
-from velado.sentences import Sentence, into, joined, wordless
+from velado.sentences import Sentence, into, join_sentences, wordless
 
 MOST_VALUES = 5
 HIDDEN = "***"
@@ -25,10 +25,7 @@ PASSWORDS = (
     (re.compile(r"(?<![a-z0-9+.-])([a-z][a-z0-9+.-]+:/+)[^\n]*@", re.IGNORECASE), rf"\1{HIDDEN}@"),
     # user:password@host; one letter and a colon are a drive, and what is hidden already stays as it is.
     (re.compile(r"(?<![^\s:@/\\'\"])[^\s:@/\\'\"]{2,}:(?!/+\*{3}@)[^\s'\"]*@"), f"{HIDDEN}@"),
-    (
-        re.compile(rf"((?:{WORDS})['\"]?\s*[=:]\s*)(?:'[^'\n]*'|\"[^\"\n]*\"|[^&;,'\"\n)}}\]]+)", re.IGNORECASE),
-        rf"\1{HIDDEN}",
-    ),
+    (re.compile(rf"((?:{WORDS})['\"]?\s*[=:]\s*)(?:'[^'\n]*'|\"[^\"\n]*\"|[^&;,'\"\n)}}\]]+)", re.IGNORECASE), rf"\1{HIDDEN}"),
 )
 """Where passwords stand in addresses of databases and their options, and what is shown instead."""
 WORD = re.compile(r"[\w-]+")
@@ -64,15 +61,15 @@ class VeladoError(Exception):
         self.hint: str = Sentence(hint)
         self.file = None if file is None else str(file)
         self.column = column
-        self.values = [redacted(_cut(str(v), MOST_SHOWN)) for v in islice(values, MOST_VALUES)]
-        given = {n: redacted(_cut(v, MOST_MESSAGE)) if isinstance(v, str) else v for n, v in (fields or {}).items()}
+        self.values = [redact(_cut(str(v), MOST_SHOWN)) for v in islice(values, MOST_VALUES)]
+        given = {n: redact(_cut(v, MOST_MESSAGE)) if isinstance(v, str) else v for n, v in (fields or {}).items()}
         self.fields = {**_scalars(self.message), **given}
         self.others: tuple[VeladoError, ...] = ()
         super().__init__(str(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """An error may be sent to another process; it is not made anew there, but as it is."""
-        return _unpacked, (type(self), self.args), self.__dict__
+        return _unpickle, (type(self), self.args), self.__dict__
 
     def __setattr__(self, name: str, value: Any) -> None:
         # Also what is added later, such as the file, shows no password.
@@ -94,22 +91,22 @@ class VeladoError(Exception):
         """
         place = None if self.column is None else Sentence("column '{column}'", column=self.column).into(language)
         where = ", ".join(text for text in (self.file, place) if text is not None)
-        message, hint = self._told(self.message, language), self._told(self.hint, language)
+        message, hint = self._translate(self.message, language), self._translate(self.hint, language)
         text = f"{where}: {message}" if where else message
         if self.values:
             text += " (" + ", ".join(repr(v) for v in self.values) + ")"
         return f"{text}\n{hint}" if hint else text
 
     @staticmethod
-    def _told(text: str, language: str) -> str:
+    def _translate(text: str, language: str) -> str:
         return _safe(into(text, language))
 
     def as_dict(self, language: str = "en") -> dict[str, Any]:
         """The error as one JSON-ready object; sentences in a language, all else the same in each."""
         fields = {
             "code": self.code,
-            "message": self._told(self.message, language),
-            "hint": self._told(self.hint, language),
+            "message": self._translate(self.message, language),
+            "hint": self._translate(self.hint, language),
             "file": self.file,
             "column": self.column,
             "values": self.values,
@@ -118,7 +115,7 @@ class VeladoError(Exception):
         return {"error": {key: value for key, value in fields.items() if value not in (None, "", [], {})}}
 
 
-def _unpacked(kind: type[VeladoError], args: tuple[Any, ...]) -> VeladoError:
+def _unpickle(kind: type[VeladoError], args: tuple[Any, ...]) -> VeladoError:
     """An error of a kind, without its contents."""
     return kind.__new__(kind, *args)
 
@@ -162,7 +159,7 @@ class Problems:
             error.args = (str(error),)
         self.found.append(error)
 
-    def done(self) -> None:
+    def raise_if_any(self) -> None:
         """Raise the first, if there are any."""
         if self.found:
             first, *rest = self.found
@@ -184,7 +181,7 @@ def way_to(*steps: str | int, below: str = "") -> str:
             way += f".{step}" if way else step
         else:
             # Cut first: looking for passwords in a long text takes long.
-            way += f"[{shown(redacted(_cut(step, MOST_SHOWN)))}]"
+            way += f"[{short_repr(redact(_cut(step, MOST_SHOWN)))}]"
     return way + ("." if way and below and not below.startswith("[") else "") + below
 
 
@@ -200,13 +197,19 @@ class InternalError(VeladoError):
     exit_code: ClassVar[int] = 70
 
     @staticmethod
-    def of(error: BaseException) -> InternalError:
-        """What is told of an unexpected exception: its kind and its place. Its text may hold values of the data."""
+    def of(error: BaseException) -> VeladoError:
+        """What is told of an unexpected exception: its kind and its place. Its text may hold values of the data.
+
+        That a package of an extra is not installed is no fault.
+        """
+        if isinstance(error, ModuleNotFoundError) and (extra := EXTRAS.get((error.name or "").partition(".")[0])):
+            return missing_package("missing-extra", "this needs a package that is not installed", extra)
         return InternalError(
-            "internal-error", Sentence("internal error: {kind} at {place}", kind=type(error).__name__, place=_place(error)),
+            "internal-error",
+            Sentence("internal error: {kind} at {place}", kind=type(error).__name__, place=_place(error)),
             hint="This is a fault of Velado, not of your data: please report this line and the version. "
             "It repeats nothing of the table.",
-        )  # fmt: skip
+        )
 
 
 def _place(error: BaseException) -> str:
@@ -236,12 +239,22 @@ class Cancelled(VeladoError):
 
 
 SYSTEM = (
-    Sentence("Permission denied"), Sentence("No such file or directory"), Sentence("Is a directory"),
-    Sentence("Not a directory"), Sentence("File name too long"), Sentence("File exists"), Sentence("Read-only file system"),
-    Sentence("Too many levels of symbolic links"), Sentence("Input/output error"), Sentence("Operation not permitted"),
-    Sentence("Too many open files"), Sentence("Device or resource busy"), Sentence("No such device or address"),
-    Sentence("Transport endpoint is not connected"), Sentence("Text file busy"),
-)  # fmt: skip
+    Sentence("Permission denied"),
+    Sentence("No such file or directory"),
+    Sentence("Is a directory"),
+    Sentence("Not a directory"),
+    Sentence("File name too long"),
+    Sentence("File exists"),
+    Sentence("Read-only file system"),
+    Sentence("Too many levels of symbolic links"),
+    Sentence("Input/output error"),
+    Sentence("Operation not permitted"),
+    Sentence("Too many open files"),
+    Sentence("Device or resource busy"),
+    Sentence("No such device or address"),
+    Sentence("Transport endpoint is not connected"),
+    Sentence("Text file busy"),
+)
 """What operating systems say; the rest stays as they say it."""
 
 
@@ -267,14 +280,36 @@ def unwritable(error: OSError, path: str | Path) -> InputError:
 
 def disk_full(path: str | Path | None = None) -> InputError:
     """There is no room for what is to be written."""
-    return InputError(
-        "disk-full", "the disk is full; nothing was published", file=path, hint="Free space, or write elsewhere."
-    )
+    return InputError("disk-full", "the disk is full; nothing was published", file=path, hint="Free space, or write elsewhere.")
 
 
-def missing_package(code: str, message: str, extra: str) -> InputError:
+EXTRAS: Mapping[str, str] = {
+    "jinja2": "report",
+    "typst": "report",
+    "vl_convert": "report",
+    "sklearn": "learning",
+    "ortools": "appointments",
+    "psycopg": "databases",
+    "pymysql": "databases",
+    "pyspark": "spark",
+    "aiohttp": "remote",
+    "fsspec": "remote",
+    "s3fs": "remote",
+    "httpx2": "client",
+    "alembic": "studio",
+    "argon2": "studio",
+    "authlib": "studio",
+    "fastapi": "studio",
+    "joserfc": "studio",
+    "sqlalchemy": "studio",
+    "uvicorn": "studio",
+}
+"""Modules that ``pip install 'velado[EXTRA]'`` makes importable."""
+
+
+def missing_package(code: str, message: str, extra: str, file: str | None = None) -> InputError:
     """A package that not every installation has is not there; the message says what needs it."""
-    return InputError(code, message, hint=Sentence("pip install 'velado[{extra}]'", extra=extra))
+    return InputError(code, message, file=file, hint=Sentence("pip install 'velado[{extra}]'", extra=extra))
 
 
 @dataclass(frozen=True)
@@ -301,10 +336,10 @@ class Note:
         return {**told, **({"column": self.column} if self.column else {})}
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     """A text without the passwords of addresses in it.
 
-    >>> redacted("cannot read postgresql://me:geheim@host/db?password=geheim")
+    >>> redact("cannot read postgresql://me:geheim@host/db?password=geheim")
     'cannot read postgresql://***@host/db?password=***'
     """
     for pattern, shown in PASSWORDS:
@@ -312,10 +347,10 @@ def redacted(text: str) -> str:
     return text
 
 
-def shown(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """A value of the user's for a message: its beginning, if it is long.
 
-    >>> shown("a" * 100)
+    >>> short_repr("a" * 100)
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…"
     """
     if isinstance(value, int) and value.bit_length() > 1024:
@@ -325,7 +360,7 @@ def shown(value: Any) -> str:
 
 def _safe(text: str) -> str:
     """A text without passwords and of bearable length; a sentence stays one where nothing had to go."""
-    safe = redacted(_cut(text, MOST_MESSAGE))
+    safe = redact(_cut(text, MOST_MESSAGE))
     return text if safe == text else safe
 
 
@@ -344,7 +379,7 @@ def _scalars(message: str) -> dict[str, Any]:
 
 def _scalar(name: str, value: Any) -> dict[str, Any]:
     if isinstance(value, str):
-        return {name: redacted(_cut(value, MOST_SHOWN))}
+        return {name: redact(_cut(value, MOST_SHOWN))}
     if isinstance(value, (list, tuple)):
         return {name: [shown for v in value[:MOST_LISTED] for shown in _scalar(name, v).values()]}
     return {name: value} if isinstance(value, (int, float)) else {}
@@ -360,7 +395,7 @@ def did_you_mean(names: Iterable[str]) -> Sentence:
     >>> did_you_mean(["age", "sex"]).into("pt")
     "Quis dizer 'age' ou 'sex'?"
     """
-    return Sentence("Did you mean {names}?", names=joined(Sentence(" or "), [f"'{n}'" for n in names]))
+    return Sentence("Did you mean {names}?", names=join_sentences(Sentence(" or "), [f"'{n}'" for n in names]))
 
 
 def suggest(wrong: object, known: Iterable[object]) -> Sentence:

@@ -84,7 +84,7 @@ class Notation:
         """The number with a decimal point and without thousands; None if the text is no number in this notation."""
         text = text.strip()
         if self.unit is not None:
-            return self._unmarked(text, self.unit)
+            return self._strip_marks(text, self.unit)
         # Most texts are seen to be no numbers at once.
         if text[:1] not in FIRST or not self._matching(text):
             return None
@@ -92,7 +92,7 @@ class Notation:
             text = text.replace(sign, "")
         return text.replace(self.decimal, ".")
 
-    def _unmarked(self, text: str, unit: str) -> str | None:
+    def _strip_marks(self, text: str, unit: str) -> str | None:
         found = MARKED.fullmatch(text) if len(text) <= LONGEST else None
         if found is None or not _marks(found) <= {unit} or (found["sign"] and found["number"][0] in "+-"):
             return None
@@ -113,7 +113,7 @@ class Notation:
         number = None if plain is None else float(plain)
         return number if number is not None and isfinite(number) else None
 
-    def written(self, plain: str) -> str:
+    def write_number(self, plain: str) -> str:
         """A number with a decimal point as this notation writes it, without thousands."""
         return plain.replace(".", self.decimal)
 
@@ -131,7 +131,7 @@ def notation_of(values: Sequence[str]) -> Notation | None:
     A point is a decimal point unless some value says otherwise (``1.234.567``, ``0,5``). Commas that fit both readings
     (``1,000`` and ``2,500`` alone) fit none. Money has no three decimals: ``$1.000`` and ``$1,000`` are thousands.
     """
-    for candidates in (lambda _: PLAIN_PAIR, _marked):
+    for candidates in (lambda _: PLAIN_PAIR, _notation_pair):
         point, comma = candidates(values)
         fits = _all(point, values)
         if fits and not any("," in v for v in values):
@@ -144,7 +144,7 @@ def notation_of(values: Sequence[str]) -> Notation | None:
     return None
 
 
-def _marked(values: Sequence[str]) -> tuple[Notation, Notation]:
+def _notation_pair(values: Sequence[str]) -> tuple[Notation, Notation]:
     """With a decimal point and with a decimal comma, and the unit that the column has; plain ones if it has none."""
     units: set[str] = set()
     percent = 0
@@ -185,9 +185,7 @@ def _all(notation: Notation, values: Sequence[str]) -> bool:
     return bool(values) and all(map(notation.fits, values))
 
 
-def column_notation(
-    column: str, values: Sequence[str], shown: Callable[[Sequence[str]], Sequence[str]] = list
-) -> Notation:
+def column_notation(column: str, values: Sequence[str], shown: Callable[[Sequence[str]], Sequence[str]] = list) -> Notation:
     """How a column of numbers writes them, or an error that names what is no number, or not clearly one.
 
     ``shown`` leaves out what an error may not show.
@@ -195,14 +193,16 @@ def column_notation(
     found = notation_of(values) if values else POINT
     if found is not None:
         return found
-    point, comma = _marked(values)
+    point, comma = _notation_pair(values)
     wrong = {n: [v for v in values if not n.fits(v)] for n in (point, comma)}
     if not wrong[point] and not wrong[comma]:
         raise InputError(
-            "ambiguous-number", "the commas of these numbers may group thousands or stand before decimals", column=column,
+            "ambiguous-number",
+            "the commas of these numbers may group thousands or stand before decimals",
+            column=column,
             values=shown([v for v in values if "," in v]),
             hint="Write them so that one reading is left: without a sign for thousands (1000) or with a decimal point (1.000).",
-        )  # fmt: skip
+        )
     in_neither = [v for v in wrong[point] if not comma.fits(v)]
     if in_neither:
         raise InputError(
@@ -214,9 +214,12 @@ def column_notation(
         )
     few = min(wrong.values(), key=len)
     raise InputError(
-        "not-a-number", "the numbers of the column are not all written with the same decimal sign", column=column,
-        values=shown(few), hint="Write all of them with a decimal point, or all with a decimal comma.",
-    )  # fmt: skip
+        "not-a-number",
+        "the numbers of the column are not all written with the same decimal sign",
+        column=column,
+        values=shown(few),
+        hint="Write all of them with a decimal point, or all with a decimal comma.",
+    )
 
 
 def parse_all(column: str, values: Sequence[str]) -> list[float]:

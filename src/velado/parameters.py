@@ -10,22 +10,22 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
-from velado.errors import InputError, Problems, shown, suggest
-from velado.sentences import Sentence, joined, translated
+from velado.errors import InputError, Problems, short_repr, suggest
+from velado.json_schema import NULL, TEXT, Shape, array, either, mapping, or_null, record
+from velado.sentences import Sentence, join_sentences, translate_template
 
 LARGEST = 2**53
-NULL = {"type": "null"}
 
 
 @dataclass(frozen=True)
 class Parameter(ABC):
     """What may be given for a parameter, and what it means.
 
-    ``unit`` is what its numbers count. An ``expert`` parameter has a default that nearly everybody keeps: forms show it
+    ``refers`` is what outside of the project it names, a ``file`` or a ``key``. ``unit`` is what its numbers count. An ``expert`` parameter has a default that nearly everybody keeps: forms show it
     on demand. Messages do not repeat the value of a ``secret`` one.
     """
 
@@ -33,23 +33,24 @@ class Parameter(ABC):
     unit: str = field(default="", kw_only=True)
     expert: bool = field(default=False, kw_only=True)
     secret: ClassVar[bool] = False
+    refers: ClassVar[Literal["", "file", "key"]] = ""
 
     @abstractmethod
     def problem(self, value: Any) -> Sentence | None:
         """What is wrong with a value, or None."""
 
     @abstractmethod
-    def shape(self) -> dict[str, Any]:
+    def shape(self) -> Shape:
         """The values without a problem, as a JSON Schema."""
 
-    def schema(self, language: str = "en") -> dict[str, Any]:
+    def schema(self, language: str = "en") -> Shape:
         """The parameter as a JSON Schema (draft 2020-12), its meaning in a language.
 
         >>> Number("smallest class size", low=2, high=9, integer=True, unit="records").schema()
         {'description': 'smallest class size', 'type': 'integer', 'minimum': 2, 'maximum': 9, 'x-unit': 'records'}
         """
-        said = {"description": translated(self.help, language)} if self.help else {}
-        unit = {"x-unit": translated(self.unit, language)} if self.unit else {}
+        said = {"description": translate_template(self.help, language)} if self.help else {}
+        unit = {"x-unit": translate_template(self.unit, language)} if self.unit else {}
         return {**said, **self.shape(), **unit, **({"x-expert": True} if self.expert else {})}
 
 
@@ -71,9 +72,9 @@ class Number(Parameter):
         good = _is_number(value) and abs(value) <= LARGEST and not (self.integer and value != int(value))
         if good and self.low <= value <= self.high and not (self.low_open and value == self.low):
             return None
-        return Sentence("must be {wanted}", wanted=self.wanted())
+        return Sentence("must be {wanted}", wanted=self.describe_range())
 
-    def wanted(self) -> Sentence:
+    def describe_range(self) -> Sentence:
         """What is allowed, in words."""
         if self.word is None:
             return self._numbers()
@@ -100,7 +101,7 @@ class Number(Parameter):
             return Sentence("a number of {low:,.15g} or more", low=self.low)
         return Sentence("a whole number") if self.integer else Sentence("a number")
 
-    def shape(self) -> dict[str, Any]:
+    def shape(self) -> Shape:
         """A range of numbers; what is too large to be told apart from its neighbours is none of them."""
         kind = "integer" if self.integer else "number"
         low = max(self.low, -LARGEST)
@@ -111,7 +112,7 @@ class Number(Parameter):
         }
         if self.word is None:
             return numbers
-        return {"anyOf": [numbers, {"const": self.word}, *([NULL] if self.optional else [])]}
+        return either(numbers, {"const": self.word}, *([NULL] if self.optional else []))
 
 
 @dataclass(frozen=True)
@@ -124,9 +125,9 @@ class Limit(Parameter):
             return None
         return Sentence("must be a share from 0 to 1, or a number of records such as '3 records'")
 
-    def shape(self) -> dict[str, Any]:
+    def shape(self) -> Shape:
         """A share, or a number with its unit."""
-        return {"anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "string", "pattern": RECORDS}]}
+        return either({"type": "number", "minimum": 0, "maximum": 1}, {"type": "string", "pattern": RECORDS})
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ class Choice(Parameter):
             return None
         return Sentence("must be one of {options}", options=", ".join(map(_word, self.options)))
 
-    def shape(self) -> dict[str, Any]:
+    def shape(self) -> Shape:
         """The words."""
         return {"type": "boolean"} if self.options == FLAG else {"enum": list(self.options)}
 
@@ -157,10 +158,10 @@ class ChoiceByColumn(Choice):
         wrong = [p for p in map(super().problem, value.values()) if p is not None]
         return Sentence("maps column names to words, which {problem}", problem=wrong[0]) if wrong else None
 
-    def shape(self) -> dict[str, Any]:
+    def shape(self) -> Shape:
         """The words, or columns with words."""
         word = super().shape()
-        return {"anyOf": [word, {"type": "object", "additionalProperties": word}]}
+        return either(word, mapping(word))
 
 
 @dataclass(frozen=True)
@@ -175,9 +176,9 @@ class ColumnName(Parameter):
             return None
         return Sentence("must be the name of a column")
 
-    def shape(self) -> dict[str, Any]:
+    def shape(self) -> Shape:
         """A name; which ones there are, only the table knows."""
-        return {"type": ["string", "null"] if self.optional else "string", "minLength": 1, "x-column": True}
+        return (or_null("string", minLength=1) if self.optional else TEXT) | {"x-column": True}
 
 
 @dataclass(frozen=True)
@@ -189,9 +190,9 @@ class Levels(Parameter):
         good = isinstance(value, Mapping) and all(_is_whole(x) and x >= 0 for x in value.values())
         return None if good else Sentence("must map column names to levels (whole numbers of 0 or more)")
 
-    def shape(self) -> dict[str, Any]:
+    def shape(self) -> Shape:
         """Columns with whole numbers."""
-        return {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0, "maximum": LARGEST}}
+        return mapping({"type": "integer", "minimum": 0, "maximum": LARGEST})
 
 
 @dataclass(frozen=True)
@@ -203,10 +204,9 @@ class Weights(Parameter):
         good = isinstance(value, Mapping) and all(_is_number(x) and 0 < x < LARGEST for x in value.values())
         return None if good else Sentence("must map column names to positive numbers")
 
-    def shape(self) -> dict[str, Any]:
+    def shape(self) -> Shape:
         """Columns with positive numbers."""
-        number = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": LARGEST}
-        return {"type": "object", "additionalProperties": number}
+        return mapping({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": LARGEST})
 
 
 @dataclass(frozen=True)
@@ -228,10 +228,10 @@ class Lists(Parameter):
         # What is no number at all is refused where the numbers are used.
         return _is_number(value) and not abs(value) > LARGEST if self.numbers else isinstance(value, str)
 
-    def shape(self) -> dict[str, Any]:
+    def shape(self) -> Shape:
         """Columns with lists."""
         item = {"type": "number", "minimum": -LARGEST, "maximum": LARGEST} if self.numbers else {"type": "string"}
-        return {"type": "object", "additionalProperties": {"type": "array", "items": item, "minItems": 1}}
+        return mapping(array(item, minItems=1))
 
 
 @dataclass(frozen=True)
@@ -251,10 +251,17 @@ class Word(Parameter):
             return Sentence("must be a text")
         return Sentence("must be a text of {number} character(s)", number=self.characters)
 
-    def shape(self) -> dict[str, Any]:
+    def shape(self) -> Shape:
         """A text that is not empty."""
         longest = {} if self.characters is None else {"maxLength": self.characters}
         return {"type": ["string", "null"] if self.optional else "string", "minLength": self.characters or 1, **longest}
+
+
+@dataclass(frozen=True)
+class FileName(Word):
+    """The path of a file."""
+
+    refers: ClassVar[Literal["", "file", "key"]] = "file"
 
 
 @dataclass(frozen=True)
@@ -269,15 +276,13 @@ class Span(Parameter):
         if pair and -self.high <= value[0] <= value[1] <= self.high and tuple(value) != (0, 0):
             return None
         return Sentence(
-            "must be two whole numbers [lowest, highest] from {low:,} to {high:,}, not both 0",
-            low=-self.high,
-            high=self.high,
+            "must be two whole numbers [lowest, highest] from {low:,} to {high:,}, not both 0", low=-self.high, high=self.high
         )
 
-    def shape(self) -> dict[str, Any]:
+    def shape(self) -> Shape:
         """Two whole numbers; no JSON Schema can say that the first is the lower one."""
         number = {"type": "integer", "minimum": -self.high, "maximum": self.high}
-        return {"type": "array", "items": number, "minItems": 2, "maxItems": 2, "not": {"const": [0, 0]}}
+        return array(number, minItems=2, maxItems=2) | {"not": {"const": [0, 0]}}
 
 
 @dataclass(frozen=True)
@@ -293,9 +298,9 @@ class Substitutes(Parameter):
         good = isinstance(value, Mapping) and all(type(x) in (str, int, float) for y in value.items() for x in y)
         return None if good and value else Sentence("must map values to their substitutes")
 
-    def shape(self) -> dict[str, Any]:
+    def shape(self) -> Shape:
         """Texts (or numbers) for values."""
-        return {"type": ["object", "null"], "minProperties": 1, "additionalProperties": {"type": ["string", "number"]}}
+        return or_null("object", minProperties=1, additionalProperties={"type": ["string", "number"]})
 
 
 @dataclass(frozen=True)
@@ -303,6 +308,7 @@ class KeyPlace(Parameter):
     """Where a key is. Messages do not repeat it: it may be a key by mistake."""
 
     secret: ClassVar[bool] = True
+    refers: ClassVar[Literal["", "file", "key"]] = "key"
     PLACE: ClassVar[str] = r"^(env|file):[^\u0000]+$"
 
     def problem(self, value: Any) -> Sentence | None:
@@ -311,7 +317,7 @@ class KeyPlace(Parameter):
             return None
         return Sentence("must be env:VARIABLE or file:PATH")
 
-    def shape(self) -> dict[str, Any]:
+    def shape(self) -> Shape:
         """A variable or a file."""
         return {"type": "string", "pattern": self.PLACE}
 
@@ -326,15 +332,9 @@ class Size(Parameter):
             return None
         return Sentence("must be an amount of memory such as 512MB or 2GB")
 
-    def shape(self) -> dict[str, Any]:
+    def shape(self) -> Shape:
         """Bytes, or a number with a unit."""
-        return {
-            "anyOf": [
-                {"type": "integer", "minimum": 1, "maximum": LARGEST},
-                {"type": "string", "pattern": AMOUNT},
-                NULL,
-            ]
-        }
+        return either({"type": "integer", "minimum": 1, "maximum": LARGEST}, {"type": "string", "pattern": AMOUNT}, NULL)
 
 
 UNITS = {"": 1, "k": 1000, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
@@ -413,7 +413,7 @@ def check(thing: Parametrized) -> None:
     for name, parameter in thing.parameters.items():
         with problems.at(name):
             _check_value(thing.name, name, parameter, getattr(thing, name))
-    problems.done()
+    problems.raise_if_any()
 
 
 def _check_value(thing: str, name: str, parameter: Parameter, value: Any) -> None:
@@ -425,7 +425,7 @@ def _check_value(thing: str, name: str, parameter: Parameter, value: Any) -> Non
     if parameter.secret:
         message = Sentence("the '{parameter}' parameter of {thing} {problem}", **place)
     else:
-        message = Sentence("the '{parameter}' parameter of {thing} {problem}, got {value}", **place, value=shown(value))
+        message = Sentence("the '{parameter}' parameter of {thing} {problem}, got {value}", **place, value=short_repr(value))
     raise InputError("bad-parameter", message, hint=near if near.startswith("Did") else "")
 
 
@@ -434,7 +434,7 @@ def required_of(kind: type[Parametrized]) -> list[str]:
     return [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
 
 
-def schema_of(kind: type[Parametrized], language: str = "en") -> dict[str, Any]:
+def schema_of(kind: type[Parametrized], language: str = "en") -> Shape:
     """The parameters of a declared class as the JSON Schema of an object, meanings in a language.
 
     >>> from velado import KAnonymity
@@ -442,19 +442,22 @@ def schema_of(kind: type[Parametrized], language: str = "en") -> dict[str, Any]:
     >>> found["required"], found["properties"]["k"]["minimum"]
     (['k'], 2)
     """
-    defaults = {f.name: f.default if f.default_factory is MISSING else f.default_factory() for f in fields(kind)}
-    properties = {}
-    for name, parameter in kind.parameters.items():
-        default = defaults[name]
-        told = {} if default is MISSING else {"default": _plain(default)}
-        properties[name] = {**parameter.schema(language), **told}
-    return {
-        "title": kind.name,
-        "type": "object",
-        "properties": properties,
-        "required": required_of(kind),
-        "additionalProperties": False,
-    }
+    return parameters_schema(kind.name, kind.parameters, defaults_of(kind), required_of(kind), language)
+
+
+def parameters_schema(
+    name: str, parameters: Mapping[str, Parameter], defaults: Mapping[str, Any], required: Iterable[str], language: str
+) -> Shape:
+    """Parameters as the JSON Schema of an object, those that have a default with it."""
+    told = {key: {"default": _plain(value)} for key, value in defaults.items()}
+    properties = {key: {**parameter.schema(language), **told.get(key, {})} for key, parameter in parameters.items()}
+    return {"title": name, **record(properties, required, closed=True)}
+
+
+def defaults_of(kind: type[Any]) -> dict[str, Any]:
+    """What the fields of a dataclass hold if nothing is said."""
+    found = {f.name: f.default if f.default_factory is MISSING else f.default_factory() for f in fields(kind)}
+    return {name: default for name, default in found.items() if default is not MISSING}
 
 
 def _plain(value: Any) -> Any:
@@ -476,7 +479,7 @@ def build(kind: type[Declared], arguments: Mapping[str, Any] | None, where: str)
     needed = required_of(kind)
     missing = [name for name in needed if name not in given]
     if missing:
-        names = joined(", ", [f"'{name}'" for name in missing])
+        names = join_sentences(", ", [f"'{name}'" for name in missing])
         example = "{" + ", ".join(f"{name}: …" for name in needed) + "}"
         message = Sentence("{where} needs {names}", where=where, names=names)
         problems.add(InputError("missing-parameter", message, hint=Sentence("Write {example}.", example=example)))
@@ -486,5 +489,5 @@ def build(kind: type[Declared], arguments: Mapping[str, Any] | None, where: str)
             if name in known and not known[name].secret:
                 with problems.at(name):
                     _check_value(kind.name, name, known[name], value)
-    problems.done()
+    problems.raise_if_any()
     return kind(**given)

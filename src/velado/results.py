@@ -12,15 +12,15 @@ from __future__ import annotations
 import math
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
-from functools import cache
 from html import escape
 from pathlib import PurePath
-from typing import Annotated, Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, Self, Union, get_args, get_origin
 
-from velado.errors import InputError, redacted
+from velado.errors import InputError, redact
+from velado.json_schema import DIALECT, describe_fields, first_sentence, hints_of, is_array, is_named_tuple, said_fields
 from velado.sentences import Sentence
 
 OrInfinite = Annotated[float, math.inf]
@@ -31,7 +31,6 @@ UNSAID: Mapping[str, bool] = {"unsaid": True}
 """Metadata of a field that is no part of the JSON; it needs a default."""
 IF_SET: Mapping[str, bool] = {"if_set": True}
 """Metadata of a field whose key is left out where it has its default."""
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
 MOST_REPR = 290
 MOST_NAME = 40
 """Characters of a name that are shown."""
@@ -88,7 +87,7 @@ def _short(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 1e6 else f"{value:.6g}"
     if isinstance(value, PurePath):
-        value = redacted(value.name)
+        value = redact(value.name)
     if isinstance(value, Mapping):
         return " ".join(f"{_short(k)}={_short(v)}" for k, v in value.items())
     if isinstance(value, (list, tuple)):
@@ -139,7 +138,7 @@ class Result(Discreet):
 
     def as_dict(self) -> dict[str, Any]:
         """The result as JSON has it."""
-        return {"schema": self.SCHEMA, **encoded(self)}
+        return {"schema": self.SCHEMA, **encode(self)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -149,20 +148,22 @@ class Result(Discreet):
         said = data.get("schema", cls.SCHEMA)
         if said != cls.SCHEMA:
             raise InputError(
-                "other-schema", Sentence("this is not the JSON of {schema}", schema=cls.SCHEMA), values=[said],
+                "other-schema",
+                Sentence("this is not the JSON of {schema}", schema=cls.SCHEMA),
+                values=[said],
                 hint="Read it with the version of Velado that wrote it, or write it anew.",
-            )  # fmt: skip
-        return typing.cast(Self, decoded(cls, data))
+            )
+        return typing.cast(Self, decode(cls, data))
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """The JSON Schema of `as_dict`."""
         defined: dict[str, Any] = {}
-        whole = _object(cls.DOCUMENT or cls, defined)
+        whole = describe_fields(cls.DOCUMENT or cls, defined)
         return {
             "$schema": DIALECT,
             "title": cls.SCHEMA,
-            "description": _summary(cls),
+            "description": first_sentence(cls),
             **whole,
             "properties": {"schema": {"const": cls.SCHEMA}, **whole["properties"]},
             "required": ["schema", *whole["required"]],
@@ -190,20 +191,20 @@ def parts(value: Any, kind: type | None = None) -> dict[str, Any]:
 # Writing
 
 
-def encoded(value: Any) -> Any:
+def encode(value: Any) -> Any:
     """A value as JSON has it: dataclasses and named tuples by their fields, arrays as lists, keys as texts, numbers that JSON does not have as None.
 
-    >>> encoded({3: (1.5, math.inf), "path": PurePath("a.csv")})
+    >>> encode({3: (1.5, math.inf), "path": PurePath("a.csv")})
     {'3': [1.5, None], 'path': 'a.csv'}
     """
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, Enum):
-        return encoded(value.value)
+        return encode(value.value)
     if isinstance(value, Result) and value.DOCUMENT is not None:
-        return encoded(value.document())
+        return encode(value.document())
     if is_dataclass(value) and not isinstance(value, type):
-        return _encoded_fields(value)
+        return _encode_fields(value)
     if isinstance(value, str):
         return str(value)
     if isinstance(value, int):
@@ -211,31 +212,26 @@ def encoded(value: Any) -> Any:
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(encoded(k)): encoded(v) for k, v in value.items()}
-    if _is_named_tuple(type(value)):
-        return {name: encoded(v) for name, v in value._asdict().items()}
+        return {str(encode(k)): encode(v) for k, v in value.items()}
+    if is_named_tuple(type(value)):
+        return {name: encode(v) for name, v in value._asdict().items()}
     if isinstance(value, Set):
-        return sorted(map(encoded, value))
+        return sorted(map(encode, value))
     if isinstance(value, Sequence):
-        return [encoded(v) for v in value]
+        return [encode(v) for v in value]
     if hasattr(value, "tolist"):
-        return encoded(value.tolist())
+        return encode(value.tolist())
     return str(value)
 
 
-def _encoded_fields(value: Any) -> dict[str, Any]:
+def _encode_fields(value: Any) -> dict[str, Any]:
     told = {
-        f.name: encoded(inner)
+        f.name: encode(inner)
         for f in said_fields(type(value))
         for inner in [getattr(value, f.name)]
         if not (f.metadata.get("if_set") and _is_default(f, inner))
     }
-    return told | {name: encoded(getattr(value, name)) for name in getattr(type(value), "ALSO", ())}
-
-
-def said_fields(kind: type) -> list[Field[Any]]:
-    """The fields of a dataclass that its JSON holds."""
-    return [f for f in fields(kind) if not f.metadata.get("unsaid")]
+    return told | {name: encode(getattr(value, name)) for name in getattr(type(value), "ALSO", ())}
 
 
 def _is_default(f: Field[Any], value: Any) -> bool:
@@ -247,8 +243,8 @@ def _is_default(f: Field[Any], value: Any) -> bool:
 # Reading
 
 
-def decoded(hint: Any, data: Any) -> Any:
-    """A value of a type from what `encoded` gave."""
+def decode(hint: Any, data: Any) -> Any:
+    """A value of a type from what `encode` gave."""
     try:
         return _read(hint, data, "")
     except _Misfit as misfit:
@@ -271,9 +267,7 @@ def unreadable(kind: Any, path: str = "", wanted: Sentence | None = None) -> Inp
     elif wanted is None:
         message = Sentence("this is not the JSON of {schema}: it lacks {path}", schema=name, path=path)
     else:
-        message = Sentence(
-            "this is not the JSON of {schema}: {path} should be {wanted}", schema=name, path=path, wanted=wanted
-        )
+        message = Sentence("this is not the JSON of {schema}: {path} should be {wanted}", schema=name, path=path, wanted=wanted)
     return InputError("not-a-result", message, hint="The JSON is that of as_dict() or of a command with --json.")
 
 
@@ -320,7 +314,7 @@ def _read_many(origin: Any, hints: Sequence[Any], data: Any, path: str) -> Any:
             _refuse(path, Sentence("an object"))
         key, inner = hints or (str, Any)
         return {_key(key, k, path): _read(inner, v, f"{path}.{k}" if path else str(k)) for k, v in data.items()}
-    if _is_array(origin):
+    if is_array(origin):
         return _array(data, path)
     if not isinstance(data, (list, tuple)):
         _refuse(path, Sentence("a list"))
@@ -350,9 +344,9 @@ def _read_plain(hint: type, data: Any, path: str) -> Any:
         return hint.from_document(_read(document, data, path))  # type: ignore[attr-defined]
     if is_dataclass(hint):
         return _read_fields(hint, data, path)
-    if _is_named_tuple(hint):
+    if is_named_tuple(hint):
         return _read_named(hint, data, path)
-    if _is_array(hint):
+    if is_array(hint):
         return _array(data, path)
     if issubclass(hint, Enum):
         return next((e for e in hint if e.value == data), None) or _refuse(path, Sentence("a known word"))
@@ -409,112 +403,3 @@ def _array(data: Any, path: str) -> Any:
         return np.array(data) if isinstance(data, list) else _refuse(path, Sentence("a list"))
     except ValueError:  # lists and numbers, mixed
         return _refuse(path, Sentence("a list"))
-
-
-# Describing
-
-
-def schema_of(hint: Any, defined: dict[str, Any]) -> dict[str, Any]:
-    """The JSON Schema of what `encoded` gives for a type; dataclasses go to ``defined``.
-
-    >>> schema_of(dict[int, tuple[float, ...]] | None, {})
-    {'anyOf': [{'type': 'object', 'additionalProperties': {'type': 'array', 'items': {'type': 'number'}}}, {'type': 'null'}]}
-    """
-    origin = get_origin(hint)
-    if origin is Annotated:
-        inner, *notes = get_args(hint)
-        nullable = any(isinstance(n, float) for n in notes)
-        return {"type": ["number", "null"]} if nullable else schema_of(inner, defined)
-    if origin in (Union, types.UnionType):
-        return _one_of([schema_of(h, defined) for h in get_args(hint)])
-    if origin is Literal:
-        return {"enum": list(get_args(hint))}
-    if not isinstance(hint, type) and origin is None:
-        return {}
-    if origin is None and (is_dataclass(hint) or _is_named_tuple(hint) or hasattr(hint, "DOCUMENT")):
-        return _reference(hint, defined)
-    return _schema_of_many(origin or hint, get_args(hint), defined)
-
-
-def _schema_of_many(kind: Any, hints: Sequence[Any], defined: dict[str, Any]) -> dict[str, Any]:
-    if kind in PLAIN:
-        return {"type": PLAIN[kind]}
-    if _is_array(kind):
-        return {"type": "array"}
-    if issubclass(kind, Enum):
-        return {"enum": [encoded(e) for e in kind]}
-    if issubclass(kind, PurePath):
-        return {"type": "string"}
-    if issubclass(kind, Mapping):
-        return {"type": "object", "additionalProperties": schema_of(hints[1] if hints else Any, defined)}
-    if kind is tuple and hints and hints[-1] is not Ellipsis:
-        items = [schema_of(h, defined) for h in hints]
-        return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
-    if issubclass(kind, (Sequence, Set)):
-        return {"type": "array", "items": schema_of(hints[0] if hints else Any, defined)}
-    return {}
-
-
-PLAIN: dict[Any, str] = {
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    str: "string",
-    types.NoneType: "null",
-}
-
-
-def _one_of(schemas: list[dict[str, Any]]) -> dict[str, Any]:
-    if any(not s for s in schemas):
-        return {}
-    plain = [s["type"] for s in schemas if set(s) == {"type"} and isinstance(s["type"], str)]
-    return {"type": list(dict.fromkeys(plain))} if len(plain) == len(schemas) else {"anyOf": schemas}
-
-
-def _reference(kind: type, defined: dict[str, Any]) -> dict[str, Any]:
-    name = kind.__name__
-    if name not in defined:
-        defined[name] = {}
-        document = getattr(kind, "DOCUMENT", None) or kind
-        plain = not is_dataclass(document) and not _is_named_tuple(document)
-        described = schema_of(document, defined) if plain else _object(document, defined)
-        defined[name] |= {"description": _summary(kind), **described}
-    return {"$ref": f"#/$defs/{name}"}
-
-
-def _object(kind: Any, defined: dict[str, Any]) -> dict[str, Any]:
-    hints = hints_of(kind)
-    if _is_named_tuple(kind):
-        properties = {name: schema_of(hints[name], defined) for name in kind._fields}
-        return {"type": "object", "properties": properties, "required": list(properties)}
-    said = said_fields(kind)
-    properties = {f.name: schema_of(hints[f.name], defined) for f in said}
-    derived = {name: schema_of(_returned(getattr(kind, name)), defined) for name in getattr(kind, "ALSO", ())}
-    required = [f.name for f in said if not f.metadata.get("if_set")]
-    return {"type": "object", "properties": properties | derived, "required": [*required, *derived]}
-
-
-def _returned(derived: Any) -> Any:
-    """The type of a property."""
-    function: Callable[..., Any] = getattr(derived, "fget", None) or derived.func
-    return get_type_hints(function, include_extras=True)["return"]
-
-
-def _summary(kind: type) -> str:
-    """The first sentence of a docstring."""
-    text = " ".join((kind.__doc__ or "").strip().split("\n\n")[0].split())
-    return text.replace("``", "").replace("`", "")
-
-
-@cache
-def hints_of(kind: type) -> dict[str, Any]:
-    """The types of a class's fields."""
-    return get_type_hints(kind, include_extras=True)
-
-
-def _is_named_tuple(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
-
-
-def _is_array(kind: Any) -> bool:
-    return getattr(kind, "__module__", "") == "numpy" and getattr(kind, "__name__", "") == "ndarray"

@@ -2,7 +2,8 @@
 
 The English sentence with its places is the name by which its translations are found (`i18n/sentences/*.yaml`, one file
 per room), so that code reads as what it says. A `Sentence` is an ordinary English text that can also be asked for
-in another language.
+in another language. Where one English text has two translations, by what it is said of, the context follows a ¦ in code
+and list ("fails¦attack"); nobody is shown it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from typing import Any
 MARKS = {"en": (".", ","), "es": (",", "."), "pt": (",", ".")}
 """Decimal mark and thousands mark."""
 PERCENT = {"en": "%", "es": "\N{NARROW NO-BREAK SPACE}%", "pt": "%"}
+CONTEXT = "¦"
+"""What divides a text from its context."""
 PLACE = re.compile(r"\{[^{}]*\}")
 
 
@@ -36,7 +39,7 @@ class Sentence(str):
     def __new__(cls, template: str, /, **places: Any) -> Sentence:  # noqa: D102
         if isinstance(template, Sentence) and not places:
             return template
-        made = super().__new__(cls, _filled(template, places, "en"))
+        made = super().__new__(cls, say_in("en", template, places))
         made.template, made.places = template, places
         return made
 
@@ -45,13 +48,13 @@ class Sentence(str):
 
     def into(self, code: str) -> str:
         """The sentence in a language: en, es or pt."""
-        return str(self) if code == "en" else _filled(translated(self.template, code), self.places, code)
+        return str(self) if code == "en" else say_in(code, self.template, self.places)
 
 
-def joined(separator: str, parts: Iterable[Any]) -> Sentence:
+def join_sentences(separator: str, parts: Iterable[Any]) -> Sentence:
     """Several sentences (or names, or numbers) in one; the separator may be a sentence, too.
 
-    >>> joined("; ", [Sentence("column '{column}'", column=c) for c in "ab"]).into("pt")
+    >>> join_sentences("; ", [Sentence("column '{column}'", column=c) for c in "ab"]).into("pt")
     "coluna 'a'; coluna 'b'"
     """
     places: dict[str, Any] = {f"part{i}": part for i, part in enumerate(parts)}
@@ -63,9 +66,19 @@ def into(text: object, code: str) -> str:
     return text.into(code) if isinstance(text, Sentence) else str(text)
 
 
-def translated(template: str, code: str) -> str:
+def translate_template(template: str, code: str) -> str:
     """A sentence of the list in a language, places not filled in; what is not in the list stays English."""
-    return template if code == "en" else translations().get(template, {}).get(code, template)
+    if code != "en":
+        return translations().get(template, {}).get(code, template)
+    # Only what a list has with a context is cut: names of columns that hold the mark are not.
+    return template.partition(CONTEXT)[0] if CONTEXT in template and template in translations() else template
+
+
+def say_in(code: str, template: str, places: Mapping[str, Any]) -> str:
+    """A sentence of the list in a language, places filled in."""
+    found = translate_template(template, code)
+    # Without places braces mean braces, as in "output: {path: release.csv}".
+    return _Filler(code).vformat(found, (), places) if places else found
 
 
 def wordless(template: str) -> bool:
@@ -99,21 +112,16 @@ class _Filler(Formatter):
             return format(value.into(self.code), format_spec)
         text = format(value, format_spec)
         numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
-        return localized(text, self.code) if numeric else text
+        return localize_number(text, self.code) if numeric else text
 
 
-def localized(number: str, code: str) -> str:
+def localize_number(number: str, code: str) -> str:
     """A number as Python writes it, with the marks of a language.
 
-    >>> localized("1,234.5", "es"), localized("7.2%", "pt")
+    >>> localize_number("1,234.5", "es"), localize_number("7.2%", "pt")
     ('1.234,5', '7,2%')
     """
     if code == "en":
         return number
     decimal, thousands = MARKS[code]
     return number.translate(str.maketrans(",.", thousands + decimal)).replace("%", PERCENT[code])
-
-
-def _filled(template: str, places: Mapping[str, Any], code: str) -> str:
-    # Without places braces mean braces, as in "output: {path: release.csv}".
-    return _Filler(code).vformat(template, (), places) if places else template

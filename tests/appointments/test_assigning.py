@@ -122,16 +122,14 @@ def test_what_a_planning_says() -> None:
 
 
 def test_compare_gives_nothing_out_and_leaves_out_what_does_not_apply() -> None:
-    planning = velado.appointments.compare_planners(
-        pa.table(THESIS), pa.table(CENTERS), QI, options={"seconds": 5, "trials": 3}
-    )
+    planning = velado.appointments.compare_planners(pa.table(THESIS), pa.table(CENTERS), QI, options={"seconds": 5, "trials": 3})
     assert [p.method for p in planning.methods] == ["random", "heuristic", "best-fit", "exact"]
     assert (planning.chosen, planning.table, planning.output) == (None, None, None)
-    limited = velado.appointments.compare_planners(small(zone=["a"] * 6), slots([3, 3], zone_of=["a", "a"]), ["age"], slot="slot", match={"zone": "zone_of"})  # fmt: skip
-    assert "heuristic" in [p.method for p in limited.methods]  # every slot matches: nothing restricts anybody
     limited = velado.appointments.compare_planners(
-        small(), slots([3, 3]), ["age"], ["best-fit"], household="id", fixed=None
+        small(zone=["a"] * 6), slots([3, 3], zone_of=["a", "a"]), ["age"], slot="slot", match={"zone": "zone_of"}
     )
+    assert "heuristic" in [p.method for p in limited.methods]  # every slot matches: nothing restricts anybody
+    limited = velado.appointments.compare_planners(small(), slots([3, 3]), ["age"], ["best-fit"], household="id", fixed=None)
     assert [p.method for p in limited.methods] == ["random", "best-fit"]
 
 
@@ -176,9 +174,7 @@ def test_the_delimiter_of_the_people_is_kept(tmp_path: Path) -> None:
 
 def test_the_seed_decides_who_of_a_group_gets_which_slot() -> None:
     people, places = pa.table({"age": [1] * 40}), slots([20, 20])
-    first, again, other = (
-        velado.appointments.assign_appointments(people, places, ["age"], seed=s).table for s in (1, 1, 2)
-    )
+    first, again, other = (velado.appointments.assign_appointments(people, places, ["age"], seed=s).table for s in (1, 1, 2))
     assert first.equals(again)
     assert first["slot"].to_pylist() != other["slot"].to_pylist()
     # Neither the first nor the last half of the table goes to one slot.
@@ -216,12 +212,8 @@ def test_columns_that_must_agree() -> None:
 
 
 def test_admissible_slots_from_a_table() -> None:
-    listed = pa.table(
-        {"id": ["p0", "p0", "p1", "p2", "p3", "p4", "p5"], "slot": ["s0", "s1", "s1", "s1", "s0", "s0", "s0"]}
-    )
-    planning = velado.appointments.assign_appointments(
-        small(), slots([3, 3]), ["age"], identifier="id", admissible=listed
-    )
+    listed = pa.table({"id": ["p0", "p0", "p1", "p2", "p3", "p4", "p5"], "slot": ["s0", "s1", "s1", "s1", "s0", "s0", "s0"]})
+    planning = velado.appointments.assign_appointments(small(), slots([3, 3]), ["age"], identifier="id", admissible=listed)
     assert planning.table["slot"].to_pylist() == ["s1"] * 3 + ["s0"] * 3
     assert [p.method for p in planning.methods] == ["random", "best-fit"]
 
@@ -332,19 +324,54 @@ BAD: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
     "unknown column": (small(), slots([9]), {"quasi_identifiers": ["agee"]}, "unknown-column"),
     "no quasi-identifier": (small(), slots([9]), {"quasi_identifiers": []}, "no-quasi-identifier"),
     "unknown fixed slot": (small(keeps=["s7"] + [None] * 5), slots([9]), {"fixed": "keeps"}, "unknown-slot"),
-    "fixed by a quasi-identifier": (small(keeps=["s0"] * 6), slots([9]), {"quasi_identifiers": ["keeps"], "fixed": "keeps"}, "two-roles"),
+    "fixed by a quasi-identifier": (
+        small(keeps=["s0"] * 6),
+        slots([9]),
+        {"quasi_identifiers": ["keeps"], "fixed": "keeps"},
+        "two-roles",
+    ),
     "fixed by the identifier": (small(), slots([9]), {"identifier": "id", "fixed": "id"}, "two-roles"),
     "unnamed slots": (small(keeps=["s0"] + [None] * 5), slots([9], hour=[9]), {"fixed": "keeps"}, "no-slot-name"),
     "ids twice": (small(nr=[1, 1, 2, 3, 4, 5]), slots([9]), {"identifier": "nr"}, "duplicate-id"),
     "no id": (small(nr=[1, None, 2, 3, 4, 5]), slots([9]), {"identifier": "nr"}, "missing-id"),
     "admissible without ids": (small(), slots([9]), {"admissible": small()}, "no-id"),
-    "unknown admissible slot": (small(), slots([9]), {"identifier": "id", "admissible": pa.table({"id": ["p0"], "slot": ["s9"]})}, "unknown-slot"),
-    "a line without a slot": (small(), slots([9]), {"identifier": "id", "admissible": pa.table({"id": ["p0"], "slot": pa.array([None], pa.string())})}, "unknown-slot"),
-    "unknown person": (small(), slots([9]), {"identifier": "id", "admissible": pa.table({"id": ["p9"], "slot": ["s0"]})}, "unknown-person"),
-    "nowhere to go": (small(), slots([9]), {"identifier": "id", "admissible": pa.table({"id": ["p0"], "slot": ["s0"]})}, "no-admissible-slot"),
+    "unknown admissible slot": (
+        small(),
+        slots([9]),
+        {"identifier": "id", "admissible": pa.table({"id": ["p0"], "slot": ["s9"]})},
+        "unknown-slot",
+    ),
+    "a line without a slot": (
+        small(),
+        slots([9]),
+        {"identifier": "id", "admissible": pa.table({"id": ["p0"], "slot": pa.array([None], pa.string())})},
+        "unknown-slot",
+    ),
+    "unknown person": (
+        small(),
+        slots([9]),
+        {"identifier": "id", "admissible": pa.table({"id": ["p9"], "slot": ["s0"]})},
+        "unknown-person",
+    ),
+    "nowhere to go": (
+        small(),
+        slots([9]),
+        {"identifier": "id", "admissible": pa.table({"id": ["p0"], "slot": ["s0"]})},
+        "no-admissible-slot",
+    ),
     "no such zone": (small(), slots([9], zone=[50]), {"slot": "slot", "match": {"age": "zone"}}, "no-admissible-slot"),
-    "household apart": (small(home=["a"] * 6, keeps=["s0", "s1"] + [None] * 4), slots([9, 9]), {"household": "home", "fixed": "keeps"}, "household-apart"),
-    "household nowhere": (small(home=["a"] * 6, area=["x"] * 3 + ["y"] * 3), slots([9, 9], zone=["x", "y"]), {"slot": "slot", "household": "home", "match": {"area": "zone"}}, "no-admissible-slot"),
+    "household apart": (
+        small(home=["a"] * 6, keeps=["s0", "s1"] + [None] * 4),
+        slots([9, 9]),
+        {"household": "home", "fixed": "keeps"},
+        "household-apart",
+    ),
+    "household nowhere": (
+        small(home=["a"] * 6, area=["x"] * 3 + ["y"] * 3),
+        slots([9, 9], zone=["x", "y"]),
+        {"slot": "slot", "household": "home", "match": {"area": "zone"}},
+        "no-admissible-slot",
+    ),
     "the same column": (small(slot=["s0"] * 6), slots([9]), {}, "duplicate-column"),
     "unknown method": (small(), slots([9]), {"method": "magic"}, "unknown-method"),
     "unknown parameter": (small(), slots([9]), {"method": {"random": {"seconds": 3}}}, "unknown-parameter"),
@@ -353,7 +380,7 @@ BAD: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
     "a group too small": (small(), slots([9]), {"k": 4}, "group-too-small"),
     "k out of reach": (small(), slots([2, 2, 2]), {"k": 3}, "no-assignment"),
     "fixed slot too full": (small(keeps=["s0"] * 6), slots([2, 9]), {"fixed": "keeps"}, "no-assignment"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BAD)
@@ -468,9 +495,7 @@ def test_every_condition_is_verified(change: dict[str, np.ndarray], reason: str)
 
 def test_values_of_a_column_that_is_not_about_slots_are_not_shown() -> None:
     with pytest.raises(InputError) as caught:
-        velado.appointments.assign_appointments(
-            small(keeps=["Ada", *[None] * 5]), slots([9]), ["age"], fixed="keeps", slot="slot"
-        )
+        velado.appointments.assign_appointments(small(keeps=["Ada", *[None] * 5]), slots([9]), ["age"], fixed="keeps", slot="slot")
     assert "Ada" not in str(caught.value)
     with pytest.raises(InputError, match="'s7'"):
         velado.appointments.assign_appointments(

@@ -1,8 +1,10 @@
 """``velado appointments`` as people and programs use it."""
 
+import itertools
 import json
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import typer
@@ -10,11 +12,12 @@ import typer
 import velado
 from conftest import Command
 from velado.appointments import PLANNERS
-from velado.cli.appointments import app, shortened
+from velado.appointments.tables.groups import Groups
+from velado.cli.appointments import app, shorten_vector
+from velado.tables import Counts
 
 PEOPLE = "zip,gender,age\n" + "".join(
-    f"{line}\n" * n
-    for line, n in {"88888,male,20": 4, "11111,male,25": 4, "11111,female,25": 5, "88888,female,25": 2}.items()
+    f"{line}\n" * n for line, n in {"88888,male,20": 4, "11111,male,25": 4, "11111,female,25": 5, "88888,female,25": 2}.items()
 )
 SLOTS = "center,hour,capacity\nA,9,4\nA,13,2\nB,9,4\nB,13,3\nC,13,2\n"
 QI = ("--qi", "zip,gender,age")
@@ -49,29 +52,36 @@ def test_every_planner_is_documented_and_refuses_nonsense(name: str) -> None:
 def test_assign_for_people(tables, main: Command, tmp_path: Path) -> None:
     ended = main("appointments", "assign", "people.csv", "slots.csv", *QI, "-o", "out.csv", "--show", 9)
     assert (ended.code, ended.err) == (0, "")
-    for expected in (
-        "15 people in 4 quasi-identifier groups, 5 slots with 15 places",
-        "(0, 2, 1, 2)",
-        "Keep it private",
-    ):
+    for expected in ("15 people in 4 quasi-identifier groups, 5 slots with 15 places", "(0, 2, 1, 2)", "Keep it private"):
         assert expected in ended.out
     lines = [line.split() for line in ended.out.splitlines()]
-    assert ["1", "88888", "female", "25"] in [line[:4] for line in lines]
+    assert ["2", "88888", "female", "25"] in [line[:4] for line in lines]
     # The same number for the two parts of the group that is split: readable without colours.
-    assert [line[0] for line in lines if line[1:4] == ["11111", "female", "25"]] == ["2", "2"]
+    assert [line[0] for line in lines if line[1:4] == ["11111", "female", "25"]] == ["1", "1"]
     assert "\x1b" not in ended.out
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 16
 
 
+def test_groups_of_one_size_are_shown_in_the_order_of_their_values() -> None:
+    """Engines count in any order."""
+    sexes, hours = ("m", "f", None), ("9", "10")
+    rows = [(0, 1, 2), (1, 0, 2), (1, 1, 2), (2, 0, 1), (0, 0, 2)]
+    for order in itertools.permutations(rows):
+        codes = np.array(order).T
+        counts = Counts(("sex", "hour"), (sexes, hours), (codes[0], codes[1]), codes[2])
+        assert Groups("t", ("sex",), ("hour",), counts).smallest(4) == [
+            (1, (None, "9"), 1),
+            (2, ("f", "10"), 2),
+            (2, ("f", "9"), 2),
+            (3, ("m", "10"), 2),
+        ]
+
+
 def test_assign_json(tables, shell: Command) -> None:
-    ended = shell(
-        "appointments", "assign", "people.csv", "slots.csv", *QI, "-o", "out.csv", "--method", "exact", "--json"
-    )
+    ended = shell("appointments", "assign", "people.csv", "slots.csv", *QI, "-o", "out.csv", "--method", "exact", "--json")
     assert (ended.code, ended.err) == (0, "")
     shown = ended.json
-    assert list(shown) == [
-        "schema", "people", "groups", "slots", "places", "required", "base", "methods", "chosen", "output",
-    ]  # fmt: skip
+    assert list(shown) == ["schema", "people", "groups", "slots", "places", "required", "base", "methods", "chosen", "output"]
     assert (shown["chosen"], shown["output"]) == ("exact", "out.csv")
     fields = ["method", "k", "vector", "rank", "improvement", "seconds", "proven", "optimal", "bound"]
     assert [list(m) for m in shown["methods"]] == [fields] * 3
@@ -105,20 +115,43 @@ def test_compare_json(tables, main: Command) -> None:
 
 
 def test_conditions_from_options(main: Command, tmp_path: Path) -> None:
-    (tmp_path / "people.csv").write_text(
-        "id,age,area,home,keeps\n1,30,n,a,\n2,30,n,,\n3,30,s,,\n4,40,n,a,\n5,40,s,,t\n"
-    )
+    (tmp_path / "people.csv").write_text("id,age,area,home,keeps\n1,30,n,a,\n2,30,n,,\n3,30,s,,\n4,40,n,a,\n5,40,s,,t\n")
     (tmp_path / "slots.csv").write_text("slot,zone,room\nr,n,3\nt,s,3\n")
     (tmp_path / "may.csv").write_text("id,slot\n" + "".join(f"{i},{s}\n" for i in range(1, 6) for s in "rt"))
     ended = main(
-        "appointments", "assign", "people.csv", "slots.csv", "--qi", "age", "-o", "out.csv", "--capacity", "room",
-        "--slot", "slot", "--id", "id", "--household", "home", "--fixed", "keeps", "--match", "area=zone",
-        "--admissible", "may.csv", "--json",
-    )  # fmt: skip
+        "appointments",
+        "assign",
+        "people.csv",
+        "slots.csv",
+        "--qi",
+        "age",
+        "-o",
+        "out.csv",
+        "--capacity",
+        "room",
+        "--slot",
+        "slot",
+        "--id",
+        "id",
+        "--household",
+        "home",
+        "--fixed",
+        "keeps",
+        "--match",
+        "area=zone",
+        "--admissible",
+        "may.csv",
+        "--json",
+    )
     assert ended.code == 0, ended.err
     assert (tmp_path / "out.csv").read_text().splitlines() == [
-        "id,age,area,home,slot,zone", "1,30,n,a,r,n", "2,30,n,,r,n", "3,30,s,,t,s", "4,40,n,a,r,n", "5,40,s,,t,s",
-    ]  # fmt: skip
+        "id,age,area,home,slot,zone",
+        "1,30,n,a,r,n",
+        "2,30,n,,r,n",
+        "3,30,s,,t,s",
+        "4,40,n,a,r,n",
+        "5,40,s,,t,s",
+    ]
 
 
 def test_k_of_several_tables(main: Command, tmp_path: Path) -> None:
@@ -128,19 +161,12 @@ def test_k_of_several_tables(main: Command, tmp_path: Path) -> None:
     ended = main("appointments", "k", "t0.csv", "t1.csv", "t2.csv", "--qi", "age", "--json")
     assert [t["k"] for t in ended.json["tables"]] == [2, 5, 1]
     assert ended.json["k"] == {"mean": 8 / 3, "min": 1, "max": 5}
-    assert ended.json["tables"][0] == {
-        "table": "t0.csv", "people": 5, "groups": 2, "k": 2, "vector": {"2": 1, "3": 1}, "rank": "5",
-    }  # fmt: skip
-    assert (
-        "k: mean 2.67, smallest 1, largest 5"
-        in main("appointments", "k", "t0.csv", "t1.csv", "t2.csv", "--qi", "age").out
-    )
+    assert ended.json["tables"][0] == {"table": "t0.csv", "people": 5, "groups": 2, "k": 2, "vector": {"2": 1, "3": 1}, "rank": "5"}
+    assert "k: mean 2.67, smallest 1, largest 5" in main("appointments", "k", "t0.csv", "t1.csv", "t2.csv", "--qi", "age").out
 
 
 def test_generate(main: Command, tmp_path: Path) -> None:
-    ended = main(
-        "appointments", "generate", ".", "--tables", 2, "--people", 60, "--slots", 3, "--format", "parquet", "--json"
-    )
+    ended = main("appointments", "generate", ".", "--tables", 2, "--people", 60, "--slots", 3, "--format", "parquet", "--json")
     assert ended.json["files"] == ["people0.parquet", "slots0.parquet", "people1.parquet", "slots1.parquet"]
     for number in (0, 1):
         names = (tmp_path / f"{n}{number}.parquet" for n in ("people", "slots"))
@@ -172,10 +198,10 @@ def test_errors_write_nothing(options: tuple, code: str, exit_code: int, tables,
 
 
 def test_long_vectors_are_shortened() -> None:
-    assert shortened(velado.appointments.AnonymityVector((0, 2, 1, 2))) == "(0, 2, 1, 2)"
+    assert shorten_vector(velado.appointments.AnonymityVector((0, 2, 1, 2))) == "(0, 2, 1, 2)"
     long = velado.appointments.AnonymityVector((*(0,) * 20, 1234, *range(1, 50)))
-    assert shortened(long) == "(0 × 20, 1234, 1, 2, 3, 4, 5, 6, …)"
-    assert shortened(velado.appointments.AnonymityVector(range(1, 20))) == "(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …)"
+    assert shorten_vector(long) == "(0 × 20, 1234, 1, 2, 3, 4, 5, 6, …)"
+    assert shorten_vector(velado.appointments.AnonymityVector(range(1, 20))) == "(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …)"
 
 
 def test_a_chart_of_another_format_is_refused(tables, main: Command) -> None:

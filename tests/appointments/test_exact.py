@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from looping import failures
+from case_loop import failures
 from oracle_appointments import all_vectors, best_vector, small_problem
+from velado.appointments.anonymity_vectors import AnonymityVector
 from velado.appointments.exact import solver
 from velado.appointments.exact.arcflow import ArcFlow
 from velado.appointments.exact.cells import Cells
@@ -21,7 +22,6 @@ from velado.appointments.exact.solver import Watch
 from velado.appointments.planners.best_fit import BestFit
 from velado.appointments.planners.exact import Exact, model_for, why_none
 from velado.appointments.problem import Assignment, Problem
-from velado.appointments.vectors import AnonymityVector
 from velado.errors import Cancelled, InputError, NoSolution
 from velado.progress import Progress, Step
 
@@ -73,12 +73,7 @@ def test_plain_problems_equal_brute_force():
 
 @pytest.mark.parametrize(
     "conditions",
-    [
-        {"admissible": True},
-        {"fixed": True},
-        {"households": True},
-        {"admissible": True, "fixed": True, "households": True},
-    ],
+    [{"admissible": True}, {"fixed": True}, {"households": True}, {"admissible": True, "fixed": True, "households": True}],
     ids=lambda conditions: "+".join(conditions),
 )
 def test_problems_with_conditions_equal_brute_force(conditions):
@@ -174,16 +169,12 @@ def test_the_best_conceivable_rest_is_the_best_of_all():
             for length in range(len(vector.counts)):
                 low = vector.counts[length]
                 fitting = [
-                    v for v in allowed
-                    if (*v.counts, 0)[:length] == vector.counts[:length] and (*v.counts, 0)[length] >= low
-                ]  # fmt: skip
+                    v for v in allowed if (*v.counts, 0)[:length] == vector.counts[:length] and (*v.counts, 0)[length] >= low
+                ]
                 assert best_from(vector.counts[:length], low, population, largest) == min(fitting)
 
     sizes = range(2, 13)
-    assert (
-        failures(check, [(population, largest) for population in sizes for largest in sizes if largest <= population])
-        == []
-    )
+    assert failures(check, [(population, largest) for population in sizes for largest in sizes if largest <= population]) == []
 
 
 @dataclass
@@ -194,7 +185,7 @@ class Questions(Watch):
     asked: int = 0
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         return 60.0 if self.asked < self.most else 0.0
 
     def solve(self, model: Any, seconds: float, workers: int | None = None) -> tuple[int, Any]:
@@ -261,27 +252,45 @@ def test_level_of_search_stops_after_so_many_zeros():
         (Problem.plain([3, 3], [4, 2], smallest=2), "groups of 2 or more"),
         (
             Problem(
-                np.array([3, 9]), 1, np.array([5, 2]), np.array([0, 1, 2]), np.array([0, 0]), np.array([1, 1]),
-                np.array([0, 1]), np.array([[True, False], [True, True]]),
+                np.array([3, 9]),
+                1,
+                np.array([5, 2]),
+                np.array([0, 1, 2]),
+                np.array([0, 0]),
+                np.array([1, 1]),
+                np.array([0, 1]),
+                np.array([[True, False], [True, True]]),
             ),
             "5 people may only come to 1 slot(s) with 3 places",
         ),
         (
             Problem(
-                np.array([2, 2]), 1, np.array([1]), np.array([0, 1]), np.array([0]), np.array([3]),
-                np.array([0]), np.array([[True, True]]),
+                np.array([2, 2]),
+                1,
+                np.array([1]),
+                np.array([0, 1]),
+                np.array([0]),
+                np.array([3]),
+                np.array([0]),
+                np.array([[True, True]]),
             ),
             "1 people or households fit into none",
         ),
         (
             Problem(
-                np.array([3, 3]), 1, np.array([3]), np.array([0, 1]), np.array([0]), np.array([2]),
-                np.array([0]), np.array([[True, True]]),
+                np.array([3, 3]),
+                1,
+                np.array([3]),
+                np.array([0, 1]),
+                np.array([0]),
+                np.array([2]),
+                np.array([0]),
+                np.array([[True, True]]),
             ),
             "households that stay together",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_is_impossible_is_proven_and_explained(problem, hint):
     assert best_vector(problem) is None
     assert hint in why_none(problem)

@@ -53,7 +53,9 @@ def test_seeds_and_tables_differ() -> None:
     assert not same[0].equals(generate_people(1, people=50, seed=4))
 
 
-@pytest.mark.parametrize(("slots", "people", "lowest", "highest"), [(5, 100, 10, 25), (5, 125, 10, 25), (2, 100, 1, 7), (9, 0, 0, 3), (1, 30, 30, 30)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("slots", "people", "lowest", "highest"), [(5, 100, 10, 25), (5, 125, 10, 25), (2, 100, 1, 7), (9, 0, 0, 3), (1, 30, 30, 30)]
+)
 def test_there_are_places_for_everybody(slots: int, people: int, lowest: int, highest: int) -> None:
     for seed in range(30):
         made = generate_slots(slots=slots, people=people, lowest=lowest, highest=highest, seed=seed)
@@ -66,14 +68,25 @@ def test_there_are_places_for_everybody(slots: int, people: int, lowest: int, hi
         assert len({tuple(row.values()) for row in made.select(["place", "hour"]).to_pylist()}) == len(capacities)
 
 
-@pytest.mark.parametrize("bad", [{"people": 0}, {"ages": "old"}, {"sex": "x"}, {"youngest": 50, "oldest": 40}, {"oldest": 101}, {"postal_codes": 0}, {"seed": -1}])  # fmt: skip
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"people": 0},
+        {"ages": "old"},
+        {"sex": "x"},
+        {"youngest": 50, "oldest": 40},
+        {"oldest": 101},
+        {"postal_codes": 0},
+        {"seed": -1},
+    ],
+)
 def test_people_refuse_nonsense(bad: dict[str, int]) -> None:
     with pytest.raises(InputError) as caught:
         generate_people(**bad)
     assert caught.value.code == "bad-parameter"
 
 
-@pytest.mark.parametrize("bad", [{"slots": 0}, {"people": -1}, {"lowest": 5, "highest": 4}, {"highest": 0}, {"lowest": 1.5}])  # fmt: skip
+@pytest.mark.parametrize("bad", [{"slots": 0}, {"people": -1}, {"lowest": 5, "highest": 4}, {"highest": 0}, {"lowest": 1.5}])
 def test_slots_refuse_nonsense(bad: dict[str, int]) -> None:
     with pytest.raises(InputError) as caught:
         generate_slots(**bad)

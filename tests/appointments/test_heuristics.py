@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.watching import times
+from harness.judge_hook import times
+from velado.appointments.anonymity_vectors import AnonymityVector
 from velado.appointments.local_search.exchanges import subset
 from velado.appointments.local_search.occupancy import Occupancy
 from velado.appointments.planners.best_fit import BestFit
 from velado.appointments.planners.find_slots import FindSlots
 from velado.appointments.planners.random_slots import RandomSlots
 from velado.appointments.problem import Problem
-from velado.appointments.vectors import AnonymityVector
 from velado.errors import InputError, NoSolution
 
 THESIS = Problem.plain(np.array([4, 4, 5, 2]), np.array([4, 2, 4, 3, 2]))
@@ -230,10 +230,15 @@ def test_households_stay_together(planner) -> None:
 def test_people_with_fixed_appointments_draw_their_group_along() -> None:
     """One person of the first group has an appointment in the second slot: the others of the group join in."""
     problem = Problem(
-        capacities=np.array([6, 6]), groups=2, units=np.array([1, 4, 5]), start=np.arange(4),
-        member_groups=np.array([0, 0, 1]), member_counts=np.ones(3, dtype=np.int64),
-        admissible=np.array([0, 1, 1]), slot_sets=np.array([[False, True], [True, True]]),
-    )  # fmt: skip
+        capacities=np.array([6, 6]),
+        groups=2,
+        units=np.array([1, 4, 5]),
+        start=np.arange(4),
+        member_groups=np.array([0, 0, 1]),
+        member_counts=np.ones(3, dtype=np.int64),
+        admissible=np.array([0, 1, 1]),
+        slot_sets=np.array([[False, True], [True, True]]),
+    )
     found = BestFit().assign(problem)
     found.check()
     assert found.vector.counts == (0, 0, 0, 0, 2)
@@ -311,10 +316,15 @@ def test_who_could_move_is_counted_from_who_is_there(seed: int) -> None:
     sets = rng.random((kinds, slots)) < 0.6
     sets[:, 0] = True
     problem = Problem(
-        capacities=np.full(slots, 50), groups=2, units=rng.integers(1, 4, kinds), start=np.arange(kinds + 1),
-        member_groups=rng.integers(0, 2, kinds), member_counts=rng.choice([1, 1, 2], kinds),
-        admissible=np.arange(kinds), slot_sets=sets,
-    )  # fmt: skip
+        capacities=np.full(slots, 50),
+        groups=2,
+        units=rng.integers(1, 4, kinds),
+        start=np.arange(kinds + 1),
+        member_groups=rng.integers(0, 2, kinds),
+        member_counts=rng.choice([1, 1, 2], kinds),
+        admissible=np.arange(kinds),
+        slot_sets=sets,
+    )
     occupancy = Occupancy.of(RandomSlots(seed).assign(problem))
     for group, before, after in itertools.product(range(2), range(slots), range(slots)):
         alone = [t for t in range(kinds) if problem.member_groups[t] == group and problem.member_counts[t] == 1]
@@ -328,9 +338,15 @@ def test_a_chain_of_moves_makes_room() -> None:
     """The third kind may only come to the first slot, whose people must move on, and theirs in turn."""
     sets = np.array([[True, True, False], [False, True, True], [True, False, False]])
     problem = Problem(
-        capacities=np.array([2, 2, 2]), groups=3, units=np.array([2, 2, 2]), start=np.arange(4),
-        member_groups=np.arange(3), member_counts=np.ones(3, dtype=np.int64), admissible=np.arange(3), slot_sets=sets,
-    )  # fmt: skip
+        capacities=np.array([2, 2, 2]),
+        groups=3,
+        units=np.array([2, 2, 2]),
+        start=np.arange(4),
+        member_groups=np.arange(3),
+        member_counts=np.ones(3, dtype=np.int64),
+        admissible=np.arange(3),
+        slot_sets=sets,
+    )
     occupancy = Occupancy(problem)
     occupancy.put(0, 0, 2)
     occupancy.put(1, 1, 2)

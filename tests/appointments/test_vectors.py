@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle_appointments import all_vectors, partitions
-from velado.appointments.partitions import partition_numbers, with_parts_of_at_least
-from velado.appointments.vectors import AnonymityVector, difference, distance, improvement, number_of_vectors
+from velado.appointments.anonymity_vectors import AnonymityVector, difference, distance, improvement, number_of_vectors
+from velado.appointments.integer_partitions import partition_numbers, with_parts_of_at_least
 from velado.errors import InputError
 
 BASE = AnonymityVector((2, 3, 2, 4))

@@ -4,9 +4,42 @@ import pyarrow as pa
 import pytest
 
 TEXTS = [
-    "x", "X", "x ", " x", "x", None, "\u00e9", "e\u0301", "ß", "ss", "SS", "1", "1.0", "01", "1,0", "+1", "-0", "İ", "i", "山",
-    "😀", "NULL", "null", "NaN", "*", "true", "a\nb", 'say "hi"', "it's", "a;b,c\td|e", "x", "\u00e9", "-1", "a-b", "\u00a0x",
-]  # fmt: skip
+    "x",
+    "X",
+    "x ",
+    " x",
+    "x",
+    None,
+    "\u00e9",
+    "e\u0301",
+    "ß",
+    "ss",
+    "SS",
+    "1",
+    "1.0",
+    "01",
+    "1,0",
+    "+1",
+    "-0",
+    "İ",
+    "i",
+    "山",
+    "😀",
+    "NULL",
+    "null",
+    "NaN",
+    "*",
+    "true",
+    "a\nb",
+    'say "hi"',
+    "it's",
+    "a;b,c\td|e",
+    "x",
+    "\u00e9",
+    "-1",
+    "a-b",
+    "\u00a0x",
+]
 
 
 @pytest.fixture(scope="session")

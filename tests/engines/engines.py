@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from engines.engine_under_test import EngineUnderTest, file_sink, file_source, save
 from engines.mariadb import MARIADB
 from engines.postgresql import POSTGRESQL
 from engines.spark import SPARK
-from engines.under_test import EngineUnderTest, file_sink, file_source, save
 from velado import InputError
 from velado.tables import Capability, Counts, Plan, Selection, Translation
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from engines.under_test import EngineUnderTest, file_sink
+from engines.engine_under_test import EngineUnderTest, file_sink
 from servers.mariadb import server
 from velado.tables import Address, ColumnType, Field, Sink, Source
 from velado.tables.mariadb.types import stored_as
@@ -26,14 +26,10 @@ def put_rows(table: pa.Table, name: str) -> None:
             table = table.set_column(i, field.name, table.column(i).cast(field.type.value_type))
         elif pa.types.is_decimal(field.type) and field.type.scale < 0:
             table = table.set_column(i, field.name, table.column(i).cast(pa.decimal128(38, 0)))
-        elif pa.types.is_floating(field.type) and not all(
-            c is None or abs(c) < float("inf") for c in table.column(i).to_pylist()
-        ):
+        elif pa.types.is_floating(field.type) and not all(c is None or abs(c) < float("inf") for c in table.column(i).to_pylist()):
             pytest.skip("MariaDB has no nan and no infinity")
     found = widths(table)
-    listed = ", ".join(
-        f'"{f.name}" {stored_as(f.type, max(found[f.name], 16) if f.name in found else None)}' for f in table.schema
-    )
+    listed = ", ".join(f'"{f.name}" {stored_as(f.type, max(found[f.name], 16) if f.name in found else None)}' for f in table.schema)
     with server().connect() as connection, connection.cursor() as cursor:
         cursor.execute(f'CREATE TABLE clinic."{name}" ({listed}) CHARACTER SET utf8mb4')
         for batch in table.to_batches():

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 from psycopg import sql
 
-from engines.under_test import EngineUnderTest, file_sink
+from engines.engine_under_test import EngineUnderTest, file_sink
 from servers import postgresql
 from velado.tables import Address, Sink, Source
 
@@ -27,17 +27,21 @@ def kind_of(kind: pa.DataType) -> str:
     if t.is_decimal(kind):
         return f"numeric({kind.precision}, {kind.scale})"
     return {
-        pa.float16(): "real", pa.float32(): "real", pa.float64(): "double precision", pa.bool_(): "boolean", pa.date32(): "date",
-        pa.timestamp("us"): "timestamp", pa.timestamp("s"): "timestamp", pa.timestamp("us", "UTC"): "timestamptz",
+        pa.float16(): "real",
+        pa.float32(): "real",
+        pa.float64(): "double precision",
+        pa.bool_(): "boolean",
+        pa.date32(): "date",
+        pa.timestamp("us"): "timestamp",
+        pa.timestamp("s"): "timestamp",
+        pa.timestamp("us", "UTC"): "timestamptz",
         pa.time64("us"): "time",
-    }.get(kind, "text")  # fmt: skip
+    }.get(kind, "text")
 
 
 def put_rows(table: pa.Table, name: str) -> None:
     """Make a table of the rows."""
-    columns = sql.SQL(", ").join(
-        sql.SQL("{} {}").format(sql.Identifier(f.name), sql.SQL(kind_of(f.type))) for f in table.schema
-    )
+    columns = sql.SQL(", ").join(sql.SQL("{} {}").format(sql.Identifier(f.name), sql.SQL(kind_of(f.type))) for f in table.schema)
     with postgresql.connect() as connection, connection.cursor() as cursor:
         cursor.execute(sql.SQL("CREATE TABLE {} ({})").format(sql.Identifier(name), columns))
         with cursor.copy(sql.SQL("COPY {} FROM STDIN").format(sql.Identifier(name))) as copy:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from engines.under_test import EngineUnderTest, file_sink, save
+from engines.engine_under_test import EngineUnderTest, file_sink, save
 from servers import spark
 from velado.tables import Sink, Source
 from velado.tables.address import Cluster

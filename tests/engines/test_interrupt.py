@@ -56,14 +56,10 @@ def cancelled_soon(progress: Progress, begun: float = 0.4) -> list[float]:
 
 @per_engine
 @pytest.mark.parametrize(
-    "verb",
-    [fetch, split, write("memory"), write("csv"), write("parquet"), write("arrow"), write("xlsx")],
-    ids=lambda v: v.__name__,
+    "verb", [fetch, split, write("memory"), write("csv"), write("parquet"), write("arrow"), write("xlsx")], ids=lambda v: v.__name__
 )
 def test_cancel_ends_a_long_statement(engine: EngineUnderTest, verb: Callable[..., Any], tmp_path: Path) -> None:
-    if Capability.INTERRUPT not in engine.capabilities or (
-        verb is split and Capability.SPLIT not in engine.capabilities
-    ):
+    if Capability.INTERRUPT not in engine.capabilities or (verb is split and Capability.SPLIT not in engine.capabilities):
         return
     progress = Progress()
     out = tmp_path / "out"
@@ -88,11 +84,11 @@ VERBS: dict[str, Callable[[Table], Any]] = {
     "repeats": lambda table: table.repeats("a"),
     "shares": lambda table: table.shares(["a"], "b"),
     "members": lambda table: table.members(["a"], "b"),
-    "filled": lambda table: table.filled("*"),
+    "count_constant_rows": lambda table: table.count_constant_rows("*"),
     "unseen": lambda table: table.unseen(Plan((translation("a", {}),), Selection())),
     "fetch": lambda table: table.fetch(AS_IT_IS),
     "page": lambda table: table.page(0, 1),
-    "shown": lambda table: table.shown().read_all(),
+    "text_batches": lambda table: table.text_batches().read_all(),
 }
 
 

@@ -15,18 +15,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from engines.engines import (
-    AS_IT_IS,
-    EngineUnderTest,
-    Row,
-    needs,
-    per_engine,
-    per_place,
-    recoded,
-    rows_of,
-    text,
-    translation,
-)
+from engines.engines import AS_IT_IS, EngineUnderTest, Row, needs, per_engine, per_place, recoded, rows_of, text, translation
 from velado.tables import Capability, ColumnType, Dealing, Noise, Plan, Published, Selection, Slot, Translation
 
 SEX = {"f": "woman", "m": "man", None: "not said"}
@@ -93,9 +82,7 @@ def test_replaced_columns_lose_no_rows(people: pa.Table, fetched: Any) -> None:
 def test_a_translation_by_another_column(people: pa.Table, fetched: Any) -> None:
     pairs = sorted({(w, s) for w, s, _ in rows_of(people) if w is not None and s is not None})
     labels = tuple(f"{w}|{s}" for w, s in pairs)
-    by = Translation(
-        "word", tuple(w for w, _ in pairs), np.arange(len(pairs)), labels, "sex", tuple(s for _, s in pairs)
-    )
+    by = Translation("word", tuple(w for w, _ in pairs), np.arange(len(pairs)), labels, "sex", tuple(s for _, s in pairs))
     expected = [(f"{w}|{s}" if (w, s) in pairs else None, s, who) for w, s, who in rows_of(people)]
     assert fetched(Plan((), Selection(), replaced=(by,))) == expected
 
@@ -266,11 +253,7 @@ def test_dealing_by_a_column(engine: EngineUnderTest, tmp_path: Path) -> None:
     plan = Plan((t,), Selection(np.array([[0], [0], [0]]), shown=np.array([[0], [1], [1]]), dealing=dealing))
     with engine.open(table, "memory", tmp_path) as opened:
         rows = rows_of(opened.fetch(plan))
-    assert Counter((label, cell == "cold") for label, cell, _ in rows) == {
-        ("one", False): 5,
-        ("two", False): 15,
-        ("two", True): 20,
-    }
+    assert Counter((label, cell == "cold") for label, cell, _ in rows) == {("one", False): 5, ("two", False): 15, ("two", True): 20}
     assert len({row for *_, row in rows}) == 40
 
 
@@ -292,10 +275,7 @@ def test_known_columns_stay_as_they_are(people: pa.Table, fetched: Any) -> None:
 @per_place("sinks")
 def test_the_fields_of_what_was_written(engine: EngineUnderTest, kind: str, tmp_path: Path) -> None:
     plan = Plan((translation("age", {"31": "30-39", "38": "30-39", "127": "*", None: None}),), Selection())
-    with (
-        engine.open(NUMBERS, "memory", tmp_path) as table,
-        engine.stage([engine.sink(kind, tmp_path, order="keep")]) as stage,
-    ):
+    with engine.open(NUMBERS, "memory", tmp_path) as table, engine.stage([engine.sink(kind, tmp_path, order="keep")]) as stage:
         table.write(replace(plan, dropped=("well",), starred=("born",)), stage.slots[0])
         fields = {f.name: f.type for f in stage.slots[0].fields}
     cost = ColumnType.TEXT if kind == "xlsx" else ColumnType.DECIMAL
@@ -377,10 +357,7 @@ def test_orders(engine: EngineUnderTest, kind: str, order: str, people: pa.Table
 @per_place("sinks")
 def test_typed_columns_in_every_format(engine: EngineUnderTest, kind: str, tmp_path: Path) -> None:
     """What is read back is what was in the table, text by text and type by type."""
-    with (
-        engine.open(NUMBERS, "memory", tmp_path) as table,
-        engine.stage([engine.sink(kind, tmp_path, order="keep")]) as stage,
-    ):
+    with engine.open(NUMBERS, "memory", tmp_path) as table, engine.stage([engine.sink(kind, tmp_path, order="keep")]) as stage:
         (slot,) = stage.slots
         table.write(AS_IT_IS, slot)
         with stage.read_back(slot) as back:

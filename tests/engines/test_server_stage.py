@@ -101,16 +101,9 @@ def test_rows_from_elsewhere(engine: EngineUnderTest, people: pa.Table, tmp_path
 
 
 @per_server
-@pytest.mark.parametrize(
-    ("error", "old"), [(None, False), (None, True), (ZeroDivisionError, True), (KeyboardInterrupt, True)]
-)
+@pytest.mark.parametrize(("error", "old"), [(None, False), (None, True), (ZeroDivisionError, True), (KeyboardInterrupt, True)])
 def test_without_publish_nothing_is_there(
-    engine: EngineUnderTest,
-    table: Table,
-    session: Session,
-    error: type[BaseException] | None,
-    old: bool,
-    tmp_path: Path,
+    engine: EngineUnderTest, table: Table, session: Session, error: type[BaseException] | None, old: bool, tmp_path: Path
 ) -> None:
     sink = engine.sink("table", tmp_path, evidence=True, if_exists="replace", own_manifest=tmp_path / "own.json")
     if old:

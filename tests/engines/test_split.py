@@ -55,12 +55,7 @@ PLAN = Plan((), Selection(), starred=("name",), dropped=("born",))
 
 
 def split_of(
-    engine: EngineUnderTest,
-    table: Table,
-    folder: Path,
-    kind: str = "parquet",
-    coded: Any = CODED,
-    order: str = "sorted",
+    engine: EngineUnderTest, table: Table, folder: Path, kind: str = "parquet", coded: Any = CODED, order: str = "sorted"
 ) -> tuple[Split, Slot]:
     sink = engine.sink(kind, folder, order=order, guard=False)
     slot = Slot(sink, sink.path)
@@ -222,9 +217,7 @@ def test_what_the_parts_leave_out_is_left_out(engine: EngineUnderTest, patients:
 
 @per_file_engine
 @pytest.mark.parametrize("kind", ["xlsx"])
-def test_a_format_that_takes_no_parts_says_so(
-    engine: EngineUnderTest, kind: str, patients: pa.Table, tmp_path: Path
-) -> None:
+def test_a_format_that_takes_no_parts_says_so(engine: EngineUnderTest, kind: str, patients: pa.Table, tmp_path: Path) -> None:
     with engine.open(patients, "memory", tmp_path) as table, pytest.raises(InputError) as caught:
         split_of(engine, table, tmp_path, kind)
     assert caught.value.code == "not-in-parts"

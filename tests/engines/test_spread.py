@@ -44,9 +44,7 @@ def test_some_engine_spreads() -> None:
 
 
 @per_spreading_engine
-def test_marginals_of_all_parts_are_those_of_plain_python(
-    engine: EngineUnderTest, patients: pa.Table, tmp_path: Path
-) -> None:
+def test_marginals_of_all_parts_are_those_of_plain_python(engine: EngineUnderTest, patients: pa.Table, tmp_path: Path) -> None:
     rows = numbered(patients)
     with (
         engine.open(patients, "table", tmp_path) as table,
@@ -106,9 +104,7 @@ def labelling() -> tuple[Any, Any]:
 
 @per_spreading_engine
 @pytest.mark.parametrize("kind", ["table", "memory"])
-def test_solved_parts_are_written_with_their_labels(
-    engine: EngineUnderTest, kind: str, patients: pa.Table, tmp_path: Path
-) -> None:
+def test_solved_parts_are_written_with_their_labels(engine: EngineUnderTest, kind: str, patients: pa.Table, tmp_path: Path) -> None:
     session, sink = Session(), engine.sink(kind, tmp_path)
     rows, (label, labelled) = numbered(patients), labelling()
     with engine.open(patients, "table", tmp_path, session) as table, engine.stage([sink], session) as stage:
@@ -126,13 +122,15 @@ def test_solved_parts_are_written_with_their_labels(
     cells = rows_of(patients)
     expected = [
         tuple(
-            label(where[name], places[where[name]]) if name in where
-            else "*" if name in PLAN.starred
+            label(where[name], places[where[name]])
+            if name in where
+            else "*"
+            if name in PLAN.starred
             else row[patients.column_names.index(name)]
             for name in layout
         )
         for row, (places, _) in zip(cells, rows, strict=True)
-    ]  # fmt: skip
+    ]
     assert Counter(rows_of(found)) == Counter(expected)
 
 

@@ -43,9 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @per_place("sinks", files=True)
-def test_written_read_back_published(
-    engine: EngineUnderTest, kind: str, table: Table, people: pa.Table, folder: Path
-) -> None:
+def test_written_read_back_published(engine: EngineUnderTest, kind: str, table: Table, people: pa.Table, folder: Path) -> None:
     sink = engine.sink(kind, folder, order="keep", guard=False)
     with engine.stage([sink]) as stage:
         (slot,) = stage.slots
@@ -138,9 +136,7 @@ def discard(stage: Stage) -> None:
 
 @per_place("sinks", files=True)
 @pytest.mark.parametrize(("end", "old"), [(leave, False), (fail, True), (interrupt, True), (discard, True)])
-def test_without_publish_nothing_is_there(
-    engine: EngineUnderTest, kind: str, table: Table, folder: Path, end, old: bool
-) -> None:
+def test_without_publish_nothing_is_there(engine: EngineUnderTest, kind: str, table: Table, folder: Path, end, old: bool) -> None:
     sink = engine.sink(kind, folder, evidence=True)
     if old and sink.path is not None:
         sink.path.write_bytes(OLD)
@@ -176,10 +172,7 @@ def test_a_folder_that_is_not_there(engine: EngineUnderTest, folder: Path) -> No
 
 def several(engine: EngineUnderTest, folder: Path) -> list[Sink]:
     (folder / "other").mkdir(exist_ok=True)
-    return [
-        engine.sink("csv", folder, name="a", evidence=True),
-        engine.sink("parquet", folder / "other", name="b", evidence=True),
-    ]
+    return [engine.sink("csv", folder, name="a", evidence=True), engine.sink("parquet", folder / "other", name="b", evidence=True)]
 
 
 @per_file_engine

@@ -14,7 +14,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from engines.engines import EngineUnderTest, counted, per_engine, per_file_engine, save
-from harness.watching import times
+from harness.judge_hook import times
 from velado.tables import ColumnType, Field, Session, Source
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "types.md"
@@ -72,9 +72,7 @@ def test_the_page_describes_every_type() -> None:
 @pytest.mark.parametrize(
     ("kind", "source", "value", "text"), EXAMPLES, ids=[f"{source}:{value}" for _, source, value, _ in EXAMPLES]
 )
-def test_examples_of_the_page(
-    engine: EngineUnderTest, kind: str, source: str, value: str, text: str, tmp_path: Path
-) -> None:
+def test_examples_of_the_page(engine: EngineUnderTest, kind: str, source: str, value: str, text: str, tmp_path: Path) -> None:
     with engine.engine.open(column_of(source, value, tmp_path), Session()) as table:
         field = table.field("x")
         assert field.type is ColumnType(kind)
@@ -148,9 +146,7 @@ def test_any_value(engine: EngineUnderTest, request: pytest.FixtureRequest) -> N
                 **{kind: pa.array(cells[kind], arrow) for kind, (arrow, *_) in STATED.items()},
             },
         )
-        assert {name: field.type.value for name, (field, _) in found.items()} == {n: n for n in found} | {
-            "short": "float"
-        }
+        assert {name: field.type.value for name, (field, _) in found.items()} == {n: n for n in found} | {"short": "float"}
         wanted = {kind: list(map(text, cells[kind])) for kind, (*_, text) in STATED.items()}
         wanted["decimal"] = [digits(n, decimals) for n in whole]
         wrong = [
@@ -159,9 +155,7 @@ def test_any_value(engine: EngineUnderTest, request: pytest.FixtureRequest) -> N
             for text, stated in zip(found[kind][1], texts, strict=True)
             if text != stated
         ]
-        wrong += [
-            f"short: {t} for {n}" for n, t in zip(singles, found["short"][1], strict=True) if not is_shortest(n, t)
-        ]
+        wrong += [f"short: {t} for {n}" for n, t in zip(singles, found["short"][1], strict=True) if not is_shortest(n, t)]
         wrong += [
             f"{kind}: {text}, canonical {field.canonical(text)}"
             for kind, (field, texts) in found.items()

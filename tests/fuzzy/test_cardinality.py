@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzzy import plain
+from fuzzy import fuzzy_oracle
 from velado.errors import InputError
 from velado.fuzzy import FuzzyCardinality, cardinality, record_histograms, sigma_count, value_cardinality
 
@@ -28,15 +28,13 @@ def test_all_cardinalities_follow_their_definitions_with_counts(table):
     assert found.records == counts.sum()
     assert sigma_count(memberships, counts) == pytest.approx(repeated.sum(axis=0))
     for i, column in enumerate(repeated.T):
-        assert found.exactly(k)[:, i].tolist() == [plain.exactly(column, n) for n in k]
-        assert found.at_least(k)[:, i] == pytest.approx([plain.at_least(column, n) for n in k], abs=1e-15)
+        assert found.exactly(k)[:, i].tolist() == [fuzzy_oracle.exactly(column, n) for n in k]
+        assert found.at_least(k)[:, i] == pytest.approx([fuzzy_oracle.at_least(column, n) for n in k], abs=1e-15)
         # The possibility of "at least" is the largest of those of all larger numbers.
-        assert found.at_least(k)[:, i] == pytest.approx(
-            [max(plain.exactly(column, n) for n in k[first:]) for first in k]
-        )
+        assert found.at_least(k)[:, i] == pytest.approx([max(fuzzy_oracle.exactly(column, n) for n in k[first:]) for first in k])
         near_half = (np.abs(column - 0.5) < 1e-9) & (column != 0.5)
         if not near_half.any():
-            assert cardinality(memberships, counts)[i] == plain.cardinality(column)
+            assert cardinality(memberships, counts)[i] == fuzzy_oracle.cardinality(column)
 
 
 @settings(deadline=None)
@@ -76,9 +74,7 @@ def test_beyond_the_last_and_empty():
 
 def test_the_possibility_never_rises():
     memberships = np.random.default_rng(0).dirichlet(np.full(4, 0.3), 500)
-    possibility = FuzzyCardinality.of(memberships, np.random.default_rng(1).integers(1, 9, 500)).at_least(
-        np.arange(2500)
-    )
+    possibility = FuzzyCardinality.of(memberships, np.random.default_rng(1).integers(1, 9, 500)).at_least(np.arange(2500))
     assert (np.diff(possibility, axis=0) <= 0).all()
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzzy import plain
+from fuzzy import fuzzy_oracle
 from velado.errors import InputError
 from velado.fuzzy import CMeans, GustafsonKessel, KMeans, strongest
 
@@ -27,7 +27,7 @@ def test_c_means_is_the_naive_one(seed, columns, sets, fuzzifier):
     x = clouds(seed, 30, columns, sets)
     start = x[:sets]
     found = CMeans(sets, scaled=False, fuzzifier=fuzzifier, tolerance=1e-6, iterations=60).fit(x, start=start)
-    centres, memberships, iterations = plain.c_means(x.tolist(), start.tolist(), fuzzifier, 1e-6, 60)
+    centres, memberships, iterations = fuzzy_oracle.c_means(x.tolist(), start.tolist(), fuzzifier, 1e-6, 60)
     order = sorted(range(sets), key=lambda i: centres[i])
     assert found.iterations == iterations
     assert found.centres == pytest.approx(np.array(centres)[order], abs=1e-8)

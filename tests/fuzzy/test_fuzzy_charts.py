@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import velado
-from harness.watching import times
+from harness.judge_hook import times
 from velado import InputError, fuzzify
 from velado.evaluation import Wanted, evaluate, judge
 from velado.i18n import LANGUAGES, Language
@@ -28,7 +28,7 @@ from velado.report.chapters.subject import Subject
 from velado.report.charts import fuzzy as charts
 from velado.report.charts.drawing import Chart
 from velado.report.charts.plane import Plane, across, isolines, summit
-from velado.report.charts.surface import projected, surface
+from velado.report.charts.surface import project_box, surface
 from velado.report.formats.pdf import _data
 from velado.report.report import content_of
 from velado.sentences import Sentence
@@ -40,11 +40,7 @@ EN = Language("en")
 def people(rows: int = 300) -> pa.Table:
     rng = np.random.default_rng(1)
     return pa.table(
-        {
-            "age": rng.integers(20, 80, rows),
-            "cost": rng.gamma(2, 900, rows).round(),
-            "ill": rng.choice(list("abcd"), rows),
-        }
+        {"age": rng.integers(20, 80, rows), "cost": rng.gamma(2, 900, rows).round(), "ill": rng.choice(list("abcd"), rows)}
     )
 
 
@@ -109,19 +105,14 @@ def test_near_patches_of_a_surface_are_drawn_last() -> None:
     heights = plane.memberships.max(axis=-1)
 
     def corner(at: float, height: float) -> tuple[float, float]:
-        return tuple(round(float(x), 4) for x in projected(np.array(at), np.array(at), np.array(height)))
+        return tuple(round(float(x), 4) for x in project_box(np.array(at), np.array(at), np.array(height)))
 
     assert corner(1.0, heights[-1, -1]) in [(p["u"], p["v"]) for p in patches[:4]]
     assert corner(0.0, heights[0, 0]) in [(p["u"], p["v"]) for p in patches[-4:]]
 
 
 def test_a_plane_holds_the_memberships_of_its_points() -> None:
-    for parameters in (
-        {},
-        {"joint": True},
-        {"partition": "gustafson-kessel", "joint": True},
-        {"partition": "global-recode"},
-    ):
+    for parameters in ({}, {"joint": True}, {"partition": "gustafson-kessel", "joint": True}, {"partition": "global-recode"}):
         fuzzy = seen(**parameters).found.fuzzy
         plane = Plane.of(fuzzy, {}, 10)
         assert plane.memberships.sum(axis=-1) == pytest.approx(1)
@@ -150,14 +141,10 @@ def test_the_middle_of_an_oblong_is_not_at_its_end() -> None:
 # Charts
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [{"joint": True}, {"sets": 6, "partition": "global-recode"}],
-    ids=str,
-)  # fmt: skip
+@pytest.mark.parametrize("parameters", [{"joint": True}, {"sets": 6, "partition": "global-recode"}], ids=str)
 def test_charts_are_valid(parameters: dict) -> None:
     for chart in drawn(seen(**parameters), EN).values():
-        altair.Chart.from_dict(shortened(json.loads(json.dumps(chart.themed))), validate=True)
+        altair.Chart.from_dict(shortened(json.loads(json.dumps(chart.vega_spec))), validate=True)
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
@@ -166,9 +153,9 @@ def test_charts_speak_every_language(code: str) -> None:
     result = seen(language=code)
     shown = {name: json.dumps(chart.spec, ensure_ascii=False) for name, chart in drawn(result, words).items()}
     for name in ("contours", "surface", "age"):
-        assert f'"{words.text("fuzzy.membership")}"' in shown[name]
-    assert f'"{words.text("fuzzy.possibility")}"' in shown["possibility"]
-    assert all(f'"{words.text("fuzzy-set.middle")}"' in shown[name] for name in ("contours", "regions", "age"))
+        assert f'"{words.say("membership")}"' in shown[name]
+    assert f'"{words.say("possibility")}"' in shown["possibility"]
+    assert all(f'"{words.label("fuzzy-set", "middle")}"' in shown[name] for name in ("contours", "regions", "age"))
     assert f'"{words.number(0.7)}"' in shown["contours"]
 
 
@@ -197,7 +184,7 @@ def test_one_interval_is_drawn() -> None:
     table = pa.table({"gain": [0] * 290 + list(range(1, 11))})
     fuzzy = fuzzify(table, ["gain"], method=Fuzzy("global-recode", sets=3)).found.fuzzy
     assert fuzzy.codings[0].sets == 1
-    altair.Chart.from_dict(shortened(charts.memberships(fuzzy.codings[0], fuzzy.names["gain"], EN, {}).themed))
+    altair.Chart.from_dict(shortened(charts.memberships(fuzzy.codings[0], fuzzy.names["gain"], EN, {}).vega_spec))
 
 
 @pytest.mark.thorough
@@ -269,7 +256,13 @@ def contents(project: Path) -> dict[str, str]:
     return told
 
 
-TOLD = ("fuzzy.title", "fuzzy.lead", "fuzzy.measures", "fuzzy.q-curve", "verdict.verified-fuzzy")
+TOLD = (
+    "Fuzzy sets",
+    "Numbers were replaced by the names of fuzzy sets. A person belongs to several sets, each to a degree between 0 and 1, and is shown under the one to which they belong most. Fuzzy measures are those of the degrees; crisp measures are those of the names in the release.",
+    "Fuzzy and crisp measures",
+    "Q-anonymity",
+    "Verified: the release was read back from its file, its classes are those that were judged, every crisp model was checked on what the file holds, every fuzzy one on the degrees of membership of these records, and the file is the one named in the manifest.",
+)
 
 
 @pytest.mark.parametrize(
@@ -286,9 +279,9 @@ def test_the_report_tells_the_sets_and_nobodys_value(method: dict, pictures: boo
     """A set with few records (that of the planted cost) has no centre and no picture; sets drawn by hand are no secret."""
     for code, text in contents(released(folder, method)).items():
         words = Language(code)
-        assert [key for key in TOLD if json.dumps(words.text(key), ensure_ascii=False)[1:-1] not in text] == []
+        assert [told for told in TOLD if json.dumps(words.say(told), ensure_ascii=False)[1:-1] not in text] == []
         assert Sentence(QAnonymity.declaration.title).into(code) in text
-        assert (words.text("fuzzy.contours", x="age", y="cost") in text) == pictures
+        assert (words.say("{x} and {y}: membership from above", x="age", y="cost") in text) == pictures
         for shape in (f"{PLANTED}", f"{PLANTED:,}", f"{PLANTED:,}".replace(",", ".")):
             assert shape not in text
     assert str(PLANTED) not in (folder / "out.csv.manifest.json").read_text(encoding="utf-8")
@@ -298,7 +291,7 @@ def test_the_files_of_the_report(folder: Path) -> None:
     project = released(folder, {"breakpoints": {"age": [30, 60], "cost": [1000, 3000]}})
     page, book = velado.write_report(project, folder / "report.html", formats=["html", "xlsx"])
     assert '<section id="fuzzy">' in page.read_text(encoding="utf-8")
-    cells = [c.value for row in openpyxl.load_workbook(book)[EN.text("sheet.fuzzy")].iter_rows() for c in row]
+    cells = [c.value for row in openpyxl.load_workbook(book)[EN.label("sheet", "fuzzy")].iter_rows() for c in row]
     measures = velado.evaluate(None, None, project=project, measures=()).fuzzy
     assert measures.partitions[0].sets[0].records in cells
     assert measures.sensitive["ill"].t in cells

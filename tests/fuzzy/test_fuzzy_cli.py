@@ -18,9 +18,7 @@ from velado.models import QAnonymity
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     rng = np.random.default_rng(2)
-    rows = zip(
-        rng.integers(18, 90, 250), rng.integers(0, 60, 250), rng.choice(list("uvwx"), 250), ["Ana"] * 250, strict=True
-    )
+    rows = zip(rng.integers(18, 90, 250), rng.integers(0, 60, 250), rng.choice(list("uvwx"), 250), ["Ana"] * 250, strict=True)
     path = tmp_path / "people.csv"
     with open(path, "w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([("age", "hours", "ill", "name"), *rows])
@@ -49,18 +47,58 @@ def test_it_shows_what_the_api_measures(table: Path, main: Command) -> None:
     ("options", "method", "models"),
     [
         (("--k", "5"), Fuzzy(), [KAnonymity(5)]),
-        (("--q", "3", "--possibility", "0.3", "--aggregation", "median", "--joint"), Fuzzy(joint=True), [QAnonymity(3, 0.3, "median")]),
-        (("--k", "3", "--sets", "2", "--partition", "k-means", "--language", "es", "--seed", "4"),
-         Fuzzy("k-means", sets=2, language="es", seed=4), [KAnonymity(3)]),
-        (("--k", "2", "--breakpoints", "age=30,50,70", "--breakpoints", "hours=20,40", "--names", "age=young,grown,old"),
-         Fuzzy(breakpoints={"age": [30, 50, 70], "hours": [20, 40]}, names={"age": ["young", "grown", "old"]}), [KAnonymity(2)]),
-        (("--k", "2", "--breakpoints", "age=30,50", "--shape", "trapezoidal", "--sets", "2", "--degrees", "1", "--suppression", "0.9"),
-         Fuzzy(breakpoints={"age": [30, 50]}, shape="trapezoidal", sets=2, degrees=1, suppression=0.9), [KAnonymity(2)]),
-        (("--k", "2", "--partition", "global-recode", "--intervals", "equidistant", "--outliers", "fences", "--suppression", "0.1"),
-         Fuzzy("global-recode", intervals="equidistant", outliers="fences", suppression=0.1), [KAnonymity(2)]),
+        (
+            ("--q", "3", "--possibility", "0.3", "--aggregation", "median", "--joint"),
+            Fuzzy(joint=True),
+            [QAnonymity(3, 0.3, "median")],
+        ),
+        (
+            ("--k", "3", "--sets", "2", "--partition", "k-means", "--language", "es", "--seed", "4"),
+            Fuzzy("k-means", sets=2, language="es", seed=4),
+            [KAnonymity(3)],
+        ),
+        (
+            ("--k", "2", "--breakpoints", "age=30,50,70", "--breakpoints", "hours=20,40", "--names", "age=young,grown,old"),
+            Fuzzy(breakpoints={"age": [30, 50, 70], "hours": [20, 40]}, names={"age": ["young", "grown", "old"]}),
+            [KAnonymity(2)],
+        ),
+        (
+            (
+                "--k",
+                "2",
+                "--breakpoints",
+                "age=30,50",
+                "--shape",
+                "trapezoidal",
+                "--sets",
+                "2",
+                "--degrees",
+                "1",
+                "--suppression",
+                "0.9",
+            ),
+            Fuzzy(breakpoints={"age": [30, 50]}, shape="trapezoidal", sets=2, degrees=1, suppression=0.9),
+            [KAnonymity(2)],
+        ),
+        (
+            (
+                "--k",
+                "2",
+                "--partition",
+                "global-recode",
+                "--intervals",
+                "equidistant",
+                "--outliers",
+                "fences",
+                "--suppression",
+                "0.1",
+            ),
+            Fuzzy("global-recode", intervals="equidistant", outliers="fences", suppression=0.1),
+            [KAnonymity(2)],
+        ),
     ],
     ids=lambda x: " ".join(x) if isinstance(x, tuple) else "",
-)  # fmt: skip
+)
 def test_it_releases_what_anonymize_does(options, method, models, table: Path, main: Command) -> None:
     """Only the columns that were named are in the release."""
     ended = main(*BASE, *options, "--output", "out.csv", "--json")
@@ -81,9 +119,7 @@ def test_it_releases_what_anonymize_does(options, method, models, table: Path, m
 def test_charts(table: Path, main: Command) -> None:
     assert main(*BASE, "--joint", "--chart", "sets.svg", "--json").json["charts"] == ["sets.svg"]
     ended = main(*BASE, "--chart", "charts", "--sets", "2", "--json")
-    assert sorted(Path(f).name for f in ended.json["charts"]) == sorted(
-        f.name for f in (table.parent / "charts").iterdir()
-    )
+    assert sorted(Path(f).name for f in ended.json["charts"]) == sorted(f.name for f in (table.parent / "charts").iterdir())
     assert "charts/partitions.png" in ended.json["charts"]
 
 
@@ -108,11 +144,7 @@ def test_charts(table: Path, main: Command) -> None:
         (("--k", "3", "--output", "people.csv"), "output-is-input", ["people.csv"]),
         (("--chart", "sets.gif"), "unknown-format", [".png"]),
         (("--k", "3", "--sets", "2", "--output", "out.csv", "--chart", "sets.gif"), "unknown-format", [".png"]),
-        (
-            ("--k", "3", "--sets", "2", "--output", "out.csv", "--chart", "no/sets.svg"),
-            "unwritable-output",
-            ["no/sets.svg"],
-        ),
+        (("--k", "3", "--sets", "2", "--output", "out.csv", "--chart", "no/sets.svg"), "unwritable-output", ["no/sets.svg"]),
         (("--joint", "--partition", "global-recode"), "not-joint", ["one column each"]),
     ],
     ids=" ".join,

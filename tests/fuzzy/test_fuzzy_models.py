@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import velado
 from conftest import Command
-from fuzzy import plain
+from fuzzy import fuzzy_oracle
 from velado import Column, InputError, NoSolution, fuzzify
 from velado.fuzzy import record_histograms, surest_belief
 from velado.methods import METHODS, Fixed, Fuzzy, Mondrian
@@ -55,9 +55,7 @@ def memberships_of(rows: list[tuple[int, int, str]]) -> list[list[float]]:
 
 
 METHOD = Fuzzy(breakpoints={"a": [0, 10], "b": [2, 5, 8]})
-rows_strategy = st.lists(
-    st.tuples(st.integers(0, 10), st.integers(0, 10), st.sampled_from("xyz")), min_size=2, max_size=25
-)
+rows_strategy = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10), st.sampled_from("xyz")), min_size=2, max_size=25)
 
 
 @settings(max_examples=30, deadline=None)
@@ -72,7 +70,7 @@ def test_q_anonymity(rows, q, possibility, aggregation) -> None:
     classes = list(zip(*memberships, strict=True))
 
     def reached(k: int) -> float:
-        return OPERATORS[aggregation]([plain.at_least(c, k) for c in classes])
+        return OPERATORS[aggregation]([fuzzy_oracle.at_least(c, k) for c in classes])
 
     model = QAnonymity(q, possibility, aggregation)
     expected = q <= len(rows) and reached(q) >= possibility - 1e-12
@@ -93,7 +91,7 @@ def test_fuzzy_diversity_closeness_and_belief(rows) -> None:
     values = sorted({s for *_, s in rows})
     number = range(len(memberships[0]))
     held = [
-        [plain.cardinality([m[i] for m, r in zip(memberships, rows, strict=True) if r[2] == s]) for s in values]
+        [fuzzy_oracle.cardinality([m[i] for m, r in zip(memberships, rows, strict=True) if r[2] == s]) for s in values]
         for i in number
     ]
     whole = [sum(r[2] == s for r in rows) / len(rows) for s in values]
@@ -112,7 +110,7 @@ def test_fuzzy_diversity_closeness_and_belief(rows) -> None:
     assert measured.t == pytest.approx(max(distances), abs=1e-12)
     assert measured.t_smallest == pytest.approx(min(distances), abs=1e-12)
     beliefs = [
-        plain.posterior(memberships, [dict(zip(values, whole, strict=True))] * len(rows), [r[2] for r in rows], i, s)
+        fuzzy_oracle.posterior(memberships, [dict(zip(values, whole, strict=True))] * len(rows), [r[2] for r in rows], i, s)
         for i in range(len(rows))
         for s in values
     ]
@@ -169,7 +167,10 @@ def test_every_fuzzy_model_is_tried_here() -> None:
 @pytest.fixture
 def project(tmp_path: Path) -> dict[str, Any]:
     rng = np.random.default_rng(5)
-    rows = [(int(x), int(y), str(s)) for x, y, s in zip(rng.integers(20, 70, 300), rng.integers(0, 40, 300), rng.choice(list("uvwxyz"), 300), strict=True)]  # fmt: skip
+    rows = [
+        (int(x), int(y), str(s))
+        for x, y, s in zip(rng.integers(20, 70, 300), rng.integers(0, 40, 300), rng.choice(list("uvwxyz"), 300), strict=True)
+    ]
     with open(tmp_path / "people.csv", "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("a", "b", "s"), *rows])
     return {
@@ -204,15 +205,9 @@ COMMANDS = (
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "fuzzy"])
 @pytest.mark.parametrize("model", FUZZY_MODELS)
-def test_other_methods_refuse_fuzzy_models(
-    model: str, method: str, project: dict, tmp_path: Path, main: Command
-) -> None:
+def test_other_methods_refuse_fuzzy_models(model: str, method: str, project: dict, tmp_path: Path, main: Command) -> None:
     parameters = {"levels": {"a": 0, "b": 0}} if method == "fixed" else {}
-    changed = {
-        **project,
-        "models": [{"k-anonymity": {"k": 2}}, {model: FUZZY_MODELS[model]}],
-        "method": {method: parameters},
-    }
+    changed = {**project, "models": [{"k-anonymity": {"k": 2}}, {model: FUZZY_MODELS[model]}], "method": {method: parameters}}
     written(changed, tmp_path)
     before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
     for command in COMMANDS:

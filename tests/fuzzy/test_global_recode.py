@@ -24,12 +24,7 @@ def plain_labels(values, breaks, closed):
 
 
 @settings(deadline=None)
-@given(
-    columns,
-    st.integers(2, 5),
-    st.sampled_from(["equidistant", "logEqui", "equalAmount"]),
-    st.sampled_from(["keep", "lowest"]),
-)
+@given(columns, st.integers(2, 5), st.sampled_from(["equidistant", "logEqui", "equalAmount"]), st.sampled_from(["keep", "lowest"]))
 def test_breaks_and_labels(rows, intervals, method, outliers):
     values, counts = np.array([v for v, _ in rows], dtype=float), np.array([c for _, c in rows])
     repeated = np.repeat(values, counts)
@@ -49,9 +44,7 @@ def test_breaks_and_labels(rows, intervals, method, outliers):
 
 
 @settings(deadline=None)
-@given(
-    columns, st.sampled_from(["equidistant", "logEqui", "equalAmount"]), st.sampled_from(["keep", "lowest", "fences"])
-)
+@given(columns, st.sampled_from(["equidistant", "logEqui", "equalAmount"]), st.sampled_from(["keep", "lowest", "fences"]))
 def test_counts_are_repeated_rows(rows, method, outliers):
     values, counts = np.array([v for v, _ in rows]), np.array([c for _, c in rows])
     recode = GlobalRecode(3, method, outliers)

@@ -17,11 +17,17 @@ def test_they_ascend_and_mirror():
     assert set_labels(2, "pt") == ["baixo", "alto"]
     assert set_labels(5, "es") == ["muy bajo", "bajo", "medio", "alto", "muy alto"]
     assert set_labels(9) == [
-        "extremely low", "very low", "low", "rather low", "middle", "rather high", "high", "very high", "extremely high",
-    ]  # fmt: skip
+        "extremely low",
+        "very low",
+        "low",
+        "rather low",
+        "middle",
+        "rather high",
+        "high",
+        "very high",
+        "extremely high",
+    ]
     for number in range(2, 10):
         labels = set_labels(number)
-        assert [label.replace("high", "low") for label in reversed(labels)] == [
-            x.replace("high", "low") for x in labels
-        ]
+        assert [label.replace("high", "low") for label in reversed(labels)] == [x.replace("high", "low") for x in labels]
     assert set_labels(10)[2] == "level 3 of 10"

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from fuzzy import plain
-from tables import small_tables
+from fuzzy import fuzzy_oracle
+from random_tables import small_tables
 from velado.errors import InputError
 from velado.fuzzy import (
     AGGREGATIONS,
@@ -62,8 +62,7 @@ def test_q_anonymity_and_the_largest_q(table, aggregation, possibility):
     counts = histograms.sum(axis=1)
     repeated = np.repeat(memberships, counts, axis=0)
     expected = [
-        OPERATORS[aggregation]([plain.at_least(column, k) for column in repeated.T])
-        for k in range(1, len(repeated) + 1)
+        OPERATORS[aggregation]([fuzzy_oracle.at_least(column, k) for column in repeated.T]) for k in range(1, len(repeated) + 1)
     ]
     classes = FuzzyCardinality.of(memberships, counts)
     assert q_anonymity(classes, np.arange(1, len(repeated) + 1), aggregation) == pytest.approx(expected, abs=1e-12)
@@ -108,7 +107,7 @@ def test_posterior_follows_its_definition(table):
     for record in np.unique(row_of, return_index=True)[1]:
         row = row_of[record]
         for s in np.flatnonzero(histograms[row]):
-            expected = plain.posterior(records.tolist(), shares, values.tolist(), record, s)
+            expected = fuzzy_oracle.posterior(records.tolist(), shares, values.tolist(), record, s)
             assert found[row, s] == pytest.approx(expected, nan_ok=True)
 
 

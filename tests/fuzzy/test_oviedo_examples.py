@@ -35,7 +35,20 @@ needs_data = pytest.mark.skipif(not (DATA / "casc").exists(), reason="the CASC d
 AGES = [29, 22, 27, 43, 52, 47, 36, 32, 55, 56, 61, 67]
 SALARIES = [3.5, 3.5, 5, 7, 7, 8, 9, 10, 9, 9, 10, 15]
 ZIP = [0, 0, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1]
-DISEASES = ["ulcer", "gastritis", "cancer", "gastritis", "flu", "bronchitis", "pneumonia", "cancer", "heart", "heart", "angina", "pneumonia"]  # fmt: skip
+DISEASES = [
+    "ulcer",
+    "gastritis",
+    "cancer",
+    "gastritis",
+    "flu",
+    "bronchitis",
+    "pneumonia",
+    "cancer",
+    "heart",
+    "heart",
+    "angina",
+    "pneumonia",
+]
 AGE = FuzzyPartition.triangular([30, 42, 54, 66])
 SALARY = FuzzyPartition.triangular([2, 5, 8, 11])
 
@@ -47,7 +60,9 @@ def codes(values):
 def five_classes():
     """The classes of table 3.2."""
     crossed = product([crisp(np.array(ZIP), 2), AGE.memberships(AGES), SALARY.memberships(SALARIES)])
-    return crossed[:, [zip_ * 16 + age * 4 + salary for zip_, age, salary in [(0, 0, 0), (0, 0, 1), (1, 1, 2), (1, 2, 2), (1, 3, 3)]]]  # fmt: skip
+    return crossed[
+        :, [zip_ * 16 + age * 4 + salary for zip_, age, salary in [(0, 0, 0), (0, 0, 1), (1, 1, 2), (1, 2, 2), (1, 3, 3)]]
+    ]
 
 
 def test_examples_2_37_to_2_41_cardinalities():
@@ -65,18 +80,44 @@ def test_example_2_25_crisp_closeness():
 
 
 def test_table_3_3_salaries():
-    printed = [[.5, .5, 0, 0], [.5, .5, 0, 0], [0, 1, 0, 0], [0, .33, .67, 0], [0, .33, .67, 0], [0, 0, 1, 0], [0, 0, .67, .33], [0, 0, .33, .67], [0, 0, .67, .33], [0, 0, .67, .33], [0, 0, .33, .67], [0, 0, 0, 1]]  # fmt: skip
+    printed = [
+        [0.5, 0.5, 0, 0],
+        [0.5, 0.5, 0, 0],
+        [0, 1, 0, 0],
+        [0, 0.33, 0.67, 0],
+        [0, 0.33, 0.67, 0],
+        [0, 0, 1, 0],
+        [0, 0, 0.67, 0.33],
+        [0, 0, 0.33, 0.67],
+        [0, 0, 0.67, 0.33],
+        [0, 0, 0.67, 0.33],
+        [0, 0, 0.33, 0.67],
+        [0, 0, 0, 1],
+    ]
     assert SALARY.memberships(SALARIES).round(2).tolist() == printed
 
 
 def test_table_3_4_ages_with_rows_7_and_8_corrected():
-    printed = [[1, 0, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0], [0, .92, .08, 0], [0, .17, .83, 0], [0, .58, .42, 0], [.5, .5, 0, 0], [.83, .17, 0, 0], [0, 0, .92, .08], [0, 0, .83, .17], [0, 0, .42, .58], [0, 0, 0, 1]]  # fmt: skip
+    printed = [
+        [1, 0, 0, 0],
+        [1, 0, 0, 0],
+        [1, 0, 0, 0],
+        [0, 0.92, 0.08, 0],
+        [0, 0.17, 0.83, 0],
+        [0, 0.58, 0.42, 0],
+        [0.5, 0.5, 0, 0],
+        [0.83, 0.17, 0, 0],
+        [0, 0, 0.92, 0.08],
+        [0, 0, 0.83, 0.17],
+        [0, 0, 0.42, 0.58],
+        [0, 0, 0, 1],
+    ]
     assert AGE.memberships(AGES).round(2).tolist() == printed
 
 
 def test_table_3_5_q_anonymity_by_definition():
     classes = FuzzyCardinality.of(five_classes())
-    by_class = [[.5, .5, 0], [.5, .5, .5], [.583, .583, .333], [.556, .556, .556], [.611, .389, .056]]  # fmt: skip
+    by_class = [[0.5, 0.5, 0], [0.5, 0.5, 0.5], [0.583, 0.583, 0.333], [0.556, 0.556, 0.556], [0.611, 0.389, 0.056]]
     assert classes.at_least([1, 2, 3]).T.round(3).tolist() == by_class
     assert q_anonymity(classes, [1, 2, 3]).round(4).tolist() == [0.55, 0.5056, 0.2889]
     assert largest_q(classes) == 2
@@ -116,7 +157,9 @@ def test_example_3_22_closeness_of_individuals():
     distances = closeness(age, of_salary, np.full(9, 1 / 9), ordered=True)
     printed = [0.065278, 0.340278, 0.177778, 0.166667, 0.166667, 0.166667, 0.100694, 0.091667, 0.100694]
     assert distances.round(6).tolist() == printed
-    disease = record_histograms(codes(["ulcer", "gastritis", "cancer", "gastritis", "flu", "bronchitis", "bronchitis", "pneumonia", "cancer"]))  # fmt: skip
+    disease = record_histograms(
+        codes(["ulcer", "gastritis", "cancer", "gastritis", "flu", "bronchitis", "bronchitis", "pneumonia", "cancer"])
+    )
     distances = closeness(age, distributions(value_cardinality(age, disease)), np.full(6, 1 / 6))
     printed = [0.233333, 0.666667, 0.366667, 0.5, 0.5, 0.5, 0.333333, 0.2, 0.333333]
     assert distances.round(6).tolist() == printed

@@ -61,16 +61,27 @@ def test_trapezoids_sum_to_one(corners, x):
         assert memberships[: len(x), i] == pytest.approx([plain(s.a, s.b, s.c, s.d, v) for v in x], abs=1e-9)
 
 
-@pytest.mark.parametrize("corners", [(5, 2, 2, 8), (2, 2, 3, 4), (1, 2, 3, 3), (1, 3, 2, 4), (0, math.nan, 2, 3), (-INF, 0, 1, 2), (0, 1, 2, INF), (-INF, -INF, -INF, 3), (INF, INF, INF, INF)])  # fmt: skip
+@pytest.mark.parametrize(
+    "corners",
+    [
+        (5, 2, 2, 8),
+        (2, 2, 3, 4),
+        (1, 2, 3, 3),
+        (1, 3, 2, 4),
+        (0, math.nan, 2, 3),
+        (-INF, 0, 1, 2),
+        (0, 1, 2, INF),
+        (-INF, -INF, -INF, 3),
+        (INF, INF, INF, INF),
+    ],
+)
 def test_corners_out_of_order_are_refused(corners):
     with pytest.raises(InputError) as error:
         FuzzySet(*corners)
     assert error.value.code == "bad-breakpoints"
 
 
-@pytest.mark.parametrize(
-    "points", [[30, 20, 40, 50], [30, 30], [30], [], [1, math.nan], [1, INF], ["young", "old"], [1, None]]
-)
+@pytest.mark.parametrize("points", [[30, 20, 40, 50], [30, 30], [30], [], [1, math.nan], [1, INF], ["young", "old"], [1, None]])
 @pytest.mark.parametrize("build", [FuzzyPartition.triangular, FuzzyPartition.trapezoidal])
 def test_bad_breakpoints_are_refused(build, points):
     with pytest.raises(InputError) as error:
@@ -109,9 +120,7 @@ def test_values_without_membership_are_refused():
 
 def test_a_normal_partition_need_not_be_robust():
     """The thesis calls it evident that it is."""
-    assert check_partition(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.4, 0.3, 0.3]])) == PartitionCheck(
-        True, True, False
-    )
+    assert check_partition(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.4, 0.3, 0.3]])) == PartitionCheck(True, True, False)
     assert check_partition(np.array([[0.9, 0.1], [0.2, 0.8]])) == PartitionCheck(True, False, True)
     assert check_partition(np.array([[1, 0.1], [0, 1]])) == PartitionCheck(False, True, True)
 

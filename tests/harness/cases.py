@@ -28,7 +28,7 @@ PEOPLE = {
     "ill": [("flu", "asthma", "angina", "none")[i % 4] for i in range(48)],
     "pay": [f"{1000 + i * 13.5:.2f}" for i in range(48)],
 }
-SHOWN = {"role": "insensitive", "published": "knowingly"}
+SHOWN = {"role": "insensitive", "exposure": "accepted"}
 """Values that single people out would stop most cases before they come to what is tried."""
 ROLES: dict[str, Any] = {
     "id": "identifier",
@@ -60,19 +60,14 @@ PROJECTS: list[dict[str, Any]] = [
     _base(method={"lattice": {"suppression": 0.2, "objective": "loss", "budget": 2, "minimal": True}}),
     _base(
         columns={
-            "born": {
-                "role": "quasi-identifier",
-                "type": "date",
-                "format": "%Y-%m-%d",
-                "hierarchy": {"dates": ["year", "decade"]},
-            },
+            "born": {"role": "quasi-identifier", "type": "date", "format": "%Y-%m-%d", "hierarchy": {"dates": ["year", "decade"]}},
             "zip": {"role": "quasi-identifier", "hierarchy": {"mask": {"side": "right", "hide": [2, 4]}}},
             "age": SHOWN,
             "ill": {"role": "sensitive", "hierarchy": {"tree": TREE}},
         },
         models=[{"k-anonymity": {"k": 2}}, {"t-closeness": {"t": 0.9, "column": "ill", "distance": "hierarchical"}}],
         method={"datafly": {"suppression": 0.5}},
-        output={"path": "out.xlsx", "suppressed": "star", "guard": True, "recoding": "recoding.json"},
+        output={"path": "out.xlsx", "suppressed": "asterisks", "guard": True, "recoding": "recoding.json"},
     ),
     _base(
         columns={
@@ -85,67 +80,44 @@ PROJECTS: list[dict[str, Any]] = [
             "sex": {"role": "quasi-identifier", "hierarchy": {"rows": [["f", "*"], ["m", "*"]]}},
             "zip": {"role": "quasi-identifier", "hierarchy": {"file": "zip.csv", "delimiter": ";"}},
         },
-        models=[
-            {"distinct-diversity": {"l": 2, "column": "ill"}},
-            {"alpha-k": {"alpha": 0.9, "k": 2, "column": "ill"}},
-        ],
+        models=[{"distinct-diversity": {"l": 2, "column": "ill"}}, {"alpha-k": {"alpha": 0.9, "k": 2, "column": "ill"}}],
         method={"incognito": {}},
         output={"path": "out.parquet", "order": "keep"},
     ),
     _base(
         columns={
-            "ill": {
-                "role": "quasi-identifier",
-                "hierarchy": {"groups": [{"sick": ["flu", "asthma", "angina"], "well": ["none"]}]},
-            },
+            "ill": {"role": "quasi-identifier", "hierarchy": {"groups": [{"sick": ["flu", "asthma", "angina"], "well": ["none"]}]}},
             "sex": {"role": "quasi-identifier", "hierarchy": {"order": ["f", "m"]}},
-            "pay": {"role": "sensitive", "published": "knowingly"},
+            "pay": {"role": "sensitive", "exposure": "accepted"},
         },
         models=[{"recursive-diversity": {"c": 5, "l": 2, "column": "pay"}}, {"k-anonymity": {"k": 4}}],
         method={"mondrian": {"split": "balanced", "represent": "interval", "weights": {"age": 2}, "memory": "1GB"}},
     ),
     _base(
-        anonymization="light",
+        protection="operations",
         models=None,
         rest="drop",
         columns={
             "id": {"role": "identifier", "operation": {"pseudonymize": {"key": "file:secret.key"}}},
             "age": {"role": "insensitive", "operation": {"limits": {"low": 25, "high": 60, "label": True}}},
-            "born": {
-                "role": "insensitive",
-                "operation": {"shift": {"key": "file:secret.key", "days": [-9, 9], "by": "id"}},
-            },
+            "born": {"role": "insensitive", "operation": {"shift": {"key": "file:secret.key", "days": [-9, 9], "by": "id"}}},
             "sex": {"role": "insensitive", "operation": {"substitute": {"map": {"f": "1", "m": "2"}}}},
             "zip": {"role": "insensitive", "operation": {"mask": {"keep": 3, "side": "right", "character": "#"}}},
-            "place": {
-                "role": "insensitive",
-                "operation": {"substitute": {"file": "places.csv", "delimiter": ";", "default": "x"}},
-            },
+            "place": {"role": "insensitive", "operation": {"substitute": {"file": "places.csv", "delimiter": ";", "default": "x"}}},
             "ill": {"role": "sensitive", "operation": {"encrypt": {"key": "file:secret.key"}}},
             "pay": {"role": "insensitive", "operation": {"round": {"to": 50}}},
         },
         output={"path": "out.arrow"},
     ),
     _base(
-        columns={
-            "pay": {
-                "role": "insensitive",
-                "operation": {"noise": {"scale": 5, "distribution": "normal", "decimals": 1}},
-            }
-        },
+        columns={"pay": {"role": "insensitive", "operation": {"noise": {"scale": 5, "distribution": "normal", "decimals": 1}}}},
         models=[{"entropy-diversity": {"l": 1.5, "column": "ill"}}, {"beta-likeness": {"beta": 4, "column": "ill"}}],
         method={"samarati": {"suppression": 0}},
     ),
     _base(
         columns={"age": {"role": "quasi-identifier", "type": "number"}, "sex": "insensitive"},
         models=[{"k-anonymity": {"k": 3}}],
-        method={
-            "fuzzy": {
-                "breakpoints": {"age": [20, 40, 60]},
-                "names": {"age": ["low", "mid", "high"]},
-                "suppression": 0.5,
-            }
-        },
+        method={"fuzzy": {"breakpoints": {"age": [20, 40, 60]}, "names": {"age": ["low", "mid", "high"]}, "suppression": 0.5}},
     ),
     _base(method={"fixed": {"levels": {"age": 2, "sex": 1}}}),
 ]
@@ -166,14 +138,90 @@ SEVERAL: dict[str, Any] = {
     },
 }
 NASTY: list[Any] = [
-    None, True, False, 0, -1, 1, 2, 0.5, -0.0, 1e308, -1e308, float("nan"), float("inf"), 10**30, 10**400, -(10**400),
-    "", " ", "\0", "a\0b", "*", "x" * 70_000, "äöü€🙂", "../..", "/", ".", "~", "/dev/null", "/dev/zero", "people.csv",
-    "people.csv/x", "no such file", "n" * 300, "[", "(*)", "a.*b", "%", "%Q", "%Y", "%n%%%", "$", "';--", "'", '"', "\r\n", "{}",
-    [], {}, [None], [[]], [{}], [[[]]], [1, 2], ["a", "b"], [True], [float("nan")], [10**400], {"": None}, {None: 1},
-    {1: 2}, {True: False}, {"a": {"b": {"c": [1]}}}, {"k": 3}, {"file": "zip.csv"}, {"path": "people.csv"},
-    datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1, 3), b"\x00\xff", {1, "a"}, [["a"], "b", 3], "age", "ill", "id",
-    "zip", ["age"], {"age": "x"}, {"age": 1}, {"age": None}, "file:people.csv", "env:HOME", "env:NOTHING", "1GB", "0GB",
-]  # fmt: skip
+    None,
+    True,
+    False,
+    0,
+    -1,
+    1,
+    2,
+    0.5,
+    -0.0,
+    1e308,
+    -1e308,
+    float("nan"),
+    float("inf"),
+    10**30,
+    10**400,
+    -(10**400),
+    "",
+    " ",
+    "\0",
+    "a\0b",
+    "*",
+    "x" * 70_000,
+    "äöü€🙂",
+    "../..",
+    "/",
+    ".",
+    "~",
+    "/dev/null",
+    "/dev/zero",
+    "people.csv",
+    "people.csv/x",
+    "no such file",
+    "n" * 300,
+    "[",
+    "(*)",
+    "a.*b",
+    "%",
+    "%Q",
+    "%Y",
+    "%n%%%",
+    "$",
+    "';--",
+    "'",
+    '"',
+    "\r\n",
+    "{}",
+    [],
+    {},
+    [None],
+    [[]],
+    [{}],
+    [[[]]],
+    [1, 2],
+    ["a", "b"],
+    [True],
+    [float("nan")],
+    [10**400],
+    {"": None},
+    {None: 1},
+    {1: 2},
+    {True: False},
+    {"a": {"b": {"c": [1]}}},
+    {"k": 3},
+    {"file": "zip.csv"},
+    {"path": "people.csv"},
+    datetime.date(2020, 1, 1),
+    datetime.datetime(2020, 1, 1, 3),
+    b"\x00\xff",
+    {1, "a"},
+    [["a"], "b", 3],
+    "age",
+    "ill",
+    "id",
+    "zip",
+    ["age"],
+    {"age": "x"},
+    {"age": 1},
+    {"age": None},
+    "file:people.csv",
+    "env:HOME",
+    "env:NOTHING",
+    "1GB",
+    "0GB",
+]
 
 
 def deep(levels: int, kind: str) -> Any:
@@ -212,9 +260,7 @@ def mutated(rng: Rng) -> dict[str, Any]:
         elif what < 0.72:
             del node[last]
         elif what < 0.79 and isinstance(node, dict):
-            node[
-                rng.choice(["", "x", None, 7, True, 1.5, "role", "key", "path", "a\0b", datetime.date(2020, 1, 1)])
-            ] = value
+            node[rng.choice(["", "x", None, 7, True, 1.5, "role", "key", "path", "a\0b", datetime.date(2020, 1, 1)])] = value
         elif what < 0.84:
             node[last] = [node[last]]
         elif what < 0.89:
@@ -230,9 +276,8 @@ def mutated(rng: Rng) -> dict[str, Any]:
 
 
 YAML_TEXTS: list[str] = [
-    "a: &a [x,x,x,x,x,x,x,x,x]\n" + "\n".join(
-        f"{chr(98 + i)}: &{chr(98 + i)} [" + ",".join([f"*{chr(97 + i)}"] * 9) + "]" for i in range(9)
-    ),
+    "a: &a [x,x,x,x,x,x,x,x,x]\n"
+    + "\n".join(f"{chr(98 + i)}: &{chr(98 + i)} [" + ",".join([f"*{chr(97 + i)}"] * 9) + "]" for i in range(9)),
     "a: &a {<<: *a}",
     "&a [*a]",
     "columns: &c {x: *c}\nsource: p.csv",
@@ -245,13 +290,60 @@ YAML_TEXTS: list[str] = [
     "a:\n" + "".join(" " * i + "b:\n" for i in range(1, 1500)),
     "!!python/object/apply:os.system [ls]",
     "!!python/name:os.system",
-    "{[a]: b}", "{{a: b}: c}", "? [a, b]\n: c", "a: 1\na: 2", "<<: 1", "<<: [1]", "<<: {a: 1}", "!!set {a, b}", "!!omap [a: 1]",
-    "!!binary notbase64!", "!!binary ///=", "!!int x", "!!float x", "!!timestamp x", "!!bool x", "2020-99-99", "a: 0x", "a: 0b2",
-    "a: 1_000:99:99", "a: " + "9" * 10_000, "a: 1e999999", "a: .nan", "a: 0o8", "\t", "%YAML 9.9\n---\na", "---\n---\na: 1", "...",
-    "a: *b", "&a &b c", "'", '"', "|", ">", "a: |9", "\ufeff", "\x00", "a: \x07", "a: 2001-12-14t21:59:43.10-99:99", "null", "~", "[]",
-    "{}", "5", "true", "'text'", "- a\n- b", "!!null x: y", "? null\n: y", "a: !!str", "!<tag:yaml.org,2002:str> a",
-    "a" * 300_000, "a: " + "b" * 5_000_000, "#" * 2_000_000,
-]  # fmt: skip
+    "{[a]: b}",
+    "{{a: b}: c}",
+    "? [a, b]\n: c",
+    "a: 1\na: 2",
+    "<<: 1",
+    "<<: [1]",
+    "<<: {a: 1}",
+    "!!set {a, b}",
+    "!!omap [a: 1]",
+    "!!binary notbase64!",
+    "!!binary ///=",
+    "!!int x",
+    "!!float x",
+    "!!timestamp x",
+    "!!bool x",
+    "2020-99-99",
+    "a: 0x",
+    "a: 0b2",
+    "a: 1_000:99:99",
+    "a: " + "9" * 10_000,
+    "a: 1e999999",
+    "a: .nan",
+    "a: 0o8",
+    "\t",
+    "%YAML 9.9\n---\na",
+    "---\n---\na: 1",
+    "...",
+    "a: *b",
+    "&a &b c",
+    "'",
+    '"',
+    "|",
+    ">",
+    "a: |9",
+    "\ufeff",
+    "\x00",
+    "a: \x07",
+    "a: 2001-12-14t21:59:43.10-99:99",
+    "null",
+    "~",
+    "[]",
+    "{}",
+    "5",
+    "true",
+    "'text'",
+    "- a\n- b",
+    "!!null x: y",
+    "? null\n: y",
+    "a: !!str",
+    "!<tag:yaml.org,2002:str> a",
+    "a" * 300_000,
+    "a: " + "b" * 5_000_000,
+    "#" * 2_000_000,
+]
 
 
 def mutated_text(rng: Rng) -> str:
@@ -293,9 +385,7 @@ def damaged(data: bytes, rng: Rng) -> bytes:
         if what < 0.45:
             changed[at : at + 1] = bytes([rng.randrange(256)])
         elif what < 0.6:
-            changed[at : at + rng.choice([4, 8])] = rng.choice(
-                [b"\xff" * 8, b"\0" * 8, b"\xff\xff\xff\x7f", b"\0\0\0\x80"]
-            )
+            changed[at : at + rng.choice([4, 8])] = rng.choice([b"\xff" * 8, b"\0" * 8, b"\xff\xff\xff\x7f", b"\0\0\0\x80"])
         elif what < 0.7:
             del changed[at : at + rng.choice([1, 4, 100])]
         elif what < 0.8:
@@ -428,7 +518,7 @@ def project_on(file: str, rng: Rng) -> dict[str, Any]:
     project = copy.deepcopy(PROJECTS[rng.choice([0, 0, 3, 7])])
     project["source"] = {"path": file}
     project["rest"] = rng.choice(["insensitive", "insensitive", "drop"])
-    # The rest is published without saying so knowingly, and stops most runs.
+    # The rest is published without its exposure being accepted, and stops most runs.
     left_out = 0.5 if project["rest"] == "drop" else 0.1
     for name in ("born", "zip", "place", "pay"):
         if rng.random() < left_out:

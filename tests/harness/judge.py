@@ -2,7 +2,7 @@
 
 It gets the project as a plain mapping, the original as it lies there, and the release as it was written. Models are
 judged from their definitions (`measures`), tables are read by Python's own readers (`reading`), and hierarchies are
-understood from their documentation (`labels`). It judges sensitive values as they are spelled and with spelling twins
+understood from their documentation (`labels`). It judges sensitive values as they are spelled and with spelling variants
 folded, and counts people where the project says which column names them.
 """
 
@@ -33,6 +33,28 @@ LEADING_ZERO = re.compile(r"[+-]?0\d")
 MOST_READINGS = 200
 LONG = 6
 """Identifiers of at least so many characters are looked for in every cell."""
+NOTHING_TO_SEE = (
+    (0x34F, 0x34F),
+    (0x115F, 0x1160),
+    (0x17B4, 0x17B5),
+    (0x180B, 0x180F),
+    (0x2060, 0x206F),
+    (0x2800, 0x2800),
+    (0x3164, 0x3164),
+    (0xFE00, 0xFE0F),
+    (0xFFA0, 0xFFA0),
+    (0xFFF0, 0xFFF8),
+    (0xE0000, 0xE0FFF),
+)
+"""Default_Ignorable_Code_Point of DerivedCoreProperties.txt beside categories Cf and Cc, and the blank of Braille."""
+
+
+def unseen(character: str) -> bool:
+    """Whether a character shows nothing."""
+    code = ord(character)
+    return unicodedata.category(character) in ("Cf", "Cc") or any(a <= code <= b for a, b in NOTHING_TO_SEE)
+
+
 FOLDED_NUMBER = "\0"
 """A folded number begins so: no text does."""
 
@@ -69,7 +91,7 @@ class Verdict:
             self.problems.append(problem)
 
 
-# Spelling twins
+# Spelling variants
 
 
 @dataclass(frozen=True)
@@ -89,7 +111,7 @@ class Folding:
         if cell is None:
             return None
         plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", cell).casefold())
-        plain = "".join(c for c in plain if c.isspace() or unicodedata.category(c) not in ("Cf", "Cc"))
+        plain = "".join(c for c in plain if c.isspace() or not unseen(c))
         plain = " ".join(plain.split())
         if plain in MISSING_WORDS:
             return None
@@ -113,7 +135,7 @@ class Described:
         if table is not None:
             own = project["tables"][table]
             shared = {k: v for k, v in project.items() if k not in ("tables", "attributes", "joinable")}
-            if own.get("anonymization") == "light":
+            if own.get("protection") == "operations":
                 shared = {k: v for k, v in shared.items() if k not in ("models", "method")}
             project = {**shared, **own}
         columns = {}
@@ -124,7 +146,7 @@ class Described:
 
     @property
     def light(self) -> bool:
-        return self.project.get("anonymization") == "light"
+        return self.project.get("protection") == "operations"
 
     @property
     def source(self) -> Mapping[str, Any]:
@@ -139,9 +161,7 @@ class Described:
     @property
     def missing(self) -> list[str]:
         missing = self.source.get("missing")
-        return (
-            [] if missing is None else list(map(str, missing)) if isinstance(missing, list | tuple) else [str(missing)]
-        )
+        return [] if missing is None else list(map(str, missing)) if isinstance(missing, list | tuple) else [str(missing)]
 
     @property
     def method(self) -> tuple[str, Mapping[str, Any]]:
@@ -162,7 +182,7 @@ class Described:
 
     def folds(self, column: str) -> bool:
         """Whether spellings of one sensitive value count as one."""
-        return self.columns.get(column, {}).get("twins", self.project.get("twins")) != "distinct"
+        return self.columns.get(column, {}).get("variants", self.project.get("variants")) != "distinct"
 
     def named(self, role: str) -> list[str]:
         return [name for name, spec in self.columns.items() if spec.get("role") == role]
@@ -183,9 +203,10 @@ class Described:
     def untouched(self, header: Sequence[str]) -> list[str]:
         """Columns that are published as they are."""
         return [
-            c for c in header
+            c
+            for c in header
             if self.operation(c) is None and self.columns.get(c, {}).get("role") != ("quasi-identifier" if not self.light else "")
-        ]  # fmt: skip
+        ]
 
 
 # Judging
@@ -245,9 +266,7 @@ def values_beside(project: Mapping[str, Any], folder: Path, table: str) -> dict[
     for other in project["tables"]:
         if other != table:
             described = Described.of(project, other)
-            sheet = read(
-                folder / str(described.source["path"]), described.source, list(described.columns), described.missing
-            )
+            sheet = read(folder / str(described.source["path"]), described.source, list(described.columns), described.missing)
             for column, spec in described.columns.items():
                 found[str(spec.get("attribute", column))] += sheet.column(column)
     own = Described.of(project, table).columns
@@ -320,7 +339,7 @@ class Case:
             rows = [
                 tuple(str(n) if i in places and (n := number(c)) is not None else c for i, c in enumerate(row))
                 for row in sheet.rows
-            ]  # fmt: skip
+            ]
             return Sheet(sheet.header, rows, sheet.numeric)
 
         self.original, self.release = alike(self.original), alike(self.release)
@@ -357,7 +376,7 @@ class Case:
     def _take_out_suppressed(self) -> None:
         """Rows of ``*`` stand for suppressed records and belong to no class."""
         v, rows = self.verdict, self.release.rows
-        self.starred = self.described.output.get("suppressed") == "star"
+        self.starred = self.described.output.get("suppressed") == "asterisks"
         self.kept = list(range(len(rows)))
         if not self.starred:
             v.released = len(rows)
@@ -373,9 +392,7 @@ class Case:
         stars.sort(key=lambda i: sum(c not in (ROOT, None) for c in rows[i]))
         v.require(len(stars) >= self.suppressed, f"{self.suppressed} records are suppressed, {len(stars)} rows show it")
         out = set(stars[: self.suppressed])
-        v.require(
-            all(c in (ROOT, None) for i in out for c in rows[i]), "a suppressed record still shows something of itself"
-        )
+        v.require(all(c in (ROOT, None) for i in out for c in rows[i]), "a suppressed record still shows something of itself")
         self.kept = [i for i in self.kept if i not in out]
         v.released = len(self.kept)
 
@@ -392,9 +409,7 @@ class Case:
         for column in self.plain:
             shown = self.release.column(column)
             new = Counter(shown[i] for i in self.kept) - Counter(self.original.column(column))
-            self.verdict.require(
-                not new, f"the column '{column}' has values, or more of them, that the original has not"
-            )
+            self.verdict.require(not new, f"the column '{column}' has values, or more of them, that the original has not")
 
     # Labels against the original records
 
@@ -511,9 +526,7 @@ class Case:
             for column, bits in sensitive.items():
                 for value, times in Counter(shown[column][i] for i in rows).items():
                     if (can & bits.get(value, 0)).bit_count() < times:
-                        self.verdict.problems.append(
-                            f"the class {key} has a value of '{column}' that its records have not"
-                        )
+                        self.verdict.problems.append(f"the class {key} has a value of '{column}' that its records have not")
 
     # People
 
@@ -528,7 +541,7 @@ class Case:
             return
         if column in self.release.header and self.described.operation(column) in ("pseudonymize", "encrypt", None):
             tokens = self.release.column(column)
-            self.people = {key: len({tokens[i] for i in rows}) for key, rows in self.classes.items()}
+            self.people = {key: _named([tokens[i] for i in rows]) for key, rows in self.classes.items()}
         else:
             names = self.original.column(column)
             in_place = self.described.output.get("order") == "keep" and len(self.release.rows) == len(names)
@@ -536,7 +549,7 @@ class Case:
             if members is None:
                 self.verdict.skipped.append("people cannot be counted: only their rows are")
                 return
-            self.people = {key: len({names[i] for i in members.get(key, [])}) for key in self.classes}
+            self.people = {key: _named([names[i] for i in members.get(key, [])]) for key in self.classes}
         self.verdict.people = min(self.people.values(), default=0)
 
     # Models
@@ -579,9 +592,7 @@ class Case:
             # In a part of a class people are only known to be no more than its rows.
             smallest = min(min(sizes[key], sum(t.values())) for key, t in tallies)
             return share, share <= exact(parameters["alpha"]) + TOLERANCE and smallest >= parameters["k"]
-        return _of_tallies(
-            name, parameters, [t for _, t in tallies], whole, self._tree(column, whole, folded, parameters)
-        )
+        return _of_tallies(name, parameters, [t for _, t in tallies], whole, self._tree(column, whole, folded, parameters))
 
     def _tallies(self, column: str, strict: bool, folded: bool) -> Iterator[tuple[tuple[Cell, ...], Counter[Cell]]]:
         """The sensitive values of every class; strictly, of every part in which the other sensitive values agree."""
@@ -646,7 +657,7 @@ class Case:
             for leaf, chain in chains.items():
                 # Leaves are never confused with the inner nodes of the level above.
                 if again.setdefault(fold(leaf), [fold(leaf), *chain[1:]])[1:] != chain[1:]:
-                    raise CannotJudge("spelling twins in different branches of the tree")
+                    raise CannotJudge("spelling variants in different branches of the tree")
             chains = again
         if set(whole) - set(chains):
             raise CannotJudge("values that the tree does not list")
@@ -654,9 +665,7 @@ class Case:
 
     def _order(self, column: str, whole: Tally, folded: bool) -> list[Cell]:
         present = [v for v in whole if v is not None]
-        numbers = {
-            v: Fraction(v.removeprefix(FOLDED_NUMBER)) if v.startswith(FOLDED_NUMBER) else number(v) for v in present
-        }
+        numbers = {v: Fraction(v.removeprefix(FOLDED_NUMBER)) if v.startswith(FOLDED_NUMBER) else number(v) for v in present}
         if any(GROUPED.search(v) for v in self.original.column(column) if v is not None):
             raise CannotJudge("a mark that may separate thousands or decimals")
         if self.described.columns[column].get("type") == "date" or any(
@@ -683,19 +692,12 @@ class Case:
     def _claimed(self) -> None:
         v = self.verdict
         for said in (self.claims, self.manifest):
-            for key, true in (
-                ("rows", v.rows),
-                ("released", v.released),
-                ("suppressed", self.suppressed),
-                ("classes", v.classes),
-            ):
+            for key, true in (("rows", v.rows), ("released", v.released), ("suppressed", self.suppressed), ("classes", v.classes)):
                 for figure in _figures(said, key):
                     v.require(figure == true, f"'{key}' is said to be {figure}, and is {true}")
             for size in _found(said, "class_size"):
                 if isinstance(size, Mapping) and "min" in size:
-                    v.require(
-                        size["min"] in (v.smallest, v.people), f"the smallest class is {v.smallest}, not {size['min']}"
-                    )
+                    v.require(size["min"] in (v.smallest, v.people), f"the smallest class is {v.smallest}, not {size['min']}")
             for models in _found(said, "models"):
                 self._achieved(models)
 
@@ -763,6 +765,11 @@ def _of_tallies(
         gain = max(measures.largest_gain(t, whole) for t in tallies)
         return gain, all(measures.beta_holds(t, whole, beta, enhanced) for t in tallies)
     raise CannotJudge(f"a model that the judge does not know: {name}")
+
+
+def _named(people: Sequence[Cell]) -> int:
+    """How many people rows have at least: those that do not say whose they are may be anybody's among the others."""
+    return max(len(set(people) - {None}), min(len(people), 1))
 
 
 def _projected(sheet: Sheet, columns: Sequence[str]) -> list[tuple[Cell, ...]]:

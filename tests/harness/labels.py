@@ -40,9 +40,11 @@ def meanings(
     present = [v for v in dict.fromkeys(values) if v is not None]
     levels: list[Callable[[str], str]] = []
     found: list[Meaning] = [_inverted({v: v for v in present})]
-    spec = {k: v for k, v in (spec or {}).items() if k not in ("top", "delimiter", "encoding")} or None if isinstance(
-        spec, Mapping
-    ) else spec  # fmt: skip
+    spec = (
+        {k: v for k, v in (spec or {}).items() if k not in ("top", "delimiter", "encoding")} or None
+        if isinstance(spec, Mapping)
+        else spec
+    )
     if spec is not None:
         if not isinstance(spec, Mapping) or len(spec) != 1:
             raise Unreadable(str(spec))
@@ -223,9 +225,7 @@ def _day(value: str, formats: tuple[str, ...]) -> datetime:
 
 
 def _date_label(unit: str, formats: Sequence[str]) -> Callable[[str], str]:
-    year_first = not all(
-        f.find("%d") < max(f.find("%Y"), f.find("%y")) and not f.startswith(("%Y", "%y")) for f in formats
-    )
+    year_first = not all(f.find("%d") < max(f.find("%Y"), f.find("%y")) and not f.startswith(("%Y", "%y")) for f in formats)
 
     def label(value: str) -> str:
         day = _day(value.strip(), tuple(formats))
@@ -283,9 +283,11 @@ def _branches(name: str, below: Any) -> list[list[Cell]]:
         return [[name]]
     if isinstance(below, Mapping):
         return [[*chain, name] for n, b in below.items() for chain in _branches(str(n), b)]
-    return [[*chain, name] for leaf in below for chain in (
-        _branches(*next(iter(leaf.items()))) if isinstance(leaf, Mapping) else [[str(leaf)]]
-    )]  # fmt: skip
+    return [
+        [*chain, name]
+        for leaf in below
+        for chain in (_branches(*next(iter(leaf.items()))) if isinstance(leaf, Mapping) else [[str(leaf)]])
+    ]
 
 
 def _grouped(options: Any) -> list[list[Cell]]:

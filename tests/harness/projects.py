@@ -114,11 +114,9 @@ def random_case(seed: int, *, method: str | None = None, rows: int | None = None
             if name == "birth":
                 columns[name]["type"] = "date"
         elif name in sensitive:
-            columns[name] = {"role": "sensitive", "published": "knowingly"} | (
-                {"hierarchy": TREE} if name == "ill" else {}
-            )
+            columns[name] = {"role": "sensitive", "exposure": "accepted"} | ({"hierarchy": TREE} if name == "ill" else {})
         else:
-            columns[name] = {"role": "insensitive", "published": "knowingly"}
+            columns[name] = {"role": "insensitive", "exposure": "accepted"}
     models = [{"k-anonymity": {"k": rng.randint(2, 5)}}]
     models += [random_model(rng, sensitive) for _ in range(rng.randint(0, 2))]
     chosen = method or rng.choice(["lattice", "lattice", "lattice", "datafly", "samarati", "incognito", "mondrian"])
@@ -128,11 +126,15 @@ def random_case(seed: int, *, method: str | None = None, rows: int | None = None
     written = {
         "path": "release." + rng.choice(["csv", "csv", "parquet", "xlsx", "arrow"]),
         "order": rng.choice(["sorted", "shuffle", "keep"]),
-        "suppressed": rng.choice(["drop", "star"]),
+        "suppressed": rng.choice(["drop", "asterisks"]),
     } | output
     project = {
-        "name": f"case {seed}", "source": "people.csv", "columns": columns, "models": models,
-        "method": {chosen: options}, "output": written,
-    }  # fmt: skip
+        "name": f"case {seed}",
+        "source": "people.csv",
+        "columns": columns,
+        "models": models,
+        "method": {chosen: options},
+        "output": written,
+    }
     files = {"jobs.csv": "".join(f"{job};{group};*\n" for job, group in JOBS.items())}
     return Case(header, people, project, files)

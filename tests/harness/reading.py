@@ -42,11 +42,7 @@ class Sheet:
 
 
 def read(
-    path: Path,
-    options: Mapping[str, Any],
-    named: Sequence[str] = (),
-    missing: Sequence[str] = (),
-    guarded: bool = False,
+    path: Path, options: Mapping[str, Any], named: Sequence[str] = (), missing: Sequence[str] = (), guarded: bool = False
 ) -> Sheet:
     """A file; ``options`` are those of a project's source, ``named`` are columns that it must have."""
     kind = options.get("format") or KINDS.get(path.suffix.lower(), "csv")
@@ -64,11 +60,7 @@ def read(
 
     def plain(cell: Cell) -> Cell:
         return (
-            None
-            if cell is None or cell in markers
-            else GUARDED.sub("", cell, count=1)
-            if guard and GUARDED.match(cell)
-            else cell
+            None if cell is None or cell in markers else GUARDED.sub("", cell, count=1) if guard and GUARDED.match(cell) else cell
         )
 
     return Sheet(sheet.header, [tuple(map(plain, row)) for row in sheet.rows], sheet.numeric)
@@ -77,9 +69,8 @@ def read(
 def of_arrow(table: Any, missing: Sequence[str] = ()) -> Sheet:
     """An Arrow table; values of other types are written as texts."""
     numeric = frozenset(
-        f.name for f in table.schema
-        if pa.types.is_integer(f.type) or pa.types.is_floating(f.type) or pa.types.is_decimal(f.type)
-    )  # fmt: skip
+        f.name for f in table.schema if pa.types.is_integer(f.type) or pa.types.is_floating(f.type) or pa.types.is_decimal(f.type)
+    )
     markers = {"", *missing}
     columns = [[None if (t := text(v)) in markers else t for v in column.to_pylist()] for column in table.columns]
     return Sheet([str(n) for n in table.column_names], list(zip(*columns, strict=True)), numeric)
@@ -165,9 +156,7 @@ def _text_table(data: bytes, delimiter: str | None, options: Mapping[str, Any], 
     while not physical[0].strip():
         del physical[0]
     content, quote = "".join(physical), options.get("quote")
-    candidates = [
-        (d, q) for q in ([quote] if quote else ['"', "'"]) for d in ([delimiter] if delimiter else DELIMITERS)
-    ]  # fmt: skip
+    candidates = [(d, q) for q in ([quote] if quote else ['"', "'"]) for d in ([delimiter] if delimiter else DELIMITERS)]
     tables = []
     for d, q in candidates:
         try:

@@ -12,7 +12,7 @@ from conftest import Command
 from servers.studio import WAIT
 from velado import InputError, NoSolution
 from velado.cli import run as command
-from velado.errors import InternalError, VerificationError, shown
+from velado.errors import InternalError, VerificationError, short_repr
 
 SECRET = "Maria Sklodowska, HIV"
 
@@ -24,9 +24,7 @@ def failing(error: BaseException):
     return run
 
 
-@pytest.mark.parametrize(
-    "error", [KeyError(SECRET), ValueError(SECRET), RecursionError(SECRET), AssertionError(SECRET)]
-)
+@pytest.mark.parametrize("error", [KeyError(SECRET), ValueError(SECRET), RecursionError(SECRET), AssertionError(SECRET)])
 def test_an_unexpected_error_is_told_without_its_words(error, write_project, main: Command, monkeypatch) -> None:
     monkeypatch.setattr(command, "run", failing(error))
     write_project()
@@ -66,8 +64,8 @@ def test_only_a_missing_solution_ends_with_1() -> None:
 
 
 def test_messages_repeat_only_the_beginning_of_what_somebody_wrote() -> None:
-    assert len(shown("x" * 10**6)) < 100
-    assert shown(10**5000) == "a number of more than 300 digits"
+    assert len(short_repr("x" * 10**6)) < 100
+    assert short_repr(10**5000) == "a number of more than 300 digits"
     error = InputError("bad", "y" * 10**6, hint="z" * 10**6, values=["v" * 10**6] * 9)
     assert len(str(error)) < 5000
 

@@ -21,7 +21,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from harness.quick import some
+from harness.quick_cases import some
 from servers.studio import until
 from velado.appointments.tables.rows import write_rows
 from velado.errors import InputError
@@ -31,7 +31,7 @@ from velado.tables.publication import private as staging
 from velado.tables.publication import publish as writing
 from velado.tables.publication.locks import locked_folders
 from velado.tables.publication.private import PrivateFolder, sweep
-from velado.tables.publication.publish import published
+from velado.tables.publication.publish import publish_files
 
 pytestmark = pytest.mark.faults
 TORTURE = int(os.environ.get("VELADO_TORTURE", "0") or 0)
@@ -68,7 +68,7 @@ def mark_of(folder: Path) -> str:
 def staged(folder: Path, mark: str) -> Iterator[None]:
     """Files that are written and are published at the end."""
     paths = [folder / name for name in OURS]
-    with published(paths, private=[paths[1]]) as places:
+    with publish_files(paths, private=[paths[1]]) as places:
         for place, data in zip(places, contents_of(mark).values(), strict=True):
             place.write_bytes(data)
         yield
@@ -147,9 +147,7 @@ def forked(work: Callable[[], None]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def trial(
-    folder: Path, fault: Fault | None, at: int, trace: Trace | None = None, lacking: str | None = None, **how: Any
-) -> int:
+def trial(folder: Path, fault: Fault | None, at: int, trace: Trace | None = None, lacking: str | None = None, **how: Any) -> int:
     """Publish new files; the steps are counted from when they are written. The system may be ``lacking`` something."""
 
     def work() -> None:
@@ -183,7 +181,7 @@ def next_run(folder: Path, where: str) -> None:
     """Somebody publishes something else into one of the folders."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(writing, "apart", lambda work: None)
-        with published([folder / where / "next.csv"]) as (place,):
+        with publish_files([folder / where / "next.csv"]) as (place,):
             place.write_text("next")
     (folder / where / "next.csv").unlink()
 
@@ -320,9 +318,7 @@ def ended(child: int) -> int:
 
 
 @pytest.mark.parametrize("files_only", [False, True])
-def test_nobody_publishes_into_a_folder_that_is_locked(
-    files_only: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nobody_publishes_into_a_folder_that_is_locked(files_only: bool, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where folders cannot be locked, a file in them is, and does not stay."""
     real = locks._lock
 
@@ -482,7 +478,7 @@ def test_modes(folder: Path) -> None:
     try:
         paths = [folder / name for name in OURS]
         paths[-1].chmod(0o604)
-        with published(paths, private=[paths[1]]) as places:
+        with publish_files(paths, private=[paths[1]]) as places:
             assert {stat.S_IMODE(p.parents[1].stat().st_mode) for p in places} == {0o700}
             assert {stat.S_IMODE(p.stat().st_mode) for p in places} == {0o600}
             for place in places:
@@ -495,7 +491,7 @@ def test_modes(folder: Path) -> None:
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "xlsx", "arrow"])
 def test_what_an_engine_writes_is_private(suffix: str, tmp_path: Path) -> None:
-    with published([tmp_path / f"out.{suffix}"]) as (place,):
+    with publish_files([tmp_path / f"out.{suffix}"]) as (place,):
         write_rows(pa.table({"a": ["1", "2"]}), Slot(Sink(place), place), Session())
         assert stat.S_IMODE(place.stat().st_mode) == 0o600
     assert left(tmp_path) == []

@@ -19,7 +19,7 @@ import typer
 import yaml
 
 from conftest import VELADO, Ended
-from harness.quick import some
+from harness.quick_cases import some
 from servers.studio import until
 from velado.cli import app
 from velado.samples import hospital
@@ -84,7 +84,7 @@ PATIENTS = {
 }
 LIGHT = {
     "source": {"path": "patients.csv"},
-    "anonymization": "light",
+    "protection": "operations",
     "columns": {"name": {"operation": {"encrypt": {"key": "env:VELADO_KEY"}}}},
     "rest": "insensitive",
     "output": {"path": "out.csv"},
@@ -192,7 +192,7 @@ AFTER = {
     "forking": "send(os, 'fork', {0})",
     "tidying up": "import velado.tables.publication.journal as m; send(m.Journal, 'close', {0})",
     "telling": "import velado.cli.run as m; send(m, 'print_json', {0})",
-    "writing to the terminal": "import velado.cli as m; send(m, '_flushed', {0})",
+    "writing to the terminal": "import velado.cli as m; send(m, '_flush', {0})",
 }
 
 
@@ -244,11 +244,7 @@ IN_PARTS = {**PATIENTS, "method": {"mondrian": {"memory": "1kB"}}}
 SORTED = {**IN_PARTS, "output": {"path": "out.csv", "order": "sorted"}}
 KILLS: dict[str, tuple[dict[str, Any], str, str]] = {
     "staged": (LIGHT, "velado.tables.duckdb.table.DuckDBTable.write", "new/out.csv"),
-    "transcoded": (
-        {**LIGHT, "source": {"path": "latin.csv"}},
-        "velado.tables.duckdb.table.DuckDBTable.write",
-        "utf8.csv",
-    ),
+    "transcoded": ({**LIGHT, "source": {"path": "latin.csv"}}, "velado.tables.duckdb.table.DuckDBTable.write", "utf8.csv"),
     "XLSX": ({**LIGHT, "output": {"path": "out.xlsx"}}, "xlsxwriter.Workbook._store_workbook", "/tmp"),
     "parts": (IN_PARTS, "velado.tables.duckdb.append.Appender.append", "parts.duckdb"),
     "unsorted": (SORTED, "velado.tables.duckdb.append.Appender._sort", "out.csv.unsorted.parquet"),
@@ -283,9 +279,7 @@ def test_leftovers_of_every_kind_are_swept(kind: str, work: Path, velado: Velado
 
 def limited(room: int) -> str:
     """No file may grow beyond so many bytes."""
-    return (
-        f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room})); sys.dont_write_bytecode = True"
-    )
+    return f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room})); sys.dont_write_bytecode = True"
 
 
 FULL: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
@@ -299,10 +293,7 @@ FULL: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "transcoded": ({**LIGHT, "source": {"path": "latin.csv"}}, RUN),
     "report": (PATIENTS, ("report", "project.yaml", "--json")),
     "decrypt": (LIGHT, ("decrypt", "out.csv", "--column", "name", "--key", "env:VELADO_KEY", "-o", "x.csv", "--json")),
-    "appointments": (
-        LIGHT,
-        ("appointments", "assign", "patients.csv", "slots.csv", "--qi", "age", "-o", "x.csv", "--json"),
-    ),
+    "appointments": (LIGHT, ("appointments", "assign", "patients.csv", "slots.csv", "--qi", "age", "-o", "x.csv", "--json")),
 }
 
 
@@ -346,9 +337,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     place.mkdir()
     if (
         os.geteuid() != 0
-        or subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)], capture_output=True
-        ).returncode
+        or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)], capture_output=True).returncode
     ):
         pytest.skip("no file system can be mounted here")
     yield place
@@ -404,9 +393,12 @@ def people(work: Path, velado: Velado) -> None:
     pyarrow.csv.write_csv(hospital(60), work / "people.csv")
     columns = {"sex": "quasi-identifier", "city": "quasi-identifier", "diagnosis": "sensitive"}
     project = {
-        "source": "people.csv", "columns": columns, "rest": "drop", "models": [{"k-anonymity": {"k": 2}}],
+        "source": "people.csv",
+        "columns": columns,
+        "rest": "drop",
+        "models": [{"k-anonymity": {"k": 2}}],
         "output": "released.csv",
-    }  # fmt: skip
+    }
     (work / "people.yaml").write_text(yaml.safe_dump(project))
     assert velado("run", "people.yaml", "--json").code == 0
 

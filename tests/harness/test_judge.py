@@ -15,9 +15,9 @@ import oracle
 import velado
 from harness import measures
 from harness.judge import Folding, Verdict, judge, judge_files
+from harness.judge_hook import times
 from harness.projects import ILLNESSES, random_case
 from harness.reading import Sheet
-from harness.watching import times
 
 HERE = Path(__file__).parent
 Example = tuple[Path, dict[str, Any], list[list[str]]]
@@ -43,8 +43,13 @@ def test_the_judge_knows_nothing_of_the_product() -> None:
 # The definitions
 
 
-CHAINS = {"flu": ["flu", "lungs", "*"], "asthma": ["asthma", "lungs", "*"], "cancer": ["cancer", "other", "*"],
-          "diabetes": ["diabetes", "other", "*"], "gout": ["gout", "other", "*"]}  # fmt: skip
+CHAINS = {
+    "flu": ["flu", "lungs", "*"],
+    "asthma": ["asthma", "lungs", "*"],
+    "cancer": ["cancer", "other", "*"],
+    "diabetes": ["diabetes", "other", "*"],
+    "gout": ["gout", "other", "*"],
+}
 
 
 def test_the_figures_are_those_of_the_definitions() -> None:
@@ -56,15 +61,17 @@ def test_the_figures_are_those_of_the_definitions() -> None:
         tally, whole = Counter(r["s"] for r in some), Counter(r["s"] for r in table)
 
         def figure(name: str, some: Any = some, table: Any = table, **model: Any) -> Any:
-            judged = {"t-closeness": oracle.t_closeness, "delta-disclosure": oracle.delta_disclosure,
-                      "beta-likeness": oracle.beta_likeness, "entropy-diversity": oracle.entropy_diversity,
-                      "recursive-diversity": oracle.recursive_diversity}[name]  # fmt: skip
+            judged = {
+                "t-closeness": oracle.t_closeness,
+                "delta-disclosure": oracle.delta_disclosure,
+                "beta-likeness": oracle.beta_likeness,
+                "entropy-diversity": oracle.entropy_diversity,
+                "recursive-diversity": oracle.recursive_diversity,
+            }[name]
             trees = {"s": list(CHAINS.values())}
             return judged({"name": name, "column": "s", **model}, some, table, trees)
 
-        assert float(measures.distance_equal(tally, whole)) == pytest.approx(
-            figure("t-closeness", t=0.2, distance="equal")[0]
-        )
+        assert float(measures.distance_equal(tally, whole)) == pytest.approx(figure("t-closeness", t=0.2, distance="equal")[0])
         ordered = measures.distance_ordered(tally, whole, sorted(whole))
         assert float(ordered) == pytest.approx(figure("t-closeness", t=0.2, distance="ordered")[0])
         in_tree = measures.distance_in_tree(tally, whole, CHAINS)
@@ -90,25 +97,25 @@ def test_equality_is_not_below_delta() -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("HIV", "hiv "), ("caf\u00e9", "cafe\u0301"), ("1", "1.0"), ("NA", None), ("ﬁbrosis", "fibrosis"), ("a  b", "A b"), ("a\u200bb", "ab"), ("0,5", "0,50")],
-)  # fmt: skip
-def test_spelling_twins_fold_together(one: str, other: str | None) -> None:
+    [
+        ("HIV", "hiv "),
+        ("caf\u00e9", "cafe\u0301"),
+        ("1", "1.0"),
+        ("NA", None),
+        ("ﬁbrosis", "fibrosis"),
+        ("a  b", "A b"),
+        ("a\u200bb", "ab"),
+        ("0,5", "0,50"),
+    ],
+)
+def test_spelling_variants_fold_together(one: str, other: str | None) -> None:
     fold = Folding.of([one, other])
     assert fold(one) == fold(other)
 
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [
-        ("HIV", "HIV 2"),
-        ("1", "10"),
-        ("1,000", "1"),
-        ("a b", "ab"),
-        ("0", None),
-        ("007", "7"),
-        ("0,5", "0.5"),
-        ("none", None),
-    ],
+    [("HIV", "HIV 2"), ("1", "10"), ("1,000", "1"), ("a b", "ab"), ("0", None), ("007", "7"), ("0,5", "0.5"), ("none", None)],
 )
 def test_different_values_stay_different(one: str, other: str | None) -> None:
     fold = Folding.of([one, other])
@@ -136,7 +143,7 @@ def test_the_judge_agrees_with_the_product(tmp_path: Path) -> None:
         seen["matched"] += verdict.matched
         seen[case.project["output"]["path"]] += 1
         seen["some suppressed"] += release.as_dict()["suppressed"] > 0
-        seen["starred"] += release.as_dict()["suppressed"] > 0 and case.project["output"]["suppressed"] == "star"
+        seen["starred"] += release.as_dict()["suppressed"] > 0 and case.project["output"]["suppressed"] == "asterisks"
         seen[next(iter(case.project["method"]))] += 1
     assert seen["released"] >= times(24) * 2 // 3
     assert seen["matched"] >= seen["released"] * 3 // 4
@@ -157,12 +164,21 @@ def released(folder: Path, **changes: Any) -> tuple[dict[str, Any], list[list[st
         "city": {"role": "insensitive"},
     }
     project = {
-        "source": "people.csv", "columns": columns, "models": [{"k-anonymity": {"k": 3}}, {"distinct-diversity": {"l": 2, "column": "ill"}}],
-        "method": {"fixed": {"levels": {"age": 1}}}, "output": {"path": "out.csv", "order": "sorted"},
-    } | changes  # fmt: skip
-    people = [("Ann-0001", 31, "flu", "Bonn"), ("Bob-0002", 34, "gout", "Kiel"), ("Cid-0003", 38, "flu", "Bonn"),
-              ("Dan-0004", 51, "gout", "Kiel"), ("Eve-0005", 52, "flu", "Ulm"), ("Fay-0006", 57, "asthma", "Ulm"),
-              ("Guy-0007", 91, "cancer", "Bonn")]  # fmt: skip
+        "source": "people.csv",
+        "columns": columns,
+        "models": [{"k-anonymity": {"k": 3}}, {"distinct-diversity": {"l": 2, "column": "ill"}}],
+        "method": {"fixed": {"levels": {"age": 1}}},
+        "output": {"path": "out.csv", "order": "sorted"},
+    } | changes
+    people = [
+        ("Ann-0001", 31, "flu", "Bonn"),
+        ("Bob-0002", 34, "gout", "Kiel"),
+        ("Cid-0003", 38, "flu", "Bonn"),
+        ("Dan-0004", 51, "gout", "Kiel"),
+        ("Eve-0005", 52, "flu", "Ulm"),
+        ("Fay-0006", 57, "asthma", "Ulm"),
+        ("Guy-0007", 91, "cancer", "Bonn"),
+    ]
     text = "name,age,ill,city\n" + "".join(",".join(map(str, p)) + "\n" for p in people)
     (folder / "people.csv").write_text(text, encoding="utf-8")
     (folder / "project.yaml").write_text(yaml.safe_dump(project), encoding="utf-8")
@@ -236,14 +252,16 @@ def test_a_higher_k_than_reached_is_refused(example: Example) -> None:
 
 def test_false_claims_are_refused(example: Example) -> None:
     for false in (
-        {"released": 5}, {"suppressed": 0}, {"classes": 3}, {"class_size": {"min": 2}}, {"rows": 6},
+        {"released": 5},
+        {"suppressed": 0},
+        {"classes": 3},
+        {"class_size": {"min": 2}},
+        {"rows": 6},
         {"models": [{"name": "k-anonymity", "required": {"k": 3}, "achieved": 4, "satisfied": True}]},
-    ):  # fmt: skip
+    ):
         assert judged(*example, claims=false).refused, false
         assert judged(*example, manifest={"output": {"sha256": "0"}, "evaluation": false}).refused
-    assert judged(*example, manifest={"output": {"sha256": "0"}}).problems == [
-        "the manifest's digest is not that of the release"
-    ]
+    assert judged(*example, manifest={"output": {"sha256": "0"}}).problems == ["the manifest's digest is not that of the release"]
 
 
 @pytest.mark.faults
@@ -272,7 +290,7 @@ def test_every_change_of_a_cell_is_noticed(tmp_path: Path) -> None:
     assert met >= times(20)
 
 
-# Twins, people, the whole input
+# Variants, people, the whole input
 
 
 def table(*rows: str) -> Sheet:
@@ -285,11 +303,11 @@ def project_of(models: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     return {"source": "none", "columns": columns, "models": models, "method": "fixed", "output": {}} | more
 
 
-def test_spelling_twins_are_not_diversity() -> None:
+def test_spelling_variants_are_not_diversity() -> None:
     original = table("q s", "a HIV", "a hiv", "a Hiv")
     models = [{"distinct-diversity": {"l": 3, "column": "s"}}]
     assert judge(project_of(models), Path(), original, original).refused
-    assert not judge(project_of(models, twins="distinct"), Path(), original, original).refused
+    assert not judge(project_of(models, variants="distinct"), Path(), original, original).refused
 
 
 def test_rows_of_one_person_are_one_person() -> None:
@@ -308,11 +326,7 @@ def test_rows_of_one_person_are_one_person() -> None:
 def test_people_are_counted_by_their_pseudonyms() -> None:
     original = table("who q s", "p a x", "p a y", "r a z")
     release = table("who q s", "p1 a x", "p1 a y", "p2 a z")
-    columns = {
-        "who": {"role": "identifier", "operation": {"pseudonymize": "env:K"}},
-        "q": "quasi-identifier",
-        "s": "sensitive",
-    }
+    columns = {"who": {"role": "identifier", "operation": {"pseudonymize": "env:K"}}, "q": "quasi-identifier", "s": "sensitive"}
     for k, refused in ((2, False), (3, True)):
         project = project_of([{"k-anonymity": {"k": k}}], person="who", columns=columns, method="fuzzy")
         assert judge(project, Path(), release, original).refused == refused
@@ -338,7 +352,7 @@ def test_strict_alpha_k_asks_k_of_every_part() -> None:
 def test_starred_rows_show_nothing() -> None:
     original = table("q s c", "a x 1", "a y 2", "b z 3")
     columns = {"q": "quasi-identifier", "s": "sensitive", "c": "insensitive"}
-    project = project_of([{"k-anonymity": {"k": 2}}], columns=columns, output={"suppressed": "star"})
+    project = project_of([{"k-anonymity": {"k": 2}}], columns=columns, output={"suppressed": "asterisks"})
     for last, refused in (("* * *", False), ("* * 3", True), ("b * *", True)):
         release = table("q s c", "a x 1", "a y 2", last)
         assert judge(project, Path(), release, original).refused == refused, last

@@ -15,22 +15,62 @@ import pyarrow.csv
 import pytest
 
 import velado
-from harness.watching import times
+from harness.judge_hook import times
 from velado.tables import Plan, Selection, open_table
 
 Rows = list[tuple[str | None, ...]]
 TEXTS = [
-    "", "a", "007", "0", "-1", "1.50", "1e3", "NULL", "NA", "nan", "None", "?", "true", "2020-01-31", " ", " a", "a ", "a b",
-    "x;y", "x,y", "x\ty", "x|y", 'say "hi"', '"', '""', "it's", "'", "''", "line\nbreak", "line\r\nbreak", "cr\rhere", "\n",
-    "=1+1", "@x", "#x", "\\", "\\n", 'back\\"slash', "%s", "{}", "a" * 300, "*", "\u00a0", "\u200b", "end,",
-]  # fmt: skip
+    "",
+    "a",
+    "007",
+    "0",
+    "-1",
+    "1.50",
+    "1e3",
+    "NULL",
+    "NA",
+    "nan",
+    "None",
+    "?",
+    "true",
+    "2020-01-31",
+    " ",
+    " a",
+    "a ",
+    "a b",
+    "x;y",
+    "x,y",
+    "x\ty",
+    "x|y",
+    'say "hi"',
+    '"',
+    '""',
+    "it's",
+    "'",
+    "''",
+    "line\nbreak",
+    "line\r\nbreak",
+    "cr\rhere",
+    "\n",
+    "=1+1",
+    "@x",
+    "#x",
+    "\\",
+    "\\n",
+    'back\\"slash',
+    "%s",
+    "{}",
+    "a" * 300,
+    "*",
+    "\u00a0",
+    "\u200b",
+    "end,",
+]
 WIDE = ["é", "ñandú", "Straße", "ü,ö", "日本", "e\u0301", "🙂", "ﬁ"]
 WESTERN = ["é", "ñandú", "Straße", "ü,ö"]
 WINDOWS = ["–", "“q”", "€"]
 WORDS_IN = {"latin-1": WESTERN, "cp1252": WESTERN + WINDOWS}
-DONE = [
-    "", "", "", "", "too many", "too many, empty", "too few", "blank", "trailing", "nul", "long", "lone", "mixed",
-]  # fmt: skip
+DONE = ["", "", "", "", "too many", "too many, empty", "too few", "blank", "trailing", "nul", "long", "lone", "mixed"]
 ENDS = ["\n", "\n", "\r\n", "\r"]
 SEEDS = [range(30), pytest.param(range(30, times(100, 2000)), marks=pytest.mark.thorough)]
 
@@ -60,9 +100,7 @@ def arrow(content: str, header: list[str], delimiter: str) -> Rows | None:
             io.BytesIO(content.encode("utf-8", "surrogatepass")),
             read_options=pyarrow.csv.ReadOptions(column_names=names, skip_rows_after_names=1),
             parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            convert_options=pyarrow.csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
-            ),
+            convert_options=pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
         )
     except (pa.ArrowInvalid, UnicodeError):
         return None
@@ -72,9 +110,7 @@ def arrow(content: str, header: list[str], delimiter: str) -> Rows | None:
 def field(rng: random.Random, value: str, delimiter: str, nasty: float) -> str:
     """A cell as a careful, a lazy or a careless program writes it."""
     if rng.random() < nasty:
-        return rng.choice(
-            [f' "{value}"', f'"{value}" ', f'"{value}', value, f"a{value}", f'"a"{value}', f'""{value}""']
-        )
+        return rng.choice([f' "{value}"', f'"{value}" ', f'"{value}', value, f"a{value}", f'"a"{value}', f'""{value}""'])
     doubled = '"' + value.replace('"', '""') + '"'
     needed = any(c in value for c in (delimiter, '"', "\n", "\r"))
     return doubled if needed or rng.random() < 0.2 else value
@@ -92,9 +128,7 @@ def nasty_file(seed: int) -> tuple[str, str, str, str]:
     width = rng.randint(2, 5)
     header = [f"c{i}" for i in range(width)]
     if rng.random() < 0.2:
-        header[rng.randrange(width)] = rng.choice(
-            ['the "name"', f"a{delimiter}b", "line\nbreak", "naïve", "with blank", "*"]
-        )
+        header[rng.randrange(width)] = rng.choice(['the "name"', f"a{delimiter}b", "line\nbreak", "naïve", "with blank", "*"])
     lines = [[field(rng, w, delimiter, 0) for w in header]]
     done = rng.choice(DONE)
     nasty = rng.choice([0, 0, 0.02, 0.1]) if done == "" else 0
@@ -147,10 +181,7 @@ def compared(path: Path, content: str, delimiter: str, encoding: str, told: bool
     if header != expected[0]:
         return f"the header is {expected[0]}, the engine reads {header}"
     if rows != expected[1]:
-        at = next(
-            (i for i, (a, b) in enumerate(zip(rows, expected[1], strict=False)) if a != b),
-            min(len(rows), len(expected[1])),
-        )
+        at = next((i for i, (a, b) in enumerate(zip(rows, expected[1], strict=False)) if a != b), min(len(rows), len(expected[1])))
         return f"row {at + 1} of {len(expected[1])} is {expected[1][at : at + 1]!r:.150}, the engine reads {rows[at : at + 1]!r:.150} ({len(rows)} rows)"
     other = arrow(content, header, delimiter)
     if other is not None and other != rows:
@@ -188,9 +219,7 @@ def test_what_the_engine_finds_out_by_itself(tmp_path: Path, seeds: range) -> No
         # A table in which nothing tells Latin-1 from UTF-8 is both.
         rows[0][0] = "ñandú"
         out = io.StringIO()
-        csv.writer(out, delimiter=delimiter, lineterminator=rng.choice(["\n", "\r\n"])).writerows(
-            [["a", "b", "c"], *rows]
-        )
+        csv.writer(out, delimiter=delimiter, lineterminator=rng.choice(["\n", "\r\n"])).writerows([["a", "b", "c"], *rows])
         result = compared(tmp_path / f"{seed}.csv", out.getvalue(), delimiter, encoding, told=False)
         agreed += result == "agreed"
         if result not in ("agreed", "refused"):

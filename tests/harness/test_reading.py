@@ -35,9 +35,7 @@ def write(path: Path, value: str) -> None:
 
 
 @pytest.mark.parametrize("name", DECOYS)
-def test_a_name_that_looks_like_a_pattern_is_one_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_name_that_looks_like_a_pattern_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     write(tmp_path / name, "right")
     for decoy in DECOYS[name]:
         write(tmp_path / decoy, "decoy")
@@ -61,13 +59,12 @@ def test_output_with_brackets(tmp_path: Path) -> None:
     folder = tmp_path / "out[1]" / "year=2020"
     folder.mkdir(parents=True)
     write(tmp_path / "people.csv", "a\na")
-    anonymize(
-        tmp_path / "people.csv", [Column("who", "quasi-identifier")], [KAnonymity(2)], output=folder / "release[2].csv"
-    )
+    anonymize(tmp_path / "people.csv", [Column("who", "quasi-identifier")], [KAnonymity(2)], output=folder / "release[2].csv")
     assert sorted(p.name for p in folder.iterdir())[0].startswith("release[2].csv")
     assert (folder / "release[2].csv").read_text().split() == ["who", "a", "a"]
 
 
+@pytest.mark.own_engine
 def test_the_engine_reaches_no_other_file(tmp_path: Path) -> None:
     write(tmp_path / "people.csv", "right")
     write(tmp_path / "other.csv", "decoy")

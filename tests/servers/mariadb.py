@@ -31,16 +31,31 @@ class Server:
         self.options, self.process = options, None
         self.socket = self.folder / "s.sock"
         subprocess.run(
-            [INSTALL, "--no-defaults", f"--datadir={self.folder}/data", f"--user={getpass.getuser()}", "--skip-test-db",
-             "--auth-root-authentication-method=normal"], check=True, capture_output=True,
-        )  # fmt: skip
+            [
+                INSTALL,
+                "--no-defaults",
+                f"--datadir={self.folder}/data",
+                f"--user={getpass.getuser()}",
+                "--skip-test-db",
+                "--auth-root-authentication-method=normal",
+            ],
+            check=True,
+            capture_output=True,
+        )
         self.start()
 
     def start(self) -> None:
         command = [
-            SERVER, "--no-defaults", f"--datadir={self.folder}/data", f"--socket={self.socket}", "--skip-networking",
-            f"--user={getpass.getuser()}", "--innodb-flush-log-at-trx-commit=0", f"--pid-file={self.folder}/pid", *self.options,
-        ]  # fmt: skip
+            SERVER,
+            "--no-defaults",
+            f"--datadir={self.folder}/data",
+            f"--socket={self.socket}",
+            "--skip-networking",
+            f"--user={getpass.getuser()}",
+            "--innodb-flush-log-at-trx-commit=0",
+            f"--pid-file={self.folder}/pid",
+            *self.options,
+        ]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for _ in range(1200):
             try:
@@ -59,9 +74,13 @@ class Server:
 
     def connect(self, user: str = "root", **options: Any) -> Any:
         return pymysql.connect(
-            unix_socket=str(self.socket), user=user, autocommit=True, charset="utf8mb4",
-            init_command="SET SESSION sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES,STRICT_ALL_TABLES'", **options,
-        )  # fmt: skip
+            unix_socket=str(self.socket),
+            user=user,
+            autocommit=True,
+            charset="utf8mb4",
+            init_command="SET SESSION sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES,STRICT_ALL_TABLES'",
+            **options,
+        )
 
     def address(self, user: str = "root", database: str = "clinic") -> str:
         return f"mariadb://{user}@localhost/{database}?unix_socket={self.socket}"

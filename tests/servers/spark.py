@@ -56,11 +56,7 @@ def environment() -> dict[str, str]:
     settings = folder() / "conf" / "spark-defaults.conf"
     settings.parent.mkdir(exist_ok=True)
     settings.write_text("".join(f"{key} {value}\n" for key, value in SHORT.items()))
-    own = {
-        "SPARK_CONF_DIR": str(settings.parent),
-        "SPARK_LOCAL_DIRS": str(folder() / "local"),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-    }
+    own = {"SPARK_CONF_DIR": str(settings.parent), "SPARK_LOCAL_DIRS": str(folder() / "local"), "SPARK_LOCAL_IP": "127.0.0.1"}
     return {**os.environ, **own, "PYSPARK_PYTHON": sys.executable}
 
 
@@ -78,12 +74,7 @@ def session(master: str = MASTER) -> Any:
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master(master).appName("tests")
-    settings = {
-        **SHORT,
-        **QUIET,
-        "spark.sql.warehouse.dir": str(folder() / "tables"),
-        "spark.local.dir": str(folder() / "local"),
-    }
+    settings = {**SHORT, **QUIET, "spark.sql.warehouse.dir": str(folder() / "tables"), "spark.local.dir": str(folder() / "local")}
     for key, value in settings.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

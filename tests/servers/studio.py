@@ -54,9 +54,7 @@ class Studio:
     def start_worker(self) -> subprocess.Popen[str]:
         """Start one more worker."""
         with open(self.log, "a") as log:
-            worker = subprocess.Popen(
-                self.worker, env=self.environment, stdout=log, stderr=log, text=True, start_new_session=True
-            )
+            worker = subprocess.Popen(self.worker, env=self.environment, stdout=log, stderr=log, text=True, start_new_session=True)
         self.workers.append(worker)
         return worker
 
@@ -70,8 +68,8 @@ class Studio:
 
     def user(self, name: str, *roles: str, scopes: tuple[str, ...] = ()) -> str:
         """A user, who is made if there is none; a new token of theirs with these scopes, or with all."""
+        from velado.service.access.permissions import SCOPES
         from velado.service.accounts import tokens
-        from velado.service.permissions import SCOPES
 
         with self.service.store.writing() as db:
             return tokens.make(db, _user(db, name, roles), "test", scopes or tuple(SCOPES), 1)[1]

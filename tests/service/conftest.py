@@ -25,9 +25,9 @@ from fastapi.testclient import TestClient
 from starlette.datastructures import State
 
 from servers import postgresql
+from velado.service.access.permissions import SCOPES
 from velado.service.accounts import passwords, tokens, users
 from velado.service.files import Files
-from velado.service.permissions import SCOPES
 from velado.service.secrets import Secrets
 from velado.service.service import Service
 from velado.service.settings import Settings, load
@@ -61,7 +61,10 @@ def english(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def routes() -> Iterator[None]:
-    """The routes of the application are made once: every application shares them, with a service and a guard of its own."""
+    """The routes of the application are made once: every application shares them, with a service and a guard of its own.
+
+    Who adds pages to them takes an application of their own (``unshared``).
+    """
     ready = cache(app._application)
 
     def application() -> FastAPI:
@@ -69,6 +72,7 @@ def routes() -> Iterator[None]:
         made.state, made.user_middleware, made.middleware_stack = State(), [], None
         return made
 
+    application.unshared = app._application  # type: ignore[attr-defined]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(app, "_application", application)
         yield

@@ -18,9 +18,7 @@ from servers.studio import VELADO, WAIT, until
 
 @pytest.fixture
 def alone(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    process = subprocess.Popen(
-        _command(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=_environment()
-    )
+    process = subprocess.Popen(_command(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=_environment())
     yield process, tmp_path / "studio"
     if process.poll() is None:
         process.kill()
@@ -86,6 +84,4 @@ def test_without_accounts_it_listens_on_this_machine_only(tmp_path: Path) -> Non
 
 
 def _children(pid: int) -> list[int]:
-    return [
-        int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()
-    ]
+    return [int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()]

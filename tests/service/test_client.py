@@ -42,10 +42,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     pyarrow.csv.write_csv(hospital(200), "patients.csv")
     Path("sex.csv").write_text("female;*\nmale;*\n")
-    columns = {
-        **PROJECT["columns"],
-        "sex": {"role": "quasi-identifier", "hierarchy": {"file": "sex.csv", "delimiter": ";"}},
-    }
+    columns = {**PROJECT["columns"], "sex": {"role": "quasi-identifier", "hierarchy": {"file": "sex.csv", "delimiter": ";"}}}
     described = {**PROJECT, "columns": columns, "output": {"path": "out.csv", "order": "sorted"}}
     Path("project.yaml").write_text(yaml.safe_dump(described))
     return tmp_path / "project.yaml"
@@ -92,8 +89,19 @@ def test_the_command_runs_there(
 
 def test_no_solution_and_bad_projects_are_told_as_here(client: Client, project: Path) -> None:
     described = yaml.safe_load(project.read_text())
-    project.write_text(yaml.safe_dump({**described, "models": [{"k-anonymity": {"k": 150}}], "method": {"lattice": {"suppression": 0}},
-                                       "columns": {**described["columns"], "birth_date": {"role": "quasi-identifier", "hierarchy": {"dates": ["year"], "top": False}}}}))  # fmt: skip
+    project.write_text(
+        yaml.safe_dump(
+            {
+                **described,
+                "models": [{"k-anonymity": {"k": 150}}],
+                "method": {"lattice": {"suppression": 0}},
+                "columns": {
+                    **described["columns"],
+                    "birth_date": {"role": "quasi-identifier", "hierarchy": {"dates": ["year"], "top": False}},
+                },
+            }
+        )
+    )
     with pytest.raises(NoSolution):
         run_there(client, project)
     assert not Path("out.csv").exists()
@@ -137,9 +145,7 @@ def test_a_cancelled_run_ends_there_too(client: Client, project: Path) -> None:
     assert not Path("out.csv").exists()
 
 
-def test_an_upload_goes_on_after_a_broken_connection(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_upload_goes_on_after_a_broken_connection(client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "large.csv"
     path.write_bytes(b"a;b\n" * 100_000)
     monkeypatch.setattr(inner, "CHUNK", 50_000)
@@ -161,10 +167,7 @@ def test_what_is_refused_says_code_and_hint(running: studio.Studio, client: Clie
     with pytest.raises(ServiceError) as error:
         client.get("/projects/000000000000000000000000")
     assert (error.value.status, error.value.code) == (404, "not-found")
-    with (
-        Client(running.address, "velado_wrong", language="es") as wrong,
-        pytest.raises(ServiceError, match="inicie sesión"),
-    ):
+    with Client(running.address, "velado_wrong", language="es") as wrong, pytest.raises(ServiceError, match="inicie sesión"):
         wrong.get("/projects")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pyarrow as pa
 from fastapi.testclient import TestClient
 
-import projects_at_hand as at_hand
+import stored_projects as at_hand
 import velado
 from velado.service.service import Service
 

@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select, text
 
 from servers import postgresql
-from service.inline import Inline
+from service.inline_worker import Inline
 from service.test_sources import ready
 from velado.service.service import Service
 from velado.service.store.tables import AuditLine, Connection, Job
@@ -58,9 +58,11 @@ def test_kept_sealed(service: Service, person: People, caplog: pytest.LogCapture
     with caplog.at_level(logging.DEBUG):
         made = make(steward, password=PASSWORD)
         told = [
-            json.dumps(made), steward.get(CONNECTIONS).text, steward.get(f"{CONNECTIONS}/{made['id']}").text,
+            json.dumps(made),
+            steward.get(CONNECTIONS).text,
+            steward.get(f"{CONNECTIONS}/{made['id']}").text,
             steward.put(f"{CONNECTIONS}/{made['id']}", json={"name": "other"}).text,
-        ]  # fmt: skip
+        ]
     assert made["has_password"]
     assert not [one for one in (*told, caplog.text) if PASSWORD in one]
     with service.store.reading() as db:
@@ -96,9 +98,7 @@ def test_the_password_changes_and_goes(service: Service, person: People) -> None
         "postgresql://db/clinic;password=geheim4711",
     ],
 )
-def test_no_password_in_an_address(
-    service: Service, person: People, address: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_no_password_in_an_address(service: Service, person: People, address: str, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
         answer = person("steward").post(CONNECTIONS, json={"name": "x", "address": address})
     assert (answer.status_code, answer.json()["code"]) == (422, "password-in-clear")
@@ -109,12 +109,22 @@ def test_no_password_in_an_address(
 @pytest.mark.parametrize(
     "address",
     [
-        "sqlite:///etc/passwd", "duckdb:///tmp/x", "/etc/passwd", "file:///etc/passwd", "http://169.254.169.254/",
-        "postgresql://ana:${VELADO_STUDIO_KEY}@db/clinic", "postgresql://${USER}@db/clinic",
-        "postgresql://db/clinic?passfile=/home/velado/.pgpass", "postgresql://db/clinic?sslkey=/etc/x", "postgresql://db/c?service=x",
-        "mysql://db/clinic?read_default_file=/home/velado/.my.cnf", "postgresql://db/clinic#people", "", "postgresql://[::1/x",
+        "sqlite:///etc/passwd",
+        "duckdb:///tmp/x",
+        "/etc/passwd",
+        "file:///etc/passwd",
+        "http://169.254.169.254/",
+        "postgresql://ana:${VELADO_STUDIO_KEY}@db/clinic",
+        "postgresql://${USER}@db/clinic",
+        "postgresql://db/clinic?passfile=/home/velado/.pgpass",
+        "postgresql://db/clinic?sslkey=/etc/x",
+        "postgresql://db/c?service=x",
+        "mysql://db/clinic?read_default_file=/home/velado/.my.cnf",
+        "postgresql://db/clinic#people",
+        "",
+        "postgresql://[::1/x",
     ],
-)  # fmt: skip
+)
 def test_addresses_that_are_refused(person: People, address: str) -> None:
     answer = person("steward").post(CONNECTIONS, json={"name": "x", "address": address})
     assert answer.status_code == 422, answer.text

@@ -14,19 +14,21 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from jobs_at_hand import AtHand
 from servers import postgresql
+from tasks_in_process import AtHand
 from velado.errors import InputError
 from velado.models import MODELS
 from velado.operations import OPERATIONS
-from velado.parameters import KeyPlace, Word
+from velado.parameters import Word
 from velado.progress import Progress
-from velado.project.places import FILED, KEYED, POPULATED
-from velado.service.documents import check_address, check_document, from_file, plain_name, references, to_file
-from velado.service.documents.opening import entered
+from velado.project.references import walk
+from velado.service.connections.addresses import check_address
 from velado.service.errors import Invalid
-from velado.service.expansion import check_expansion
+from velado.service.jobs.job_room import enter_room
 from velado.service.jobs.task import Work
+from velado.service.projects.document_checks import check_document, references
+from velado.service.projects.exchange import from_file, plain_name, to_file
+from velado.service.sources.archive_limits import check_expansion
 
 A, B, C, D = (letter * 24 for letter in "abcd")
 KEY = "0f" * 32
@@ -44,11 +46,33 @@ FULL: dict[str, Any] = {
     "output": {"connection": D, "table": "public.people"},
 }
 EVIL = (
-    "/etc/passwd", "../../secret.csv", "people.csv", "file:/etc/passwd", "file:key", "env:HOME", "${HOME}", "~/.pgpass",
-    "s3://bucket/x.csv", "http://127.0.0.1/x.csv", "postgresql://u@h/db#t", "sqlite:////etc/x.db", "upload:../x",
-    f"upload:{A}/../x", f"upload: {A}", "upload:", f"UPLOAD:{A}", "secret:", "secret:a/b", KEY, "", 7, ["x"], {"a": "b"},
-    "upload:\0", f"upload:{A}\n",
-)  # fmt: skip
+    "/etc/passwd",
+    "../../secret.csv",
+    "people.csv",
+    "file:/etc/passwd",
+    "file:key",
+    "env:HOME",
+    "${HOME}",
+    "~/.pgpass",
+    "s3://bucket/x.csv",
+    "http://127.0.0.1/x.csv",
+    "postgresql://u@h/db#t",
+    "sqlite:////etc/x.db",
+    "upload:../x",
+    f"upload:{A}/../x",
+    f"upload: {A}",
+    "upload:",
+    f"UPLOAD:{A}",
+    "secret:",
+    "secret:a/b",
+    KEY,
+    "",
+    7,
+    ["x"],
+    {"a": "b"},
+    "upload:\0",
+    f"upload:{A}\n",
+)
 
 
 @pytest.fixture
@@ -68,20 +92,35 @@ def paths_of(document: Any) -> list[str]:
 
 
 def test_every_declared_place_of_a_file_or_key_is_walked() -> None:
-    keyed = {
-        name for name, kind in OPERATIONS.items() if any(isinstance(p, KeyPlace) for p in kind.parameters.values())
+    named = {
+        (name, parameter, declared.refers)
+        for name, kind in {**OPERATIONS, **MODELS}.items()
+        for parameter, declared in kind.parameters.items()
+        if declared.refers
     }
-    assert keyed == set(KEYED)
-    for name, (parameter, alone) in KEYED.items():
-        assert isinstance(OPERATIONS[name].parameters[parameter], KeyPlace)
-        assert alone == (OPERATIONS[name].main == parameter)
-    words = {
+    keys = {("encrypt", "key", "key"), ("pseudonymize", "key", "key"), ("shift", "key", "key")}
+    assert named == {*keys, ("substitute", "file", "file"), ("k-map", "population", "file")}
+    # A text that is said to be a file must be declared as one.
+    assert not [
         (name, parameter)
         for name, kind in {**OPERATIONS, **MODELS}.items()
         for parameter, declared in kind.parameters.items()
-        if isinstance(declared, Word) and "file" in str(declared.help) and declared.characters is None
-    }
-    assert words == {*FILED.items(), *POPULATED.items()}
+        if type(declared) is Word and "file" in str(declared.help) and declared.characters is None
+    ]
+    for name, parameter, what in named:
+        visited = []
+
+        def visit(told: str, value: object, visited: list[tuple[str, object]] = visited) -> object:
+            visited.append((told, value))
+            return "other"
+
+        short = name in OPERATIONS and OPERATIONS[name].main == parameter
+        for given in ({parameter: "place"}, *(("place",) if short else ())):
+            spec = {name: given}
+            document = {"columns": {"a": {"operation": spec}}} if name in OPERATIONS else {"models": [spec]}
+            found = walk(document, visit)
+            assert visited.pop() == (what, "place"), name
+            assert "place" not in str(found)
 
 
 def test_references_are_found_in_all_places() -> None:
@@ -98,8 +137,11 @@ def test_references_are_found_in_all_places() -> None:
     assert references(several)["sources"] == {A, B}
     assert A in references(several)["uploads"]
     assert references({"source": "x", "columns": 7, "models": "k", "output": []}) == {
-        "sources": set(), "uploads": set(), "connections": set(), "secrets": set(),
-    }  # fmt: skip
+        "sources": set(),
+        "uploads": set(),
+        "connections": set(),
+        "secrets": set(),
+    }
 
 
 @pytest.mark.parametrize("evil", EVIL)
@@ -108,19 +150,30 @@ def test_nothing_but_ids_is_accepted(evil: Any) -> None:
     operations = {"e": {"encrypt": evil}, "p": {"pseudonymize": {"key": evil}}, "s": {"shift": {"key": evil}}}
     document = {
         "source": evil,
-        "columns": {"age": column, **{name: {"operation": spec} for name, spec in operations.items()},
-                    "c": {"operation": {"substitute": {"file": evil}}}},
+        "columns": {
+            "age": column,
+            **{name: {"operation": spec} for name, spec in operations.items()},
+            "c": {"operation": {"substitute": {"file": evil}}},
+        },
         "attributes": {"x": column},
         "models": [{"k-map": {"k": 2, "population": evil}}],
         "output": {"connection": evil, "table": "t"},
         "tables": {"one": {"source": {"source": evil}, "models": {"k-map": {"population": evil}}, "output": {"path": evil}}},
-    }  # fmt: skip
+    }
     found = paths_of(document)
     expected = {
-        "source", "columns.age.hierarchy.file", "columns.p.operation.pseudonymize.key", "columns.s.operation.shift.key",
-        "columns.c.operation.substitute.file", "attributes.x.hierarchy.file", "models[0].k-map.population",
-        "output.connection", "tables.one.source", "tables.one.models.k-map.population", "tables.one.output.path",
-    }  # fmt: skip
+        "source",
+        "columns.age.hierarchy.file",
+        "columns.p.operation.pseudonymize.key",
+        "columns.s.operation.shift.key",
+        "columns.c.operation.substitute.file",
+        "attributes.x.hierarchy.file",
+        "models[0].k-map.population",
+        "output.connection",
+        "tables.one.source",
+        "tables.one.models.k-map.population",
+        "tables.one.output.path",
+    }
     assert expected <= set(found)
     assert ("columns.e.operation.encrypt" in found) or isinstance(evil, dict)
 
@@ -167,9 +220,12 @@ def test_no_key_is_repeated() -> None:
 def evil_projects(folder: Path) -> dict[str, dict[str, Any]]:
     """Translated documents that somebody has smuggled something into."""
     good = {
-        "source": {"path": "inputs/people.csv"}, "columns": {"sex": "quasi-identifier"}, "rest": "drop",
-        "models": [{"k-anonymity": {"k": 2}}], "output": {"path": "release.csv"},
-    }  # fmt: skip
+        "source": {"path": "inputs/people.csv"},
+        "columns": {"sex": "quasi-identifier"},
+        "rest": "drop",
+        "models": [{"k-anonymity": {"k": 2}}],
+        "output": {"path": "release.csv"},
+    }
 
     def with_column(**spec: Any) -> dict[str, Any]:
         return {**good, "columns": {"sex": {"role": "quasi-identifier", **spec}}}
@@ -200,21 +256,21 @@ def evil_projects(folder: Path) -> dict[str, dict[str, Any]]:
 def test_what_is_loaded_is_held_against_what_is_allowed(hand: AtHand, name: str) -> None:
     source = hand.source(b"sex,age\nf,1\nm,2\n")
     task = hand.task("run")
-    with entered(Work(task, Progress())) as room:
+    with enter_room(Work(task, Progress())) as room:
         room.source(source)
         data = evil_projects(task.folder)[name]
         if name == "good":
-            assert room.loaded(data).output.path == task.folder / "release.csv"
+            assert room.load_project(data).output.path == task.folder / "release.csv"
             return
         with pytest.raises(InputError) as raised:
-            room.loaded(data)
+            room.load_project(data)
     assert raised.value.code == "bad-reference"
 
 
 @pytest.mark.parametrize("options", [{"path": "/etc/passwd"}, {"database": "x"}, {"query": "SELECT 1"}, {"url": "x"}])
 def test_options_of_a_source_do_not_say_where_it_is(hand: AtHand, options: dict[str, Any]) -> None:
     source = hand.source(b"sex\nf\n", **options)
-    with entered(Work(hand.task("run"), Progress())) as room, pytest.raises(InputError) as raised:
+    with enter_room(Work(hand.task("run"), Progress())) as room, pytest.raises(InputError) as raised:
         room.source(source)
     assert raised.value.code == "bad-reference"
 
@@ -253,11 +309,20 @@ def test_a_job_knows_only_its_things(hand: AtHand) -> None:
 @pytest.mark.parametrize(
     ("given", "shown"),
     [
-        ("people.csv", "people.csv"), ("../../etc/passwd", "passwd"), ("..\\..\\a.csv", "a.csv"), ("", "file"), (".", "file"),
-        ("..", "file"), ("a\0b\n.csv", "a_b_.csv"), ("x" * 500 + ".parquet", "x" * 92 + ".parquet"), (".csv", "file.csv"),
-        ("Año 2024 (1).csv", "Año 2024 (1).csv"), ("s3://b/x.csv", "x.csv"), ("user:pw@host.csv", "user_pw_host.csv"),
+        ("people.csv", "people.csv"),
+        ("../../etc/passwd", "passwd"),
+        ("..\\..\\a.csv", "a.csv"),
+        ("", "file"),
+        (".", "file"),
+        ("..", "file"),
+        ("a\0b\n.csv", "a_b_.csv"),
+        ("x" * 500 + ".parquet", "x" * 92 + ".parquet"),
+        (".csv", "file.csv"),
+        ("Año 2024 (1).csv", "Año 2024 (1).csv"),
+        ("s3://b/x.csv", "x.csv"),
+        ("user:pw@host.csv", "user_pw_host.csv"),
     ],
-)  # fmt: skip
+)
 def test_names_of_users_become_plain_names(given: str, shown: str) -> None:
     assert plain_name(given) == shown
 
@@ -287,10 +352,7 @@ def test_messages_name_the_users_file_and_nothing_of_the_server(hand: AtHand) ->
 def test_keys_and_passwords_stay_in_the_process(hand: AtHand) -> None:
     hand.secret("names", KEY)
     document = hand.hospital()
-    document["columns"] = {
-        **document["columns"],
-        "name": {"role": "insensitive", "operation": {"encrypt": "secret:names"}},
-    }
+    document["columns"] = {**document["columns"], "name": {"role": "insensitive", "operation": {"encrypt": "secret:names"}}}
     before = dict(os.environ)
     task, result = hand.do("run", document)
     assert dict(os.environ) == before
@@ -330,13 +392,29 @@ def test_a_password_reaches_the_driver_only(hand: AtHand, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     "address",
     [
-        "postgresql://u@h/db?passfile=/x", "postgresql://u@h/db?sslkey=/x", "postgresql://u@h/db?sslcert=/x",
-        "postgresql://u@h/db?sslrootcert=/x", "postgresql://u@h/db?service=x", "postgresql://u@h/db?options=-c%20x",
-        "postgresql://u:${HOME}@h/db", "postgresql://u:pw@h/db", "postgresql://u@h/db?password=x", "postgresql://u@h/db#t",
-        "mariadb://u@h/db?read_default_file=/x", "mysql://u@h/db?ssl_ca=/x", "sqlite:////etc/x.db", "duckdb:///x.duckdb",
-        "s3://x/y", "/etc/passwd", "http://h/x", "", 7, "postgresql://u@h/db\n", "x" * 5000,
+        "postgresql://u@h/db?passfile=/x",
+        "postgresql://u@h/db?sslkey=/x",
+        "postgresql://u@h/db?sslcert=/x",
+        "postgresql://u@h/db?sslrootcert=/x",
+        "postgresql://u@h/db?service=x",
+        "postgresql://u@h/db?options=-c%20x",
+        "postgresql://u:${HOME}@h/db",
+        "postgresql://u:pw@h/db",
+        "postgresql://u@h/db?password=x",
+        "postgresql://u@h/db#t",
+        "mariadb://u@h/db?read_default_file=/x",
+        "mysql://u@h/db?ssl_ca=/x",
+        "sqlite:////etc/x.db",
+        "duckdb:///x.duckdb",
+        "s3://x/y",
+        "/etc/passwd",
+        "http://h/x",
+        "",
+        7,
+        "postgresql://u@h/db\n",
+        "x" * 5000,
     ],
-)  # fmt: skip
+)
 def test_addresses_name_no_file_of_the_machine(address: Any) -> None:
     with pytest.raises(Invalid) as raised:
         check_address(address)
@@ -368,10 +446,7 @@ def test_a_document_becomes_a_file_and_comes_back() -> None:
     assert data["columns"]["age"]["hierarchy"] == {"file": "ages.csv"}
     assert data["columns"]["name"]["operation"] == {"encrypt": "env:NAMES"}
     assert data["models"][1] == {"k-map": {"k": 2, "population": "population.csv"}}
-    assert data["output"] == {
-        "database": "postgresql://ana:${PASSWORD}@db/clinic?sslmode=require",
-        "table": "public.people",
-    }
+    assert data["output"] == {"database": "postgresql://ana:${PASSWORD}@db/clinic?sslmode=require", "table": "public.people"}
     assert not any(id in json.dumps(data) for id in (A, B, C, D))
     mapping = {
         "sources": {"people.csv": A},
@@ -387,10 +462,7 @@ def test_a_document_becomes_a_file_and_comes_back() -> None:
 
 def test_files_of_others_are_taken_over_as_far_as_they_are_mapped() -> None:
     data = {"source": "people.csv", "output": {"path": "out/release.parquet", "order": "sorted"}}
-    assert from_file(data, {"source": A}) == {
-        "source": {"source": A},
-        "output": {"format": "parquet", "order": "sorted"},
-    }
+    assert from_file(data, {"source": A}) == {"source": {"source": A}, "output": {"format": "parquet", "order": "sorted"}}
     for bad, mapping in (
         (data, {}),
         ({**data, "columns": {"a": {"hierarchy": {"file": "/etc/passwd"}}}}, {"source": A}),

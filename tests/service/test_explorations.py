@@ -13,13 +13,13 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
-import projects_at_hand as at_hand
+import stored_projects as at_hand
 from servers.studio import WAIT
-from velado.service import explorations
+from velado.service.explorations import api as resource
+from velado.service.explorations import nodes as explorations
 from velado.service.jobs import queue
 from velado.service.service import Service
 from velado.service.store.tables import AuditLine, Job, Project
-from velado.service.web.resources import explorations as resource
 
 Person = Callable[..., TestClient]
 API = "/api/v1"
@@ -61,11 +61,7 @@ def test_the_head_tells_what_was_explored(people: People) -> None:
 def test_an_exploration_that_is_not_done_has_no_nodes(people: People) -> None:
     id = at_hand.job(people.service, "explore", people.project, at_hand.rows_of(people.owner), state="running")
     answer = people.owner.get(f"{API}/explorations/{id}/nodes")
-    assert (answer.status_code, answer.json()["code"], answer.json()["fields"]["state"]) == (
-        409,
-        "job-not-done",
-        "running",
-    )
+    assert (answer.status_code, answer.json()["code"], answer.json()["fields"]["state"]) == (409, "job-not-done", "running")
     other = at_hand.job(people.service, "run", people.project, at_hand.rows_of(people.owner), {})
     assert people.owner.get(f"{API}/explorations/{other}").status_code == 404
 
@@ -112,11 +108,11 @@ def test_an_analyst_sees_no_small_counts(people: People) -> None:
 def test_one_class_tells_how_many_are_not_in_it() -> None:
     table = at_hand.nodes()
     ones = table.set_column(table.column_names.index("classes"), "classes", pa.array([0, 3, 4, 1, 6, 1], pa.int64()))
-    told = explorations.without_small(ones).to_pylist()
+    told = explorations.redact_nodes(ones).to_pylist()
     assert [told[3][name] for name in ("smallest", "highest_risk", "achieved(k-anonymity)")] == [None] * 3
     assert told[5]["smallest"] == 100
     average = ones.append_column("achieved(average-risk)", pa.array([0.1] * 6))
-    told = explorations.without_small(average)["achieved(average-risk)"].to_pylist()
+    told = explorations.redact_nodes(average)["achieved(average-risk)"].to_pylist()
     assert (told[3], told[5]) == (None, 0.1)
 
 
@@ -126,13 +122,9 @@ def test_arrays_are_the_file_itself_and_are_known_by_their_tag(people: People) -
     assert answer.headers["cache-control"].startswith("private")
     assert answer.content == (people.service.files.attempt(people.id, 1) / "nodes.arrow").read_bytes()
     assert people.owner.get(f"{people.address}/nodes", params={"format": "arrow"}).content == answer.content
-    again = people.owner.get(
-        f"{people.address}/nodes", headers={"Accept": ARROW, "If-None-Match": answer.headers["etag"]}
-    )
+    again = people.owner.get(f"{people.address}/nodes", headers={"Accept": ARROW, "If-None-Match": answer.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
-    masked = people.analyst.get(
-        f"{people.address}/nodes", headers={"Accept": ARROW, "If-None-Match": answer.headers["etag"]}
-    )
+    masked = people.analyst.get(f"{people.address}/nodes", headers={"Accept": ARROW, "If-None-Match": answer.headers["etag"]})
     assert masked.status_code == 200
     table = pa.ipc.open_file(masked.content).read_all()
     assert table["suppressed"].to_pylist() == [100, 60, 40, None, None, 0]
@@ -142,15 +134,15 @@ def test_arrays_are_the_file_itself_and_are_known_by_their_tag(people: People) -
 
 
 def test_masked_arrays_are_made_part_by_part(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = explorations.without_small(at_hand.nodes())
+    whole = explorations.redact_nodes(at_hand.nodes())
     sizes: list[int] = []
 
     def noted(table: pa.Table) -> pa.Table:
         sizes.append(table.num_rows)
-        return without_small(table)
+        return redact_nodes(table)
 
-    without_small = explorations.without_small
-    monkeypatch.setattr(explorations, "without_small", noted)
+    redact_nodes = explorations.redact_nodes
+    monkeypatch.setattr(explorations, "redact_nodes", noted)
     monkeypatch.setattr(explorations, "BATCH", 4)
     answer = people.analyst.get(f"{people.address}/nodes", params={"format": "arrow"})
     found = pa.ipc.open_file(answer.content)
@@ -227,18 +219,15 @@ def test_no_figure_is_null_as_the_job_writes_it() -> None:
         table = table.set_column(table.column_names.index(name), name, filled)
     first, *_, last = explorations.rows(table, at_hand.HEAD)
     assert (first["largest"], first["loss"], last["largest"], last["loss"]) == (None, None, 100, 0.9)
-    ranked = explorations.chosen(table, at_hand.HEAD, explorations.Filter(), "loss", None, descending=True)
+    ranked = explorations.select_nodes(table, at_hand.HEAD, explorations.Filter(), "loss", None, descending=True)
     assert ranked["height"].to_pylist() == [3, 2, 2, 0, 1, 1]
 
 
 def test_numbers_are_rounded_to_significant_digits() -> None:
     numbers = [0.0, 0.3, 1 / 3, 2 / 3e-9, 123456789.5, -1.23456789e-12, 1.0, 999999.96]
-    told = explorations._rounded(np.array([*numbers, np.nan, np.inf]))
+    told = explorations._round_digits(np.array([*numbers, np.nan, np.inf]))
     assert told[:-2].tolist() == [float(f"{x:.6g}") for x in numbers]
-    assert (
-        explorations._json_numbers(pa.chunked_array([[1.5, None, float("nan"), float("inf")]]), False)
-        == b"1.5,null,null,null"
-    )
+    assert explorations._json_numbers(pa.chunked_array([[1.5, None, float("nan"), float("inf")]]), False) == b"1.5,null,null,null"
 
 
 def test_another_method_and_one_of_several_tables_are_explored(service: Service, person: Person) -> None:
@@ -291,12 +280,24 @@ def test_a_node_that_is_none_is_refused(people: People, vector: str) -> None:
 
 
 NODE: dict[str, Any] = {
-    "node": {"levels": [1, 1], "classes": 6, "suppressed": 2, "share": 0.02, "k": 2, "smallest": 4, "reached": {"k-anonymity": 2}, "achieved": {}},
-    "columns": ["age", "sex"], "sizes": [[1, 2], [2, 3], [9, 1]],
-    "classes": [{"labels": {"age": "30-39", "sex": "f"}, "records": 1, "risk": 1.0, "sensitive": {}},
-                {"labels": {"age": "40-49", "sex": "f"}, "records": 9, "risk": 0.1, "sensitive": {}}],
+    "node": {
+        "levels": [1, 1],
+        "classes": 6,
+        "suppressed": 2,
+        "share": 0.02,
+        "k": 2,
+        "smallest": 4,
+        "reached": {"k-anonymity": 2},
+        "achieved": {},
+    },
+    "columns": ["age", "sex"],
+    "sizes": [[1, 2], [2, 3], [9, 1]],
+    "classes": [
+        {"labels": {"age": "30-39", "sex": "f"}, "records": 1, "risk": 1.0, "sensitive": {}},
+        {"labels": {"age": "40-49", "sex": "f"}, "records": 9, "risk": 0.1, "sensitive": {}},
+    ],
     "examples": {"columns": ["age"], "rows": [["34"]]},
-}  # fmt: skip
+}
 
 
 def answered(
@@ -329,11 +330,7 @@ def test_a_node_is_asked_of_a_warm_process(people: People) -> None:
     answer, job = answered(people.service, lambda: people.owner.get(address, params={"records": 3}), NODE)
     assert answer.json() == NODE
     assert (job.kind, job.quick, job.project_id, job.version) == ("node", True, people.project, 1)
-    assert (job.parameters["levels"], job.parameters["exploration"], job.parameters["records"]) == (
-        [1, 1],
-        people.id,
-        3,
-    )
+    assert (job.parameters["levels"], job.parameters["exploration"], job.parameters["records"]) == ([1, 1], people.id, 3)
     with people.service.store.reading() as db:
         lines = [(line.action, line.detail["rows"]) for line in db.scalars(select(AuditLine))]
     assert lines == [("records.read", 3)]
@@ -363,9 +360,13 @@ def test_a_node_for_an_analyst_is_masked(people: People) -> None:
 def test_a_node_that_fails_shows_an_analyst_no_values(people: People) -> None:
     said = {"en": "2 value(s) are no numbers, with k=2", "es": "2 valores"}
     kept = {
-        "code": "not-a-number", "message": said, "hint": {"en": "Mend 2."}, "column": "age", "values": ["García"],
+        "code": "not-a-number",
+        "message": said,
+        "hint": {"en": "Mend 2."},
+        "column": "age",
+        "values": ["García"],
         "fields": {"path": "columns.age", "count": 2, "given": "García", "reached": {"k": 1}},
-    }  # fmt: skip
+    }
     failing = {**kept, "others": [kept]}
     address = f"{people.address}/nodes/1,1"
     seen, _ = answered(people.service, lambda: people.owner.get(address), {}, error=failing)
@@ -388,12 +389,7 @@ def test_checks_are_asked_once_for_a_version(people: People) -> None:
         "message": {"en": "no source", "es": "sin fuente", "pt": "sem fonte"},
         "fields": {"path": "source"},
     }
-    valued = {
-        **told,
-        "code": "value-not-in-hierarchy",
-        "values": ["García"],
-        "fields": {"path": "columns.age", "value": "García"},
-    }
+    valued = {**told, "code": "value-not-in-hierarchy", "values": ["García"], "fields": {"path": "columns.age", "value": "García"}}
     address = f"{API}/projects/{people.project}/checks"
     answer, job = answered(
         people.service, lambda: people.owner.get(address, params={"language": "es"}), {"problems": [told, valued]}
@@ -423,9 +419,7 @@ def test_a_node_is_released_as_it_was_explored(people: People) -> None:
     with people.service.store.reading() as db:
         job = db.get_one(Job, answer.json()["job"])
         assert (job.kind, job.state, job.version, job.quick) == ("run", "queued", 1, False)
-        assert job.document == {
-            "velado": 1, "method": {"fixed": {"levels": {"age": 1, "sex": 0}, "suppression": "5 records"}},
-        }  # fmt: skip
+        assert job.document == {"velado": 1, "method": {"fixed": {"levels": {"age": 1, "sex": 0}, "suppression": "5 records"}}}
     assert people.analyst.post(f"{people.address}/nodes/1,0/release").status_code == 403
     assert people.stranger.post(f"{people.address}/nodes/1,0/release").status_code == 404
 
@@ -449,12 +443,7 @@ def test_comparisons_are_listed_and_masked(people: People) -> None:
     evaluation = {"rows": 100, "suppressed": 2, "utility": {"loss": 0.4}}
     result = {"parameters": ["k"], "settings": [{"parameters": {"k": 5}, "evaluation": evaluation}]}
     id = at_hand.job(
-        people.service,
-        "compare",
-        people.project,
-        at_hand.rows_of(people.owner),
-        result,
-        parameters={"grid": {"k": [5]}},
+        people.service, "compare", people.project, at_hand.rows_of(people.owner), result, parameters={"grid": {"k": [5]}}
     )
     listed = people.owner.get(f"{API}/projects/{people.project}/comparisons").json()["items"]
     assert [(c["id"], c["kind"], c["parameters"]) for c in listed] == [(id, "compare", {"grid": {"k": [5]}})]
@@ -469,9 +458,7 @@ def test_comparisons_are_listed_and_masked(people: People) -> None:
 def test_a_plan_is_downloaded_by_who_made_it(service: Service, person: Person) -> None:
     me, other = person("steward"), person("steward")
     source = at_hand.source(service, at_hand.rows_of(me))
-    id = at_hand.job(
-        service, "appointments", None, at_hand.rows_of(me), {"k": 3, "file": "appointments.csv"}, source_id=source
-    )
+    id = at_hand.job(service, "appointments", None, at_hand.rows_of(me), {"k": 3, "file": "appointments.csv"}, source_id=source)
     (service.files.attempt(id, 1) / "appointments.csv").write_text("name,slot\n")
     assert [p["id"] for p in me.get(f"{API}/plans").json()["items"]] == [id]
     assert other.get(f"{API}/plans").json()["items"] == []

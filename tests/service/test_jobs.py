@@ -12,8 +12,8 @@ from fastapi.testclient import TestClient
 from sqlalchemy import update
 
 from servers.studio import until
-from service.bench import LONG, Bench
-from velado.service.jobs import failures, queue, tasks
+from service.worker_thread import LONG, Bench
+from velado.service.jobs import failure_messages, make_task, queue
 from velado.service.jobs.kinds import KINDS
 from velado.service.jobs.process import outcome
 from velado.service.service import Service
@@ -124,14 +124,7 @@ def test_who_sees_a_job_of_somebody(bench: Bench, person: Person) -> None:
     ana, eva, admin = person("steward"), person("steward"), person("administrator")
     id = submitted(ana, parameters={"sleep": 3})["id"]
     unknown = eva.get(f"{JOBS}/{'0' * 24}")
-    for method, path in (
-        ("GET", ""),
-        ("GET", "/log"),
-        ("GET", "/result"),
-        ("POST", "/cancel"),
-        ("POST", "/retry"),
-        ("DELETE", ""),
-    ):
+    for method, path in (("GET", ""), ("GET", "/log"), ("GET", "/result"), ("POST", "/cancel"), ("POST", "/retry"), ("DELETE", "")):
         answer = eva.request(method, f"{JOBS}/{id}{path}")
         assert (answer.status_code, answer.json()) == (404, unknown.json()), path
     assert eva.get(JOBS).json()["items"] == []
@@ -154,8 +147,12 @@ def test_who_sees_a_job_of_a_project(bench: Bench, person: Person) -> None:
     assert stranger.post(JOBS, json=body).status_code == 404
     id = people["owner"].get(JOBS, params={"project": project}).json()["items"][-1]["id"]
     assert {role: client.get(f"{JOBS}/{id}").status_code for role, client in people.items()} == {
-        "owner": 200, "editor": 200, "analyst": 200, "approver": 404, "reader": 404,
-    }  # fmt: skip
+        "owner": 200,
+        "editor": 200,
+        "analyst": 200,
+        "approver": 404,
+        "reader": 404,
+    }
     lists = {role: len(client.get(JOBS).json()["items"]) for role, client in people.items()}
     assert lists == {"owner": 3, "editor": 3, "analyst": 3, "approver": 0, "reader": 0}
     # The owner's: an analyst cancels only jobs of their own.
@@ -169,7 +166,7 @@ def test_errors_are_told_in_the_language_of_who_asks(bench: Bench, person: Perso
     id = submitted(owner, "labour-here", project=project)["id"]
     from velado.errors import InputError
 
-    kept = failures.told(
+    kept = failure_messages.describe_error(
         InputError("bad-value", "the file is empty", column="age", values=["Ana"], fields={"value": "Ana"})
     )
     with bench.service.store.writing() as db:
@@ -231,9 +228,7 @@ def test_a_job_about_a_table(bench: Bench, person: Person) -> None:
         db.query(Member).delete()
     assert analyst.get(f"{JOBS}/{theirs}/result").status_code == 404
     with bench.service.store.writing() as db:
-        named = tasks.build(
-            db, bench.service.files, bench.service.settings, bench.job(late), KINDS["labour-table"]
-        ).things
+        named = make_task.build(db, bench.service.files, bench.service.settings, bench.job(late), KINDS["labour-table"]).things
     assert named["sources"] == {}
 
 

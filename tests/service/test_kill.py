@@ -23,25 +23,28 @@ import pytest
 from sqlalchemy import func, select
 
 from conftest import VELADO
-from harness.watching import times
+from harness.judge_hook import times
 from servers.studio import WAIT, until
+from velado.service.access.permissions import SCOPES
 from velado.service.accounts import tokens
-from velado.service.permissions import SCOPES
 from velado.service.service import Service
 from velado.service.settings import Settings
-from velado.service.store.tables import Job, JobLine, Member, Project, Release, Source, Upload, User, Version, Worker
+from velado.service.store.tables import Job, JobLine, Member, Project, Release, Source, Upload, User, Version, WorkerRow
 
-pytestmark = [
-    pytest.mark.faults,
-    pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc"),
-]
+pytestmark = [pytest.mark.faults, pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")]
 
 K = 5
 QUASI = ("age", "sex", "city")
 FILES = {
-    "release.csv", "release.csv.manifest.json", "release.csv.private.json", "recoding.json", "private.json", "rows.parquet",
-    "classes.parquet", "shape.json",
-}  # fmt: skip
+    "release.csv",
+    "release.csv.manifest.json",
+    "release.csv.private.json",
+    "recoding.json",
+    "private.json",
+    "rows.parquet",
+    "classes.parquet",
+    "shape.json",
+}
 """What a release leaves in the folder of its job."""
 KEPT = {"studio.sqlite", "studio.sqlite-shm", "studio.sqlite-wal", "studio.key", "uploads", "sources", "jobs", "warm"}
 BUSY = 5
@@ -101,10 +104,13 @@ class Theatre:
             self.port = free.getsockname()[1]
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("VELADO_STUDIO")},
-            "TMPDIR": str(self.temporary), "VELADO_STUDIO_FOLDER": str(settings.folder),
-            "VELADO_STUDIO_DATABASE": settings.database, "VELADO_STUDIO_LEASE_SECONDS": "5",
-            "VELADO_STUDIO_JOBS_PER_USER": "8", "VELADO_STUDIO_PORT": str(self.port),
-        }  # fmt: skip
+            "TMPDIR": str(self.temporary),
+            "VELADO_STUDIO_FOLDER": str(settings.folder),
+            "VELADO_STUDIO_DATABASE": settings.database,
+            "VELADO_STUDIO_LEASE_SECONDS": "5",
+            "VELADO_STUDIO_JOBS_PER_USER": "8",
+            "VELADO_STUDIO_PORT": str(self.port),
+        }
 
     # The stage
 
@@ -262,16 +268,14 @@ class Theatre:
 
     def _workers(self) -> int:
         with self.service.store.reading() as db:
-            return db.scalar(select(func.count()).select_from(Worker)) or 0
+            return db.scalar(select(func.count()).select_from(WorkerRow)) or 0
 
     def _left(self) -> list[str]:
         """What should not be there: in the folder of the service, and among temporary files."""
         folder = self.settings.folder
         left = [path.name for path in folder.iterdir() if path.name not in KEPT]
         left += [str(path) for path in (folder / "uploads").iterdir() if path.name != self.upload]
-        left += [
-            str(path) for name in ("sources", "warm") if (folder / name).is_dir() for path in (folder / name).iterdir()
-        ]
+        left += [str(path) for name in ("sources", "warm") if (folder / name).is_dir() for path in (folder / name).iterdir()]
         for attempt in (folder / "jobs").iterdir():
             left += [f"{attempt.name}/{name}" for name in sorted({p.name for p in attempt.rglob("*")} - FILES)]
         return left + [str(path) for path in self.temporary.rglob("*")]
@@ -279,9 +283,15 @@ class Theatre:
 
 def _table(chance: random.Random) -> str:
     rows = [
-        (f"Identified {number}", chance.randint(20, 79), chance.choice("MF"), chance.choice(["Lima", "Quito"]), chance.choice(["flu", "cold"]))
+        (
+            f"Identified {number}",
+            chance.randint(20, 79),
+            chance.choice("MF"),
+            chance.choice(["Lima", "Quito"]),
+            chance.choice(["flu", "cold"]),
+        )
         for number in range(60)
-    ]  # fmt: skip
+    ]
     return "name,age,sex,city,illness\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
 
 

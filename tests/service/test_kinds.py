@@ -16,20 +16,21 @@ import pytest
 from pydantic import ValidationError
 
 import velado
-from jobs_at_hand import ROWS, AtHand, patients
 from servers import postgresql
+from tasks_in_process import ROWS, AtHand, patients
 from velado.appointments import generate_people
 from velado.appointments.tables.generate import SlotsLike
 from velado.errors import InputError, NoSolution
 from velado.parameters import Number
-from velado.service.documents import check_document
+from velado.service.access.permissions import INSTANCE, PROJECT
 from velado.service.jobs import parameters
 from velado.service.jobs.kinds import KINDS
 from velado.service.jobs.task import Task
 from velado.service.jobs.work import figures
-from velado.service.permissions import INSTANCE, PROJECT
+from velado.service.jobs.work.simple import SIMPLE
+from velado.service.parquet_rows import read_slice
+from velado.service.projects.document_checks import check_document
 from velado.service.service import Service
-from velado.service.slices import read_slice
 from velado.service.store.tables import Job, Project, Release, Source, User
 from velado.studies import STUDIES
 from velado.tables.postgresql.stage import PostgreSQLStage
@@ -75,8 +76,10 @@ def test_kinds_are_those_of_the_specification() -> None:
         "tables",
         "test",
     }
+    assert set(SIMPLE) == {name for name, kind in KINDS.items() if kind.work == "simple"}
     for name, kind in KINDS.items():
         assert (Path(velado.__file__).parent / "service/jobs/work" / f"{kind.work}.py").is_file(), name
+        assert kind.work != "simple" or SIMPLE[name][0] is kind.parameters, name
         known = INSTANCE if kind.about in ("nothing", "connection") else PROJECT
         assert kind.action in known, name
         with pytest.raises(ValidationError):
@@ -126,9 +129,7 @@ def test_a_release_has_the_format_of_its_table(hand: AtHand, do: Any, name: str,
 
 
 def test_types_are_shown_as_their_canonical_texts(hand: AtHand, do: Any) -> None:
-    table = pa.table(
-        {"n": [1, None], "x": [0.5, 2.0], "b": [True, False], "t": pa.array([0, 10**15], pa.timestamp("us"))}
-    )
+    table = pa.table({"n": [1, None], "x": [0.5, 2.0], "b": [True, False], "t": pa.array([0, 10**15], pa.timestamp("us"))})
     source = hand.table(table, "typed.parquet")
     _, page = do("rows", source=source, parameters={"sort": "n", "descending": True})
     do("inspect", source=source)
@@ -150,9 +151,7 @@ def test_samples_are_sources(hand: AtHand, do: Any, name: str) -> None:
 
 def test_rows_are_sorted_and_filtered(hand: AtHand, do: Any) -> None:
     source = hand.people()
-    found = do(
-        "rows", source=source, parameters={"where": {"sex": "female"}, "sort": "city", "descending": True, "limit": 5}
-    )[1]
+    found = do("rows", source=source, parameters={"where": {"sex": "female"}, "sort": "city", "descending": True, "limit": 5})[1]
     cities = [row[found["columns"].index("city")] for row in found["rows"]]
     assert cities == sorted(cities, reverse=True)
     assert {row[found["columns"].index("sex")] for row in found["rows"]} == {"female"}
@@ -170,11 +169,7 @@ def test_a_table_is_checked_as_it_is(hand: AtHand, do: Any) -> None:
     assert found["k"] == classes["records"][0].as_py() == min(classes["records"].to_pylist())
     for population in ("/etc/passwd", f"upload:{'9' * 24}"):
         with pytest.raises(InputError) as raised:
-            do(
-                "check",
-                source=hand.people(),
-                parameters={**wanted, "models": [{"k-map": {"k": 2, "population": population}}]},
-            )
+            do("check", source=hand.people(), parameters={**wanted, "models": [{"k-map": {"k": 2, "population": population}}]})
         assert raised.value.code in ("bad-reference", "unknown-reference")
 
 
@@ -213,9 +208,12 @@ def test_a_release_is_kept_with_its_evidence(hand: AtHand, do: Any) -> None:
     assert str(release.output) == "release.csv"
     assert release.evaluation.models[0].satisfied
     assert found["place"] == {
-        "kind": "file", "file": "release.csv", "format": "csv", "manifest": "release.csv.manifest.json",
+        "kind": "file",
+        "file": "release.csv",
+        "format": "csv",
+        "manifest": "release.csv.manifest.json",
         "bytes": (task.folder / "release.csv").stat().st_size,
-    }  # fmt: skip
+    }
     assert found["manifest"] == json.loads((task.folder / "release.csv.manifest.json").read_text())
     assert found["manifest"]["project"] == {"name": "patients", "job": task.job}
     assert found["manifest"]["input"]["name"] == "people.csv"
@@ -236,10 +234,7 @@ def test_releases_have_the_format_that_was_chosen(hand: AtHand, do: Any, format:
 
 @pytest.mark.parametrize(
     "change",
-    [
-        {"method": "mondrian"},
-        {"method": {"fuzzy": {"sets": 3}}, "columns": {"cost": "quasi-identifier", "diagnosis": "sensitive"}},
-    ],
+    [{"method": "mondrian"}, {"method": {"fuzzy": {"sets": 3}}, "columns": {"cost": "quasi-identifier", "diagnosis": "sensitive"}}],
 )
 def test_local_and_fuzzy_recodings(hand: AtHand, do: Any, change: dict[str, Any]) -> None:
     document = hand.hospital(**change)
@@ -251,9 +246,12 @@ def test_local_and_fuzzy_recodings(hand: AtHand, do: Any, change: dict[str, Any]
 
 def test_a_light_release(hand: AtHand, do: Any) -> None:
     document = {
-        "name": "light", "source": {"source": hand.people()}, "anonymization": "light", "rest": "drop",
+        "name": "light",
+        "source": {"source": hand.people()},
+        "protection": "operations",
+        "rest": "drop",
         "columns": {"sex": "insensitive", "cost": {"role": "insensitive", "operation": {"round": 1000}}},
-    }  # fmt: skip
+    }
     task, found = do("run", document)
     assert velado.release.result.LightRelease.from_dict(found["summary"]).rows == ROWS
     assert set(found["private"]) == {"figures", "rows"}
@@ -262,22 +260,22 @@ def test_a_light_release(hand: AtHand, do: Any) -> None:
 
 def test_several_tables_are_released_together(hand: AtHand, do: Any) -> None:
     rows = patients()
-    one, two = (
-        hand.table(rows.select(["sex", "city", "diagnosis"])),
-        hand.table(rows.select(["sex", "city", "marital_status"])),
-    )
+    one, two = (hand.table(rows.select(["sex", "city", "diagnosis"])), hand.table(rows.select(["sex", "city", "marital_status"])))
     columns = {"sex": "quasi-identifier", "city": "quasi-identifier"}
     document = {
-        "name": "clinic", "models": [{"k-anonymity": {"k": 2}}], "method": {"lattice": {"suppression": 0.5}},
+        "name": "clinic",
+        "models": [{"k-anonymity": {"k": 2}}],
+        "method": {"lattice": {"suppression": 0.5}},
         "tables": {
             "patients": {"source": {"source": one}, "columns": {**columns, "diagnosis": "sensitive"}},
             "../people": {"source": {"source": two}, "columns": columns, "rest": "drop", "output": {"format": "parquet"}},
         },
-    }  # fmt: skip
+    }
     task, found = do("run", document)
     assert {name: place["file"] for name, place in found["place"]["tables"].items()} == {
-        "patients": "patients.csv", "../people": "people.parquet",
-    }  # fmt: skip
+        "patients": "patients.csv",
+        "../people": "people.parquet",
+    }
     assert (task.folder / "patients.csv").is_file()
     assert set(found["manifest"]["tables"]) == set(found["summary"]["tables"]) == {"patients", "../people"}
     things = {"release": {"folder": str(task.folder), "document": document, "result": found}}
@@ -309,12 +307,8 @@ def test_a_chosen_node_is_released_and_reported(hand: AtHand, do: Any) -> None:
 def test_reports_in_all_languages_and_formats(hand: AtHand, do: Any) -> None:
     document = hand.hospital()
     things = hand.released(document)
-    task, found = do(
-        "report", document, things=things, parameters={"languages": ["es", "pt"], "formats": ["html", "xlsx"]}
-    )
-    assert {file["name"] for file in found["files"]} == {
-        f"report.{c}.{f}" for c in ("es", "pt") for f in ("html", "xlsx")
-    }
+    task, found = do("report", document, things=things, parameters={"languages": ["es", "pt"], "formats": ["html", "xlsx"]})
+    assert {file["name"] for file in found["files"]} == {f"report.{c}.{f}" for c in ("es", "pt") for f in ("html", "xlsx")}
     assert {path.name for path in task.folder.iterdir()} == {file["name"] for file in found["files"]}
     assert 'lang="pt"' in (task.folder / "report.pt.html").read_text()
     for path in Path(things["release"]["folder"]).glob("release.csv"):
@@ -465,9 +459,16 @@ def test_who_is_alone_in_an_unfinished_project(hand: AtHand, do: Any) -> None:
     assert found["singled_out"] == sum(n for n in counts.values() if n == 1)
     assert set(found["without"]) == set(quasi)
     unfinished = {
-        "source": document["source"], "rest": "insensitive", "models": [{"k-anonymity": {"k": 0}}, {"nonsense": {}}],
-        "columns": {**document["columns"], "name": "insensitive", "gone": "quasi-identifier", "cost": {"role": "sensitive", "operation": {"round": "x"}}},
-    }  # fmt: skip
+        "source": document["source"],
+        "rest": "insensitive",
+        "models": [{"k-anonymity": {"k": 0}}, {"nonsense": {}}],
+        "columns": {
+            **document["columns"],
+            "name": "insensitive",
+            "gone": "quasi-identifier",
+            "cost": {"role": "sensitive", "operation": {"round": "x"}},
+        },
+    }
     _, found = do("singled-out", unfinished, memory=memory)
     named = {one["column"]: one for one in found["published"]}
     assert named["name"]["dangers"][0] == "content"
@@ -479,13 +480,32 @@ def test_who_is_alone_in_an_unfinished_project(hand: AtHand, do: Any) -> None:
     assert raised.value.code == "missing-key"
 
 
+def test_warnings_follow_who_knows_a_column(hand: AtHand, do: Any) -> None:
+    """What only the person and the keeper know is no danger, and an allowance is taken for what it is."""
+    document = hand.hospital()
+    memory: dict[str, Any] = {}
+
+    def dangers(allowance: float = 0, **said: Any) -> tuple[str, list[str]]:
+        columns = {**document["columns"], "cost": {"role": "sensitive", **said}}
+        _, found = do("singled-out", {**document, "columns": columns, "allowance": allowance}, memory=memory)
+        (one,) = [one for one in found["published"] if one["column"] == "cost"]
+        return one["known"], one["dangers"]
+
+    assert dangers() == ("possibly", ["alone"])
+    assert dangers(known="never") == ("never", [])
+    assert dangers(known="never", operation={"round": 1}) == ("never", [])
+    assert dangers(allowance=1) == ("possibly", [])
+    assert dangers(known="possibly", operation={"round": 1}) == ("possibly", ["alone"])
+
+
 def test_who_is_alone_in_one_of_several_tables(hand: AtHand, do: Any) -> None:
     document = hand.hospital()
     one = {"source": document["source"], "columns": {"sex": {"attribute": "gender"}}, "rest": "drop"}
     several = {
-        "attributes": {"gender": {"role": "quasi-identifier"}}, "models": document["models"],
+        "attributes": {"gender": {"role": "quasi-identifier"}},
+        "models": document["models"],
         "tables": {"a": one, "b": {**one, "columns": {"sex": "insensitive"}}},
-    }  # fmt: skip
+    }
     _, found = do("singled-out", several, parameters={"table": "a"})
     assert (found["columns"], found["singled_out"], found["published"]) == (["sex"], 0, [])
     _, found = do("singled-out", several, parameters={"table": "b"})
@@ -560,19 +580,13 @@ def test_a_database_is_a_source_and_a_sink(hand: AtHand, do: Any, schema: str) -
     listed = do("tables", parameters={"connection": document["output"]["connection"]})[1]["tables"]
     (table,) = (t for t in listed if t["full_name"] == f"{schema}.people")
     assert [c["name"] for c in table["columns"]] == patients(1).column_names
-    assert (
-        do("inspect", source=source)[1]["rows"] == pyarrow.parquet.read_table(hand.files.copy(source)).num_rows == ROWS
-    )
+    assert do("inspect", source=source)[1]["rows"] == pyarrow.parquet.read_table(hand.files.copy(source)).num_rows == ROWS
     page = do("rows", source=source, parameters={"sort": "name", "descending": True, "limit": 3})[1]["rows"]
     assert page[0][0] == max(patients()["name"].to_pylist())
     assert do("checks", document)[1] == {"problems": []}
     assert do("explore", document)[1]["nodes"] == 16
     task, found = do("run", document)
-    assert found["place"] == {
-        "kind": "table",
-        "connection": document["output"]["connection"],
-        "table": f"{schema}.released",
-    }
+    assert found["place"] == {"kind": "table", "connection": document["output"]["connection"], "table": f"{schema}.released"}
     with postgresql.connect() as connection:
         (count,) = connection.execute(f"SELECT count(*) FROM {schema}.released").fetchone() or (None,)
     assert count == found["summary"]["released"] == pyarrow.parquet.read_table(task.folder / "rows.parquet").num_rows

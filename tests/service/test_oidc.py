@@ -61,9 +61,7 @@ class Provider:
         self.bodies.append(form)
         asked = self.codes.pop(form["code"], None)
         by_header = base64.b64encode(b"velado+client:s3cret%3A+%C3%B1%2B%2F").decode()
-        challenge = (
-            base64.urlsafe_b64encode(hashlib.sha256(form["code_verifier"].encode()).digest()).decode().rstrip("=")
-        )
+        challenge = base64.urlsafe_b64encode(hashlib.sha256(form["code_verifier"].encode()).digest()).decode().rstrip("=")
         if (
             asked is None
             or challenge != asked["code_challenge"]
@@ -73,15 +71,19 @@ class Provider:
             return 400, {"error": "invalid_grant", "error_description": "private words"}
         moment = int(time.time())
         claims = {
-            "iss": self.issuer, "aud": CLIENT, "sub": "subject-1", "iat": moment, "exp": moment + 300, "nonce": asked["nonce"],
-            "preferred_username": "ana", "name": "Ana Ruiz", "email": "ana@clinic.example", **self.claims,
-        }  # fmt: skip
-        claims = {name: value for name, value in claims.items() if value is not None}
-        return self.token_status, {
-            "id_token": signed(self.header, claims, self.key),
-            "access_token": "x",
-            "token_type": "Bearer",
+            "iss": self.issuer,
+            "aud": CLIENT,
+            "sub": "subject-1",
+            "iat": moment,
+            "exp": moment + 300,
+            "nonce": asked["nonce"],
+            "preferred_username": "ana",
+            "name": "Ana Ruiz",
+            "email": "ana@clinic.example",
+            **self.claims,
         }
+        claims = {name: value for name, value in claims.items() if value is not None}
+        return self.token_status, {"id_token": signed(self.header, claims, self.key), "access_token": "x", "token_type": "Bearer"}
 
 
 def signed(header: dict[str, Any], claims: dict[str, Any], key: Any) -> str:
@@ -109,10 +111,7 @@ def server() -> Iterator[tuple[ThreadingHTTPServer, dict[str, Provider]]]:
 
         def do_GET(self) -> None:
             provider = current["now"]
-            known = {
-                "/.well-known/openid-configuration": provider.describe(),
-                "/keys": {"keys": [KEY.as_dict(private=False)]},
-            }
+            known = {"/.well-known/openid-configuration": provider.describe(), "/keys": {"keys": [KEY.as_dict(private=False)]}}
             self.answer(200 if self.path in known else 404, known.get(self.path, {}))
 
         def do_POST(self) -> None:
@@ -189,9 +188,7 @@ def test_signing_in_through_a_provider(oidc: Service, provider: Provider) -> Non
     assert come_back(again, provider.authorize(begin(again))).headers["location"] == "/"
     assert again.get(f"{API}/session").json()["id"] == me["id"]
     with oidc.store.reading() as db:
-        actions = [
-            (line.action, line.detail.get("by")) for line in db.scalars(select(AuditLine).order_by(AuditLine.number))
-        ]
+        actions = [(line.action, line.detail.get("by")) for line in db.scalars(select(AuditLine).order_by(AuditLine.number))]
     assert actions == [("user.made", "provider"), ("session.opened", "provider"), ("session.opened", "provider")]
 
 
@@ -241,12 +238,10 @@ LIES: dict[str, dict[str, Any]] = {
     "odd subject": {"claims": {"sub": ["subject-1"]}},
     "wrong signature": {"key": ANOTHER},
     "unknown key": {"key": ANOTHER, "header": {"alg": "RS256", "kid": "k9"}},
-    "the public key as a secret": {
-        "key": KEY.as_pem(private=False), "header": {"alg": "HS256", "kid": "k1"},
-    },
+    "the public key as a secret": {"key": KEY.as_pem(private=False), "header": {"alg": "HS256", "kid": "k1"}},
     "no signature": {"key": b"", "header": {"alg": "none"}},
     "no signature, but a key": {"key": b"", "header": {"alg": "none", "kid": "k1"}},
-}  # fmt: skip
+}
 
 
 def test_lies_of_a_provider(oidc: Service, provider: Provider) -> None:
@@ -288,19 +283,14 @@ def test_a_state_works_once_and_in_its_browser(oidc: Service, provider: Provider
 def test_what_a_provider_refuses(oidc: Service, provider: Provider) -> None:
     client = browser(oidc)
     answer = provider.authorize(begin(client))
-    refused = come_back(
-        client, {"state": answer["state"], "error": "access_denied", "error_description": "private words"}
-    )
+    refused = come_back(client, {"state": answer["state"], "error": "access_denied", "error_description": "private words"})
     assert code(refused) == (403, "oidc-refused")
     assert "private" not in refused.text
     answer = provider.authorize(begin(client))
     refused = come_back(client, {**answer, "code": "another"})
     assert code(refused) == (403, "oidc-refused")
     assert "private" not in refused.text
-    assert code(come_back(client, {**provider.authorize(begin(client)), "iss": "https://evil.example"})) == (
-        400,
-        "oidc-state",
-    )
+    assert code(come_back(client, {**provider.authorize(begin(client)), "iss": "https://evil.example"})) == (400, "oidc-state")
     provider.token_status = 500
     assert code(come_back(client, provider.authorize(begin(client)))) == (503, "oidc-unavailable")
 

@@ -41,9 +41,17 @@ CHECKS = [
 EXAMPLES = 60 if os.environ.get("VELADO_TORTURE") else 8
 LONGEST = 4000
 WAITING = (
-    "/checks", "/singled-out", "/hierarchies", "/{column}", "/{column}/file", "/preview", "/sources/{id}/rows", "/tables", "/test",
+    "/checks",
+    "/singled-out",
+    "/hierarchies",
+    "/{column}",
+    "/{column}/file",
+    "/preview",
+    "/sources/{id}/rows",
+    "/tables",
+    "/test",
     "/nodes/{levels}",
-)  # fmt: skip
+)
 """Addresses that wait for a process: tried less often."""
 
 
@@ -80,9 +88,7 @@ def here(lasting: tuple[Service, Callable[..., TestClient]]) -> Live:
         found = things(service, db.get_one(User, client.user_id))  # type: ignore[attr-defined]
     headers = {"Authorization": client.headers["Authorization"], "Host": "127.0.0.1"}
     schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", client.app, headers=headers)
-    return Live(
-        schema, lambda case: case.call(headers=headers, timeout=WAIT), {name: [id] for name, id in found.items()}
-    )
+    return Live(schema, lambda case: case.call(headers=headers, timeout=WAIT), {name: [id] for name, id in found.items()})
 
 
 def _things(client: Client, folder: Path) -> dict[str, list[str]]:
@@ -90,10 +96,12 @@ def _things(client: Client, folder: Path) -> dict[str, list[str]]:
     source = client.post("/sources", {"name": "patients", "sample": "hospital", "rows": 200})
     client.follow(source["job"])
     document = {
-        "source": {"source": source["id"]}, "rest": "drop",
+        "source": {"source": source["id"]},
+        "rest": "drop",
         "columns": {"sex": "quasi-identifier", "city": "quasi-identifier", "diagnosis": "sensitive"},
-        "models": [{"k-anonymity": {"k": 2}}], "method": {"lattice": {"suppression": 0.5}},
-    }  # fmt: skip
+        "models": [{"k-anonymity": {"k": 2}}],
+        "method": {"lattice": {"suppression": 0.5}},
+    }
     project = client.post("/projects", {"name": "patients", "document": document})
     run = client.follow(client.submit("run", project=project["id"])["id"])
     explored = client.follow(client.submit("explore", project=project["id"])["id"])

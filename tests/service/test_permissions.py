@@ -17,14 +17,10 @@ from argon2 import PasswordHasher
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-import projects_at_hand as at_hand
+import stored_projects as at_hand
 from servers import postgresql
-from velado.service.accounts import passwords, sessions, tokens
-from velado.service.belongings import OF_MEMBERS, OWNERS
-from velado.service.errors import Conflict
-from velado.service.files import Files
-from velado.service.jobs.kinds import KINDS
-from velado.service.permissions import (
+from velado.service.access.ownership import OF_MEMBERS, OWNERS
+from velado.service.access.permissions import (
     INSTANCE,
     INSTANCE_ROLES,
     OF_RECORDS,
@@ -34,23 +30,15 @@ from velado.service.permissions import (
     SEEN,
     instance_actions,
     project_actions,
-    scoped,
+    scope_actions,
 )
+from velado.service.accounts import passwords, sessions, tokens
+from velado.service.errors import Conflict
+from velado.service.files import Files
+from velado.service.jobs.kinds import KINDS
 from velado.service.service import Service
 from velado.service.settings import load
-from velado.service.store.tables import (
-    Connection,
-    Group,
-    GroupMember,
-    Job,
-    Member,
-    Secret,
-    Token,
-    Upload,
-    User,
-    new_id,
-    now,
-)
+from velado.service.store.tables import Connection, Group, GroupMember, Job, Member, Secret, Token, Upload, User, new_id, now
 from velado.service.web.app import create_app
 from velado.service.web.call import cookie_name
 
@@ -81,7 +69,7 @@ class Who:
 
     @property
     def scoped(self) -> frozenset[str]:
-        return scoped(self.scopes)
+        return scope_actions(self.scopes)
 
     @property
     def granted(self) -> frozenset[str]:
@@ -258,7 +246,7 @@ TABLE: dict[str, Rule] = {
     "GET /projects/{id}/hierarchies": project("profile.read"),
     "GET /projects/{id}/hierarchies/{column}": project("profile.read"),
     "GET /projects/{id}/hierarchies/{column}/file": rules(project("records.read"), project("profile.read")),
-    "POST /projects/{id}/hierarchies/{column}/preview": project("profile.read"),
+    "POST /projects/{id}/hierarchies/{column}/preview": rules(project("profile.read"), project("records.read")),
     "GET /jobs": jobs,
     "POST /jobs": project("jobs.release"),
     "GET /jobs/{id}": job(),
@@ -400,9 +388,20 @@ def token(service: Service, user: User, scopes: tuple[str, ...]) -> dict[str, st
 
 
 FEW = {
-    "nobody", "maker", "maker with read", "maker with None", "steward, None", "auditor, None", "administrator, owner", "steward, editor",
-    "learner, analyst", "auditor, approver", "steward, reader", "group of editors", "browser of administrator",
-}  # fmt: skip
+    "nobody",
+    "maker",
+    "maker with read",
+    "maker with None",
+    "steward, None",
+    "auditor, None",
+    "administrator, owner",
+    "steward, editor",
+    "learner, analyst",
+    "auditor, approver",
+    "steward, reader",
+    "group of editors",
+    "browser of administrator",
+}
 """Callers of every kind: each role, inside and outside of the project, and each way to be somebody."""
 
 
@@ -451,13 +450,27 @@ def things(service: Service, maker: User) -> dict[str, str]:
     with service.store.reading() as db:
         member = next(m.id for m in db.query(Member) if m.user_id == other.id)
     return {
-        "projects": project, "sources": source, "uploads": upload.id, "connections": connection.id, "tokens": spare.id,
-        "explorations": at_hand.exploration(service, project, maker.id, document=document), "releases": release, "plans": plan,
+        "projects": project,
+        "sources": source,
+        "uploads": upload.id,
+        "connections": connection.id,
+        "tokens": spare.id,
+        "explorations": at_hand.exploration(service, project, maker.id, document=document),
+        "releases": release,
+        "plans": plan,
         "comparisons": at_hand.job(service, "compare", project, maker.id, {"parameters": [], "settings": []}),
         "jobs": at_hand.job(service, "run", project, maker.id, state="failed", error={"code": "no-solution"}),
-        "users": other.id, "groups": group.id, "user": other.id, "member": member, "number": "1", "levels": "1,0",
-        "column": "age", "kind": "models", "projects.name": "key", "releases.name": "report.en.html",
-    }  # fmt: skip
+        "users": other.id,
+        "groups": group.id,
+        "user": other.id,
+        "member": member,
+        "number": "1",
+        "levels": "1,0",
+        "column": "age",
+        "kind": "models",
+        "projects.name": "key",
+        "releases.name": "report.en.html",
+    }
 
 
 def unanswered(*args: Any, **more: Any) -> Any:
@@ -518,7 +531,7 @@ def keep_nothing(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passwords, "HASHER", PasswordHasher(time_cost=1, memory_cost=64, parallelism=1))
     monkeypatch.setattr(Files, "remove", staticmethod(lambda path: None))
     for name, module in list(sys.modules.items()):
-        if name.startswith("velado.service.web.resources.") and hasattr(module, "wait_for"):
+        if name.startswith("velado.service.") and hasattr(module, "wait_for"):
             monkeypatch.setattr(module, "wait_for", unanswered)
 
 
@@ -616,9 +629,7 @@ def test_every_kind_of_job_needs_what_it_says(world: World) -> None:
             if not (got == wanted if wanted in REFUSALS else allowed(answer)):
                 wrong.append((who.name, name, wanted, got))
     assert wrong == []
-    assert [
-        name for name, kind in KINDS.items() if wanted_of(kind.about, kind.action)(world.who["maker"]) != ALLOWED
-    ] == []
+    assert [name for name, kind in KINDS.items() if wanted_of(kind.about, kind.action)(world.who["maker"]) != ALLOWED] == []
 
 
 def wanted_of(about: str, action: str) -> Rule:
@@ -632,9 +643,7 @@ def wanted_of(about: str, action: str) -> Rule:
 def test_lists_hold_only_what_one_may_see(world: World) -> None:
     """Ids of the maker's things are in no list of a stranger, and of an auditor's only the releases."""
     stranger, auditor = world.who["steward, None"], world.who["auditor, None"]
-    listed = [
-        r for r in TABLE if r.startswith("GET ") and "{" not in r and TABLE[r] in (ACCOUNT, jobs) and "tokens" not in r
-    ]
+    listed = [r for r in TABLE if r.startswith("GET ") and "{" not in r and TABLE[r] in (ACCOUNT, jobs) and "tokens" not in r]
     assert len(listed) >= 7
     for route in listed:
         answer = world.ask(route, stranger)

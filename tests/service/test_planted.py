@@ -34,20 +34,22 @@ def table() -> str:
     lines.writerow(["name", "passport", "age", "sex", "town", "diagnosis"])
     for i in range(120):
         ill = RARE if i == 7 else ("flu", "asthma", "angina")[i % 3]
-        lines.writerow(
-            [f"{NAME} {i:04}", f"{PASSPORT}{i:06}", 20 + i % 40, "mf"[i % 2], ("Lima", "Quito")[i % 5 > 2], ill]
-        )
+        lines.writerow([f"{NAME} {i:04}", f"{PASSPORT}{i:06}", 20 + i % 40, "mf"[i % 2], ("Lima", "Quito")[i % 5 > 2], ill])
     return text.getvalue()
 
 
 DOCUMENT: dict[str, Any] = {
     "columns": {
-        "name": {"role": "identifier"}, "passport": {"role": "identifier"}, "town": {"role": "quasi-identifier"},
+        "name": {"role": "identifier"},
+        "passport": {"role": "identifier"},
+        "town": {"role": "quasi-identifier"},
         "age": {"role": "quasi-identifier", "type": "integer", "hierarchy": {"intervals": [10, 20, 40]}},
-        "sex": {"role": "quasi-identifier"}, "diagnosis": {"role": "sensitive"},
+        "sex": {"role": "quasi-identifier"},
+        "diagnosis": {"role": "sensitive"},
     },
-    "models": [{"k-anonymity": {"k": 4}}], "method": {"lattice": {"suppression": 0.2}},
-}  # fmt: skip
+    "models": [{"k-anonymity": {"k": 4}}],
+    "method": {"lattice": {"suppression": 0.2}},
+}
 
 
 @pytest.fixture(scope="module")
@@ -70,19 +72,13 @@ def things(owner: Client, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     path.write_text(table())
     source = owner.post("/sources", {"name": "people", "upload": owner.upload(path)})
     owner.follow(source["job"])
-    project = owner.post("/projects", {"name": "people", "document": {**DOCUMENT, "source": {"source": source["id"]}}})[
-        "id"
-    ]
+    project = owner.post("/projects", {"name": "people", "document": {**DOCUMENT, "source": {"source": source["id"]}}})["id"]
     release = owner.follow(owner.submit("run", project=project)["id"])["release"]
     done = {
         kind: owner.follow(owner.submit(kind, given, project=project)["id"])["id"]
         for kind, given in (("explore", {}), ("compare", {"grid": {"k": [2, 4]}}), ("estimate", {}))
     }
-    for kind, given in (
-        ("evaluate", {}),
-        ("attack", {}),
-        ("report", {"formats": ["html", "xlsx"], "languages": ["en", "pt"]}),
-    ):
+    for kind, given in (("evaluate", {}), ("attack", {}), ("report", {"formats": ["html", "xlsx"], "languages": ["en", "pt"]})):
         done[kind] = owner.follow(owner.submit(kind, given, release=release)["id"])["id"]
     # Things go wrong about names and numbers of people, too.
     for kind in ("integer", "date"):
@@ -104,26 +100,23 @@ def _change(owner: Client, project: str, document: dict[str, Any]) -> None:
 JOBS = ("explore", "compare", "evaluate", "attack", "report", "estimate", "failed")
 THINGS = ("project", "source", "release", *JOBS)
 OF = {
-    "projects": ["project"], "sources": ["source"], "releases": ["release"], "jobs": JOBS, "explorations": ["explore"],
+    "projects": ["project"],
+    "sources": ["source"],
+    "releases": ["release"],
+    "jobs": JOBS,
+    "explorations": ["explore"],
     "comparisons": ["compare"],
-}  # fmt: skip
+}
 """Whose ids an address is about."""
 
 
-def _told(
-    service: str, token: str, things: dict[str, str], paths: list[str], everything: bool
-) -> Iterator[tuple[str, str]]:
+def _told(service: str, token: str, things: dict[str, str], paths: list[str], everything: bool) -> Iterator[tuple[str, str]]:
     """Every answer to every GET, as text; ``everything``: also for ids of things that an address is not about."""
     with httpx2.Client(base_url=service, headers={"Authorization": f"Bearer {token}"}, timeout=WAIT) as http:
         for path in paths:
             for id in THINGS if everything else OF.get(path.split("/")[3], THINGS[:1]):
                 filled = path.replace("{id}", things[id])
-                for old, new in (
-                    ("{column}", "diagnosis"),
-                    ("{levels}", "1,0,0"),
-                    ("{number}", "1"),
-                    ("{kind}", "models"),
-                ):
+                for old, new in (("{column}", "diagnosis"), ("{levels}", "1,0,0"), ("{number}", "1"), ("{kind}", "models")):
                     filled = filled.replace(old, new)
                 if "{" in filled:
                     continue
@@ -160,10 +153,7 @@ def test_logs_audit_and_errors_hold_no_value(running: studio.Studio, owner: Clie
     with httpx2.Client(base_url=running.address, timeout=WAIT) as anybody:
         anybody.post("/api/v1/session", json={"name": f"{NAME} 0001", "password": f"{PASSPORT}000001"})
         anybody.get(f"/api/v1/sources/{NAME}")
-    for path in (
-        f"/sources/{things['source']}/rows?where=name={NAME} 0001",
-        f"/sources/{things['source']}/rows?limit=500",
-    ):
+    for path in (f"/sources/{things['source']}/rows?where=name={NAME} 0001", f"/sources/{things['source']}/rows?limit=500"):
         assert NAME in str(owner.get(path)["rows"])
     service = Service.open(load(environment=running.environment))
     with service.store.reading() as db:

@@ -10,11 +10,17 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from velado.errors import InputError
+from velado.service.access.caller import Caller
+from velado.service.access.permissions import SCOPES
 from velado.service.accounts import tokens
-from velado.service.permissions import SCOPES
+from velado.service.errors import Invalid
+from velado.service.projects import versions
+from velado.service.projects.exchange import from_text
 from velado.service.service import Service
 from velado.service.store.tables import (
     AuditLine,
+    ChangedSetting,
     Connection,
     Group,
     GroupMember,
@@ -138,6 +144,14 @@ def test_the_list_tells_how_the_last_run_ended(service: Service, person: Person)
     add(service, release)
     last = me.get(f"{API}/projects").json()["items"][0]["last"]
     assert (last["job"], last["release"], last["release_state"]) == (job.id, release.id, "made")
+    for summary, exposed in (
+        ({"exposure": {"below": 0}}, False),
+        ({"exposure": {"below": 2}}, True),
+        ({"tables": {"a": {"exposure": {"below": 0}}, "b": {"exposure": {"below": 1}}}}, True),
+    ):
+        job = add(service, Job(**about, state="done", finished=now()))
+        add(service, Release(project_id=project["id"], job_id=job.id, version=1, summary=summary, manifest={}, place={}))
+        assert me.get(f"{API}/projects").json()["items"][0]["last"]["exposed"] is exposed
 
 
 @pytest.mark.parametrize("text", ["{a: [}", "a: &x [*x]", "\x00", "- 1", "a: 1\na: 2", "!!python/object:os.system {}"])
@@ -151,6 +165,75 @@ def test_a_yaml_that_is_wrong_is_refused(person: Person, text: str) -> None:
 def test_a_yaml_that_expands_is_refused(person: Person) -> None:
     lines = ["a0: &a0 [x,x,x,x,x,x,x,x,x,x]"] + [f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 9)]
     refused(person("steward").post(f"{API}/projects", json={"yaml": "\n".join(lines)}), 422, "bad-yaml")
+
+
+@pytest.mark.parametrize(
+    "text", ["x: &a {long}\nz: [*a, *a]", "x: &a {{k: 1}}\nz: {{<<: *a}}", "x: &a y\nz: *a"], ids=["scalar", "merged", "small"]
+)
+def test_a_document_has_no_aliases(person: Person, text: str) -> None:
+    """A scalar of 1 MB and 300 aliases would be stored as 300 MB."""
+    sent = text.format(long="y" * 1000)
+    refused(person("learner").post(f"{API}/projects", json={"yaml": sent}), 422, "bad-yaml")
+    with pytest.raises(InputError, match="write it out"):
+        from_text(sent)
+
+
+@pytest.mark.parametrize(
+    ("name", "document"),
+    [
+        ("columns", {"columns": {f"c{n}": "identifier" for n in range(10_001)}}),
+        ("attributes", {"attributes": {f"c{n}": {} for n in range(10_001)}}),
+        ("columns of tables", {"tables": {t: {"columns": {f"c{n}": None for n in range(5001)}} for t in "ab"}}),
+        ("tables", {"tables": {f"t{n}": {} for n in range(101)}}),
+        ("parts", {"x": [0] * 200_000}),
+        ("characters", {f"{n}": "x" * 1_000_000 for n in range(9)}),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_a_document_is_no_larger_than_can_be_worked_with(service: Service, name: str, document: dict[str, Any]) -> None:
+    with service.store.writing() as db, pytest.raises(Invalid) as error:
+        versions.create(db, Caller("x", "x", ("learner",)), "large", document)
+    assert error.value.code == "bad-document"
+
+
+@pytest.mark.both_stores
+def test_versions_count_as_storage_of_who_made_them(service: Service, person: Person) -> None:
+    learner, steward = person("learner"), person("steward")
+    with service.store.writing() as db:
+        db.add_all([ChangedSetting(name="learner_bytes", value=10_000), ChangedSetting(name="user_bytes", value=1_000_000)])
+    for who in (learner, steward):
+        project = who.post(f"{API}/projects", json={"document": {"velado": 1}}).json()["id"]
+        answers = [
+            who.put(
+                f"{API}/projects/{project}",
+                json={"document": {"velado": 1, "name": f"{n}" + "x" * 3000}},
+                headers={"If-Match": f'"{n}"'},
+            )
+            for n in range(1, 5)
+        ]
+        wanted = [200, 200, 200, 413 if who is learner else 200]
+        assert [one.status_code for one in answers] == wanted
+        assert answers[-1].json().get("code") == ("no-room-left" if who is learner else None)
+    taken = person("administrator").get(f"{API}/storage").json()["users"]
+    assert {one["user"]: one["documents"] > 9000 for one in taken} == {learner.user_id: True, steward.user_id: True}  # type: ignore[attr-defined]
+    assert learner.delete(f"{API}/projects/{project}").status_code == 404
+    mine = learner.get(f"{API}/projects").json()["items"][0]["id"]
+    assert learner.delete(f"{API}/projects/{mine}").status_code == 204
+    assert learner.post(f"{API}/projects", json={}).status_code == 201
+
+
+def test_projects_and_jobs_leave_room_on_the_disk(service: Service, person: Person) -> None:
+    steward = person("steward")
+    project = steward.post(f"{API}/projects", json={}).json()["id"]
+    with service.store.writing() as db:
+        db.add(ChangedSetting(name="free_bytes", value=10**15))
+    answers = [
+        steward.post(f"{API}/projects", json={}),
+        steward.put(f"{API}/projects/{project}", json={"document": {"name": "x"}}, headers={"If-Match": '"1"'}),
+        steward.post(f"{API}/jobs", json={"kind": "estimate", "project": project}),
+    ]
+    assert [(one.status_code, one.json()["code"]) for one in answers] == [(503, "disk-nearly-full")] * 3
+    assert [one["version"] for one in steward.get(f"{API}/projects").json()["items"]] == [1]
 
 
 YAML = """
@@ -195,12 +278,20 @@ def test_a_source_takes_the_place_of_the_table_of_a_file(service: Service, perso
 
 
 ANONYLITICS = {
-    "project_name": "clinic", "user": "x", "anonymization_type": "completa", "principles": [{"principle_name": "k-anonymity", "principle_value": 2}],
-    "tables": [{"table_name": "people", "columns": [
-        {"column_name": "age", "attribute_type": "cuasi-identificador", "data_type": "numerico"},
-        {"column_name": "ill", "attribute_type": "sensible", "data_type": "categorico"},
-    ]}],
-}  # fmt: skip
+    "project_name": "clinic",
+    "user": "x",
+    "anonymization_type": "completa",
+    "principles": [{"principle_name": "k-anonymity", "principle_value": 2}],
+    "tables": [
+        {
+            "table_name": "people",
+            "columns": [
+                {"column_name": "age", "attribute_type": "cuasi-identificador", "data_type": "numerico"},
+                {"column_name": "ill", "attribute_type": "sensible", "data_type": "categorico"},
+            ],
+        }
+    ],
+}
 
 
 def test_an_anonylitics_project_is_taken_over_with_remarks(person: Person) -> None:
@@ -233,14 +324,19 @@ def test_a_source_that_was_inspected_suggests_a_document(service: Service, perso
 @pytest.mark.parametrize(
     "document",
     [
-        {"source": {"path": "/etc/passwd"}}, {"source": "patients.csv"}, {"source": {"source": "../x"}},
-        {"source": {"source": "0" * 24, "path": "x"}}, {"output": {"path": "/tmp/x.csv"}}, {"output": {"database": "sqlite:///x"}},
+        {"source": {"path": "/etc/passwd"}},
+        {"source": "patients.csv"},
+        {"source": {"source": "../x"}},
+        {"source": {"source": "0" * 24, "path": "x"}},
+        {"output": {"path": "/tmp/x.csv"}},
+        {"output": {"database": "sqlite:///x"}},
         {"columns": {"a": {"role": "quasi-identifier", "hierarchy": {"file": "/etc/passwd"}}}},
         {"columns": {"a": {"operation": {"encrypt": {"key": "env:HOME"}}}}},
         {"columns": {"a": {"operation": {"encrypt": {"key": "file:/etc/shadow"}}}}},
-        {"models": [{"k-map": {"k": 2, "population": "s3://bucket/x"}}]}, {"tables": {"a": {"source": "${HOME}"}}},
+        {"models": [{"k-map": {"k": 2, "population": "s3://bucket/x"}}]},
+        {"tables": {"a": {"source": "${HOME}"}}},
     ],
-)  # fmt: skip
+)
 def test_a_document_names_nothing_outside(person: Person, document: Any) -> None:
     me = person("steward")
     refused(me.post(f"{API}/projects", json={"document": document}), 422, "bad-reference")
@@ -253,10 +349,13 @@ def test_a_document_names_nothing_outside(person: Person, document: Any) -> None
 @pytest.mark.parametrize(
     ("text", "path"),
     [
-        ('{"a": NaN}', "a"), ('{"a": [1e999]}', "a[0]"), ('{"a": {"b c": "x\\u0000"}}', "a['b c']"), ('{"a": "\\ud800"}', "a"),
+        ('{"a": NaN}', "a"),
+        ('{"a": [1e999]}', "a[0]"),
+        ('{"a": {"b c": "x\\u0000"}}', "a['b c']"),
+        ('{"a": "\\ud800"}', "a"),
         ("[" * 100 + "]" * 100, None),
     ],
-)  # fmt: skip
+)
 def test_a_document_is_json_that_every_store_takes(person: Person, text: str, path: str | None) -> None:
     me = person("steward")
     body = f'{{"name": "x", "document": {{"x": {text}}}}}'
@@ -276,9 +375,7 @@ def test_a_document_names_only_what_its_writer_may_use(service: Service, person:
 
     def document(source: str, upload: str, connection: str) -> dict[str, Any]:
         column = {"role": "quasi-identifier", "hierarchy": {"file": f"upload:{upload}"}}
-        return {
-            "source": {"source": source}, "columns": {"age": column}, "output": {"connection": connection, "table": "t"},
-        }  # fmt: skip
+        return {"source": {"source": source}, "columns": {"age": column}, "output": {"connection": connection, "table": "t"}}
 
     project = made(me, document=document(mine.id, upload.id, connection.id))
     wrong = put(me, project, document(theirs.id, foreign.id, elsewhere.id))
@@ -381,8 +478,9 @@ def test_versions_tell_who_changed_what(service: Service, person: Person) -> Non
     assert me.get(f"{address}/{2**70}").status_code == 422
     with service.store.reading() as db:
         assert [line.action for line in db.scalars(select(AuditLine).order_by(AuditLine.number))] == [
-            "project.create", "project.change",
-        ]  # fmt: skip
+            "project.create",
+            "project.change",
+        ]
 
 
 @pytest.mark.both_stores

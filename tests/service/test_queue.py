@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from velado.service.errors import Conflict, TooMany
-from velado.service.jobs import failures, queue
+from velado.service.jobs import failure_messages, queue
 from velado.service.service import Service
 from velado.service.store.tables import Job, JobLine, Source, User, now
 
@@ -24,11 +24,11 @@ pytestmark = pytest.mark.both_stores
 def submit(service: Service) -> Submit:
     """Put a job of a user, by name, into the queue."""
 
-    def submit(user: str = "ana", kind: str = "study", **more: Any) -> str:
+    def submit(user: str = "ana", kind: str = "study", roles: Sequence[str] = ("steward",), **more: Any) -> str:
         with service.store.writing() as db:
             found = db.scalars(select(User).where(User.name == user)).first()
             if found is None:
-                found = User(name=user, roles=["steward"])
+                found = User(name=user, roles=list(roles))
                 db.add(found)
                 db.flush()
             return queue.submit(db, service.settings, kind, found.id, {}, **more).id
@@ -129,6 +129,73 @@ def test_a_user_has_only_so_many_waiting(service: Service) -> None:
     assert (told.value.code, told.value.status, told.value.fields["limit"]) == ("too-many-jobs", 429, 2)
 
 
+def test_users_take_turns(service: Service, submit: Submit) -> None:
+    """Fifty runs of a learner kept a steward's waiting for 167 seconds: now for the one that runs."""
+    mine = [submit("lea") for _ in range(50)]
+    hers = [submit("eva", roles=["steward"]) for _ in range(3)]
+    his = submit("bob")
+    taken = []
+    for _ in range(8):
+        found = claim(service, jobs_per_user=1)
+        assert found is not None
+        taken.append(found.id)
+        with service.store.writing() as db:
+            queue.finish(db, "one", found.id, found.attempt, "done", result={})
+    assert taken == [mine[0], hers[0], his, mine[1], hers[1], mine[2], hers[2], mine[3]]
+
+
+def test_who_has_fewer_running_is_next(service: Service, submit: Submit) -> None:
+    first, second, third = submit("ana"), submit("ana"), submit("ana")
+    other = submit("eva")
+    assert [found.id for _ in range(4) if (found := claim(service, jobs_per_user=3))] == [first, other, second, third]
+
+
+def test_brief_jobs_have_a_place_and_come_first(service: Service, submit: Submit) -> None:
+    runs = [submit("lea", kind="run") for _ in range(4)]
+    claim(service), claim(service)
+    estimate, own = submit("eva", kind="estimate"), submit("lea", kind="estimate")
+    with service.store.writing() as db:
+        found = [queue.claim(db, service.settings, "one", quick=False, brief=True) for _ in range(3)]
+    # A steward's is before one of who has runs already; no run takes the place.
+    assert [one and one.id for one in found] == [estimate, own, None]
+    assert job(service, runs[2]).state == "queued"
+    late = submit("mia", kind="run"), submit("mia", kind="inspect")
+    assert [found.id for _ in range(2) if (found := claim(service))] == [late[1], late[0]]
+
+
+def test_one_user_does_not_take_all_warm_processes(service: Service, submit: Submit) -> None:
+    for _ in range(9):
+        submit("lea", quick=True)
+    theirs = submit("eva", quick=True)
+    taken = [found.id for _ in range(9) if (found := claim(service, quick=True))]
+    assert len(taken) == service.settings.explorers
+    assert theirs in taken
+
+
+@pytest.mark.parametrize(("roles", "waiting", "running"), [(["learner"], 10, 1), (["steward", "learner"], 50, 2), ([], 10, 1)])
+def test_limits_by_role(service: Service, submit: Submit, roles: list[str], waiting: int, running: int) -> None:
+    for _ in range(waiting):
+        submit("lea", roles=roles)
+    with pytest.raises(TooMany):
+        submit("lea")
+    # Questions are counted apart.
+    submit("lea", quick=True)
+    assert len([one for _ in range(4) if (one := claim(service))]) == running
+
+
+def test_answered_questions_keep_no_document(service: Service, submit: Submit) -> None:
+    kept, asked = submit(document={"name": "x" * 1000}), submit(document={"name": "x" * 1000}, quick=True)
+    for id, quick in ((kept, False), (asked, True)):
+        assert job(service, id).bytes > 1000
+        found = claim(service, quick=quick)
+        assert found is not None
+        with service.store.writing() as db:
+            queue.finish(db, "one", id, found.attempt, "failed", error={"code": "x"})
+    assert (job(service, kept).bytes > 1000, job(service, asked).bytes, job(service, asked).document) == (True, 0, None)
+    with service.store.writing() as db, pytest.raises(Conflict):
+        queue.retry(db, db.get(Job, asked))  # type: ignore[arg-type]
+
+
 def test_a_worker_that_lost_its_lease_ends_nothing(service: Service, submit: Submit) -> None:
     id = submit()
     first = claim(service, "one")
@@ -175,7 +242,7 @@ def test_two_attempts_at_most(service: Service, submit: Submit) -> None:
     found = job(service, id)
     assert (found.state, found.attempt) == ("failed", 2)
     assert found.error is not None
-    assert failures.said(found.error, "es")["message"] == "el trabajo se interrumpió cada vez que se intentó"
+    assert failure_messages.translate_error(found.error, "es")["message"] == "el trabajo se interrumpió cada vez que se intentó"
     assert claim(service) is None
     with service.store.writing() as db:
         queue.retry(db, db.get_one(Job, id))
@@ -215,7 +282,7 @@ def test_cancel(service: Service, submit: Submit) -> None:
     with service.store.writing() as db:
         queue.cancel(db, db.get_one(Job, runs))
     with service.store.reading() as db:
-        assert queue.held(db, "one", [runs, waits]) == {runs: (1, True)}
+        assert queue.held_jobs(db, "one", [runs, waits]) == {runs: (1, True)}
     # Its worker dies before it hears of it.
     expire(service, runs)
     with service.store.writing() as db:

@@ -9,11 +9,11 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
-import projects_at_hand as at_hand
-from velado.service.permissions import PROJECT_ROLES
+import stored_projects as at_hand
+from velado.service.access.permissions import PROJECT_ROLES
+from velado.service.releases import rows as release_rows
 from velado.service.service import Service
-from velado.service.store.tables import AuditLine, Changed, Job, Project, Release
-from velado.service.web.resources import release_rows
+from velado.service.store.tables import AuditLine, ChangedSetting, Job, Project, Release
 
 Person = Callable[..., TestClient]
 API = "/api/v1"
@@ -36,7 +36,7 @@ class People:
 
     def approval(self) -> None:
         """A second person must approve from now on."""
-        at_hand.add(self.service, Changed(name="approval", value=True))
+        at_hand.add(self.service, ChangedSetting(name="approval", value=True))
 
     def audited(self) -> list[tuple[str, str, dict[str, Any]]]:
         with self.service.store.reading() as db:
@@ -91,9 +91,7 @@ def test_distributions_are_told_like_reports_and_whole_ones_to_owners_and_editor
         assert answer.status_code == (200 if role in ("owner", "editor") else 403), role
     assert people.get("owner", "/distributions", private=True).json()["records"] == 102
     assert people.get("stranger", "/distributions").status_code == 404
-    assert [detail for action, _, detail in people.audited() if action == "release.private"] == [
-        {"what": "distributions"}
-    ] * 3
+    assert [detail for action, _, detail in people.audited() if action == "release.private"] == [{"what": "distributions"}] * 3
     people.approval()
     told = {role: people.get(role, "/distributions").status_code for role in (*PROJECT_ROLES, "auditor")}
     assert told == {"owner": 200, "editor": 200, "analyst": 200, "approver": 200, "reader": 409, "auditor": 200}
@@ -112,9 +110,7 @@ def test_data_are_a_stream_with_a_safe_name_and_a_line_in_the_log(people: People
     assert "filename*=UTF-8''" in said
     assert said.isascii()
     assert "set-cookie" not in answer.headers
-    assert people.audited() == [
-        ("release.download", people.id, {"bytes": len(at_hand.DATA), "project": people.project})
-    ]
+    assert people.audited() == [("release.download", people.id, {"bytes": len(at_hand.DATA), "project": people.project})]
 
 
 @pytest.mark.both_stores
@@ -233,8 +229,9 @@ def test_a_report_is_a_page_of_its_own(people: People) -> None:
     for role in (*PROJECT_ROLES, "auditor"):
         listed = people.get(role, "/reports").json()["items"]
         assert [(r["name"], r["format"], r["language"]) for r in listed] == [
-            ("report.en.html", "html", "en"), ("report.en.pdf", "pdf", "en"),
-        ]  # fmt: skip
+            ("report.en.html", "html", "en"),
+            ("report.en.pdf", "pdf", "en"),
+        ]
         page = people.get(role, "/reports/report.en.html")
         assert page.text == "<html>report.en.html</html>"
         assert page.headers["content-security-policy"].startswith("sandbox;")

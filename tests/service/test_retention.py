@@ -14,23 +14,11 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 from typer.testing import CliRunner
 
-from service.inline import Inline
+from service.inline_worker import Inline
 from service.test_sources import API, make, people, ready, upload
-from velado.service import retention
+from velado.service.admin import retention
 from velado.service.service import Service
-from velado.service.store.tables import (
-    AuditLine,
-    Changed,
-    Job,
-    Session,
-    SignIn,
-    Source,
-    Token,
-    Upload,
-    User,
-    new_id,
-    now,
-)
+from velado.service.store.tables import AuditLine, ChangedSetting, Job, Session, SignIn, Source, Token, Upload, User, new_id, now
 
 People = Callable[..., TestClient]
 OLD = timedelta(days=31)
@@ -84,7 +72,7 @@ def test_what_is_used_stays(service: Service, table: tuple[TestClient, str, str]
     assert retention.clean(service).sources == 0
     age(service, Source, Upload)
     with service.store.writing() as db:
-        db.add(Changed(name="retention_days", value=0))
+        db.add(ChangedSetting(name="retention_days", value=0))
     assert retention.clean(service).sources == 0
     assert service.files.copy(id).exists()
     assert service.files.upload(file).exists()
@@ -156,9 +144,7 @@ def test_storage_for_administrators(service: Service, person: People) -> None:
     assert line.actor == administrator.user_id  # type: ignore[attr-defined]
 
 
-def test_deleting_a_user_deletes_the_files(
-    service: Service, table: tuple[TestClient, str, str], person: People
-) -> None:
+def test_deleting_a_user_deletes_the_files(service: Service, table: tuple[TestClient, str, str], person: People) -> None:
     steward, id, file = table
     administrator = person("administrator")
     answer = administrator.delete(f"{API}/users/{steward.user_id}")  # type: ignore[attr-defined]

@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from velado.errors import InputError, way_to
-from velado.service.documents import check_address, check_reach
+from velado.service.connections.addresses import check_address, check_reach
 from velado.service.errors import Conflict
 from velado.service.jobs import queue
 from velado.service.service import Service

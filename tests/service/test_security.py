@@ -118,9 +118,7 @@ def test_nobody_is_signed_in_by_another_site(browser: Browser, service: Service)
         link = browser().post(f"{API}/session/link", json={"token": "x"}, headers=headers)
         assert code(link) == (403, "forged-request")
     plain = browser().post(
-        f"{API}/session",
-        content=b'{"name": "mallory", "password": "three blue herons"}',
-        headers={"Content-Type": "text/plain"},
+        f"{API}/session", content=b'{"name": "mallory", "password": "three blue herons"}', headers={"Content-Type": "text/plain"}
     )
     assert plain.status_code == 422
 
@@ -140,13 +138,8 @@ def test_a_token_in_a_cookie_or_a_cookie_as_a_token_is_nothing(browser: Browser)
 def test_cookies_are_kept_from_scripts_and_other_sites(service: Service, cheap: None) -> None:
     with service.store.writing() as db:
         users.create(db, "ana", ["steward"], password=PASSWORD)
-    secured = Service(
-        replace(service.settings, url="https://velado.example"), service.store, service.files, service.secrets
-    )
-    for served, base, wanted in (
-        (service, "http://127.0.0.1", "velado="),
-        (secured, "https://velado.example", "__Host-velado="),
-    ):
+    secured = Service(replace(service.settings, url="https://velado.example"), service.store, service.files, service.secrets)
+    for served, base, wanted in ((service, "http://127.0.0.1", "velado="), (secured, "https://velado.example", "__Host-velado=")):
         answer = signing_in(TestClient(create_app(served), base_url=base), "ana", PASSWORD)
         cookie = answer.headers["set-cookie"]
         parts = {part.strip().lower() for part in cookie.split(";")[1:]}
@@ -156,16 +149,15 @@ def test_cookies_are_kept_from_scripts_and_other_sites(service: Service, cheap: 
         assert not [part for part in parts if part.startswith("domain")]
     plain = {"Origin": "http://velado.example"}
     assert code(signing_in(TestClient(create_app(secured), base_url="https://velado.example"), "ana", PASSWORD, **plain)) == (
-        403, "forged-request",
-    )  # fmt: skip
+        403,
+        "forged-request",
+    )
 
 
 # Guessing
 
 
-def test_who_does_not_exist_is_answered_like_everybody(
-    browser: Browser, service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_does_not_exist_is_answered_like_everybody(browser: Browser, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither by the answer nor by the work that it takes can names be found out."""
     with service.store.writing() as db:
         users.create(db, "ana", ["steward"], password=PASSWORD)
@@ -255,9 +247,7 @@ def test_one_address_tries_only_so_many_names(browser: Browser, service: Service
 @pytest.mark.both_stores
 def test_links_are_not_guessed(browser: Browser) -> None:
     client = browser()
-    tries = [
-        client.post(f"{API}/session/link", json={"token": f"{n:043}"}) for n in range(5 * throttle.PER_ADDRESS + 2)
-    ]
+    tries = [client.post(f"{API}/session/link", json={"token": f"{n:043}"}) for n in range(5 * throttle.PER_ADDRESS + 2)]
     assert [a.status_code for a in tries] == [401] * 5 * throttle.PER_ADDRESS + [429] * 2
     assert len({a.content for a in tries[:50]}) == 1
 
@@ -377,9 +367,7 @@ def test_every_answer_has_the_headers(service: Service, browser: Browser) -> Non
     assert client.get(f"{API}/cached").headers["cache-control"] == "max-age=5"
     wanted_headers(client.get(f"{API}/cached"))
     wanted_headers(
-        client.options(
-            f"{API}/tokens", headers={"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
-        )
+        client.options(f"{API}/tokens", headers={"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"})
     )
 
 
@@ -396,15 +384,7 @@ def test_a_fault_tells_nothing(service: Service, caplog: pytest.LogCaptureFixtur
     assert not re.search("Pérez|1970", answer.text + caplog.text)
 
 
-NAMES = [
-    'a"; filename="evil.exe',
-    "a\r\nSet-Cookie: velado=x",
-    "paciente ñ 患者.csv",
-    "a\x00b",
-    "../../etc/passwd",
-    "",
-    "x" * 999,
-]
+NAMES = ['a"; filename="evil.exe', "a\r\nSet-Cookie: velado=x", "paciente ñ 患者.csv", "a\x00b", "../../etc/passwd", "", "x" * 999]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -478,10 +458,19 @@ def asked(service: Service, app: Any, path: str, messages: list[dict[str, Any]],
         sent.append(message)
 
     scope = {
-        "type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": b"", "scheme": "http",
-        "headers": [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")], "client": ("9.9.9.9", 1), "root_path": "",
-        "http_version": "1.1", "server": ("127.0.0.1", 80), "asgi": {"version": "3.0"},
-    }  # fmt: skip
+        "type": "http",
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "scheme": "http",
+        "headers": [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")],
+        "client": ("9.9.9.9", 1),
+        "root_path": "",
+        "http_version": "1.1",
+        "server": ("127.0.0.1", 80),
+        "asgi": {"version": "3.0"},
+    }
     asyncio.run(asyncio.wait_for(app(scope, receive, send), 180))
     return sent
 
@@ -517,9 +506,13 @@ def test_a_body_that_drips_is_cut(service: Service) -> None:
     holder = FastAPI()
     holder.state.service = quick
     scope = {
-        "type": "http", "method": "PATCH", "path": f"{API}/uploads/x", "query_string": b"", "headers": [(b"host", b"localhost")],
+        "type": "http",
+        "method": "PATCH",
+        "path": f"{API}/uploads/x",
+        "query_string": b"",
+        "headers": [(b"host", b"localhost")],
         "app": holder,
-    }  # fmt: skip
+    }
     asyncio.run(guarded(scope, drip, send))
     assert sent[0]["status"] == 408
     assert len(read) < 200
@@ -537,9 +530,14 @@ def test_several_hosts_are_none(service: Service) -> None:
 
     for hosts in ([], [b"127.0.0.1", b"evil.example"], [b"127.0.0.1", b"127.0.0.1"]):
         scope = {
-            "type": "http", "method": "GET", "path": f"{API}/health", "query_string": b"", "headers": [(b"host", h) for h in hosts],
-            "root_path": "", "app": app,
-        }  # fmt: skip
+            "type": "http",
+            "method": "GET",
+            "path": f"{API}/health",
+            "query_string": b"",
+            "headers": [(b"host", h) for h in hosts],
+            "root_path": "",
+            "app": app,
+        }
         asyncio.run(app(scope, receive, send))
         assert sent.pop(0)["status"] == 400
         sent.clear()

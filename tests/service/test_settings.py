@@ -7,11 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import insert
 
 from velado.errors import InputError
+from velado.service.admin import audit
+from velado.service.secrets import Secrets
+from velado.service.service import Service
 from velado.service.settings import GB, KNOWN, load
 from velado.service.store import Store
-from velado.service.store.tables import Base
+from velado.service.store.tables import AuditLine, Base, Version
 
 DOCS = Path(__file__).parent.parent.parent / "docs" / "reference"
 
@@ -19,9 +23,7 @@ DOCS = Path(__file__).parent.parent.parent / "docs" / "reference"
 def test_the_environment_goes_before_the_file_and_options_before_both(tmp_path: Path) -> None:
     file = tmp_path / "studio.toml"
     file.write_text('port = 1\nupload_bytes = "2 GB"\napproval = true\nhost = "::1"\n')
-    settings = load(
-        file, {"VELADO_STUDIO_PORT": "2", "VELADO_STUDIO_HOST": "localhost"}, host="127.0.0.1", folder=tmp_path
-    )
+    settings = load(file, {"VELADO_STUDIO_PORT": "2", "VELADO_STUDIO_HOST": "localhost"}, host="127.0.0.1", folder=tmp_path)
     assert (settings.port, settings.upload_bytes, settings.approval, settings.host) == (2, 2 * GB, True, "127.0.0.1")
     assert load(None, {"VELADO_STUDIO_CONFIG": str(file)}).port == 1
 
@@ -86,6 +88,36 @@ def test_migrations_make_the_tables_that_the_code_has(settings: Any) -> None:
 
 
 @pytest.mark.both_stores
+def test_a_store_of_the_first_version_is_brought_up_to_date(settings: Any) -> None:
+    """Its documents count from then on, and the end of its audit log is sealed once."""
+    from alembic import command
+
+    from velado.service.store.migrate import configuration
+
+    store = Store(settings)
+    with store.engine.execution_options(velado_writes=True).begin() as connection:
+        command.upgrade(configuration(connection), "0001")
+        line = AuditLine(number=1, created="", actor="ana", action="x", subject="", detail={})
+        line.hash = Secrets.of(settings, make=True).sign(audit._canonical_json(audit.FIRST, line))
+        values = {key: getattr(line, key) for key in AuditLine.__table__.columns.keys()}  # noqa: SIM118
+        connection.execute(insert(AuditLine), values)
+        connection.exec_driver_sql(
+            "INSERT INTO projects (id, created, name, document, version, changed, samples_only) "
+            "VALUES ('p', '2026-01-01 00:00:00', 'p', '{}', 1, '2026-01-01 00:00:00', false)"
+        )
+        connection.exec_driver_sql(
+            "INSERT INTO versions (project_id, number, document, created) VALUES ('p', 1, '{\"velado\": 1}', '2026-01-01 00:00:00')"
+        )
+    store.close()
+    for _ in range(2):
+        service = Service.open(settings, make=True)
+        with service.store.reading() as db:
+            assert audit.verify(db, service.secrets).broken is None
+            assert db.get_one(Version, ("p", 1)).bytes == 13
+        service.close()
+
+
+@pytest.mark.both_stores
 def test_a_store_of_another_version_is_left_alone(settings: Any) -> None:
     store = Store(settings)
     with pytest.raises(InputError, match="another version"):
@@ -101,9 +133,7 @@ def test_a_store_of_another_version_is_left_alone(settings: Any) -> None:
 
 
 def test_a_store_that_does_not_answer_is_said_without_its_address(tmp_path: Path) -> None:
-    store = Store(
-        load(None, {}, folder=tmp_path, database="postgresql://ana:geheim@127.0.0.1:1/velado?connect_timeout=1")
-    )
+    store = Store(load(None, {}, folder=tmp_path, database="postgresql://ana:geheim@127.0.0.1:1/velado?connect_timeout=1"))
     with pytest.raises(InputError) as error:
         store.upgrade()
     assert error.value.code == "no-store"

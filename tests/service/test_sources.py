@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -18,8 +19,10 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 from servers.studio import until
-from service.inline import Inline
+from service.inline_worker import Inline
+from velado.errors import InputError
 from velado.service.service import Service
+from velado.service.sources.archive_limits import check_expansion
 from velado.service.store.tables import AuditLine, Job, Member, Project, Source, Upload
 from velado.tables import pages as paging
 from velado.tables.pages import Wanted, read_page
@@ -263,9 +266,7 @@ def test_who_sees_what(service: Service, person: People, worker: Inline) -> None
     assert stranger.get(f"{API}/sources").json()["items"] == []
 
 
-def test_analysts_see_nobody(
-    service: Service, person: People, worker: Inline, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_analysts_see_nobody(service: Service, person: People, worker: Inline, caplog: pytest.LogCaptureFixture) -> None:
     """Planted identifiers and a rare diagnosis are in no answer, log line or audit row."""
     owner, analyst = person("steward"), person("steward")
     with caplog.at_level(logging.DEBUG):
@@ -291,9 +292,7 @@ def test_analysts_see_nobody(
     assert not [s for s in SECRETS if s in results]
 
 
-def test_malformed_tables_tell_nothing(
-    service: Service, person: People, worker: Inline, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_malformed_tables_tell_nothing(service: Service, person: People, worker: Inline, caplog: pytest.LogCaptureFixture) -> None:
     owner, analyst = person("steward"), person("steward")
     broken = people() + b'"Zeferina,99887766Z,1\n,,,,,,,,,Lupus\n'
     with caplog.at_level(logging.DEBUG):
@@ -474,14 +473,26 @@ def test_a_bomb_is_not_unpacked(service: Service, person: People, monkeypatch: p
         archive.writestr("[Content_Types].xml", "<Types/>")
         archive.writestr("xl/worksheets/sheet1.xml", b"0" * 100_000_000)
     inline = Inline(service, monkeypatch)
-    object.__setattr__(
-        service, "settings", __import__("dataclasses").replace(service.settings, expanded_bytes=10_000_000)
-    )
+    object.__setattr__(service, "settings", __import__("dataclasses").replace(service.settings, expanded_bytes=10_000_000))
     id = make(steward, upload=upload(steward, packed.getvalue(), "bomb.xlsx"))["id"]
     inline.work()
     found = steward.get(f"{API}/sources/{id}").json()
     assert found["state"] == "failed"
     assert found["problem"]["code"] == "expands-too-much"
+
+
+def test_a_small_parquet_file_of_many_rows_is_not_read(tmp_path: Path) -> None:
+    """A few kilobytes that say a thousand million rows took all memory of a job before it was stopped."""
+    path = tmp_path / "rows.parquet"
+    for millions in (40, 60):
+        rows = pa.table({"x": np.zeros(millions * 1_000_000, dtype=np.int8)})
+        pq.write_table(rows, path, row_group_size=len(rows), write_statistics=False, data_page_size=1 << 30)
+        if millions == 40:
+            check_expansion(path)
+    assert path.stat().st_size < 200_000
+    with pytest.raises(InputError) as error:
+        check_expansion(path)
+    assert error.value.code == "expands-too-much"
 
 
 def test_a_source_that_is_gone_from_the_disk(service: Service, person: People, worker: Inline) -> None:

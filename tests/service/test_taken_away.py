@@ -9,11 +9,11 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import delete, select
 
-import projects_at_hand as at_hand
-from velado.service import projects
+import stored_projects as at_hand
 from velado.service.errors import Forbidden
-from velado.service.jobs import tasks
+from velado.service.jobs import make_task
 from velado.service.jobs.kinds import KINDS
+from velado.service.projects import versions
 from velado.service.service import Service
 from velado.service.store.tables import Group, GroupMember, Job, Member, Project, Source, Version
 
@@ -50,7 +50,7 @@ class Shared:
         """What a worker would give to a job."""
         with self.service.store.writing() as db:
             found = db.get_one(Job, job)
-            task = tasks.build(db, self.service.files, self.service.settings, found, KINDS[found.kind])
+            task = make_task.build(db, self.service.files, self.service.settings, found, KINDS[found.kind])
         return set(task.things["sources"])
 
 
@@ -108,7 +108,7 @@ def test_a_table_of_somebody_is_named_by_nobody_else(shared: Shared) -> None:
     copy = shared.editor.post(f"{API}/projects", json={"copy_of": shared.project})
     assert (copy.status_code, "source" in copy.json()["document"]) == (201, False)
     assert shared.owner.post(f"{API}/projects", json=made).status_code == 201
-    address, sent = f"{API}/projects/{copy.json()['id']}", {"json": {"document": shared.document}, "headers": {"If-Match": "*"}}  # fmt: skip
+    address, sent = (f"{API}/projects/{copy.json()['id']}", {"json": {"document": shared.document}, "headers": {"If-Match": "*"}})
     assert code(shared.editor.put(address, **sent)) == (422, "unknown-reference")
     at_hand.add(shared.service, Member(project_id=copy.json()["id"], user_id=shared.ids[0], role="reader"))
     assert code(shared.editor.put(address, **sent)) == (422, "unknown-reference")
@@ -174,7 +174,7 @@ def test_a_project_that_named_a_table_once_is_not_of_samples_only(service: Servi
 
 
 def test_only_so_many_versions_are_kept(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(projects, "MOST_VERSIONS", 3)
+    monkeypatch.setattr(versions, "MOST_VERSIONS", 3)
     owner = person("steward")
     address = f"{API}/projects/{owner.post(f'{API}/projects', json={'name': 'p'}).json()['id']}"
     for k in range(2, 7):

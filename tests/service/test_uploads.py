@@ -18,12 +18,12 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 from servers.studio import WAIT, until
-from velado.service.receiving import BLOCK, Receiver
 from velado.service.service import Service
 from velado.service.settings import load
-from velado.service.store.tables import AuditLine, Changed, Upload
+from velado.service.sources import uploads_api as uploads
+from velado.service.sources.upload_stream import BLOCK, Receiver
+from velado.service.store.tables import AuditLine, ChangedSetting, Upload
 from velado.service.web.app import create_app
-from velado.service.web.resources import uploads
 
 People = Callable[..., TestClient]
 UPLOADS = "/api/v1/uploads"
@@ -59,12 +59,12 @@ def test_a_file_arrives_in_pieces(service: Service, person: People) -> None:
 
 @pytest.mark.both_stores
 def test_the_digest_is_computed_when_another_process_had_the_first_piece(service: Service, person: People) -> None:
-    from velado.service import receiving
+    from velado.service.sources import upload_stream
 
     steward = person("steward")
     id = begin(steward)
     send(steward, id, DATA[:1000], 0)
-    receiving.forget(service.files.upload(id))
+    upload_stream.forget(service.files.upload(id))
     assert send(steward, id, DATA[1000:], 1000).json()["sha256"] == hashlib.sha256(DATA).hexdigest()
 
 
@@ -101,21 +101,18 @@ def test_more_than_announced_is_refused(service: Service, person: People) -> Non
 
 def test_limits_of_file_user_and_disk(service: Service, person: People) -> None:
     steward = person("steward")
-    for name, code, status in (
-        ("upload_bytes", "upload-too-large", 413),
-        ("user_bytes", "no-room-left", 413),
-    ):
+    for name, code, status in (("upload_bytes", "upload-too-large", 413), ("user_bytes", "no-room-left", 413)):
         with service.store.writing() as db:
-            db.add(Changed(name=name, value=1000))
+            db.add(ChangedSetting(name=name, value=1000))
         answer = steward.post(UPLOADS, json={"name": "a.csv", "bytes": 1001})
         assert (answer.status_code, answer.json()["code"]) == (status, code)
         assert steward.post(UPLOADS, json={"name": "a.csv", "bytes": 900}).status_code == 201
         with service.store.writing() as db:
-            db.delete(db.get(Changed, name))
+            db.delete(db.get(ChangedSetting, name))
             for upload in db.scalars(select(Upload)):
                 db.delete(upload)
     with service.store.writing() as db:
-        db.add(Changed(name="free_bytes", value=10**15))
+        db.add(ChangedSetting(name="free_bytes", value=10**15))
     answer = steward.post(UPLOADS, json={"name": "a.csv", "bytes": 1})
     assert (answer.status_code, answer.json()["code"]) == (503, "disk-nearly-full")
 
@@ -124,7 +121,7 @@ def test_limits_of_file_user_and_disk(service: Service, person: People) -> None:
 def test_what_a_user_has_counts(service: Service, person: People) -> None:
     steward = person("steward")
     with service.store.writing() as db:
-        db.add(Changed(name="user_bytes", value=1000))
+        db.add(ChangedSetting(name="user_bytes", value=1000))
     begin(steward, 600)
     answer = steward.post(UPLOADS, json={"name": "a.csv", "bytes": 600})
     assert (answer.status_code, answer.json()["code"]) == (413, "no-room-left")
@@ -140,13 +137,7 @@ def test_unknown_suffixes(person: People, name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "../../etc/cron.d/evil.csv",
-        "..\\..\\evil.csv",
-        "/etc/passwd.csv",
-        "a'; DROP TABLE uploads; --.csv",
-        "..%2f..%2fevil.csv",
-    ],
+    ["../../etc/cron.d/evil.csv", "..\\..\\evil.csv", "/etc/passwd.csv", "a'; DROP TABLE uploads; --.csv", "..%2f..%2fevil.csv"],
 )
 def test_names_never_become_paths(service: Service, person: People, name: str) -> None:
     steward = person("steward")
@@ -229,14 +220,12 @@ def test_nothing_is_sent_to_what_was_deleted(service: Service, person: People, m
         assert steward.delete(f"{UPLOADS}/{id}").status_code == 204
         return Receiver(path, offset)
 
-    monkeypatch.setattr(uploads, "Receiver", late)
+    monkeypatch.setattr("velado.service.sources.uploads.Receiver", late)
     assert send(steward, id, DATA, 0).status_code == 404
     assert not service.files.upload(id).exists()
 
 
-def test_a_disk_that_fills_up_stops_the_sender(
-    service: Service, person: People, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_fills_up_stops_the_sender(service: Service, person: People, monkeypatch: pytest.MonkeyPatch) -> None:
     """What arrived is kept."""
     steward = person("steward")
     id = begin(steward, 3 * BLOCK)
@@ -313,8 +302,8 @@ def served(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Ser
 @pytest.fixture
 def sender(served: tuple[Service, int], monkeypatch: pytest.MonkeyPatch) -> tuple[str, TestClient]:
     """Somebody of that service, and the token."""
+    from velado.service.access.permissions import SCOPES
     from velado.service.accounts import tokens
-    from velado.service.permissions import SCOPES
     from velado.service.store.tables import User
 
     service, _ = served

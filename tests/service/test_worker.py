@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -15,14 +16,15 @@ import pytest
 from sqlalchemy import delete, select, update
 
 from servers.studio import until
-from service.bench import LONG, Bench, alive
+from service.worker_thread import LONG, Bench, alive
 from velado.progress import Progress
-from velado.service.jobs import here, process, queue, running, sweeping
+from velado.service.errors import Conflict
+from velado.service.jobs import clean_up, process, process_identity, queue, running_job
 from velado.service.jobs.kinds import KINDS
 from velado.service.jobs.task import Task
 from velado.service.service import Service
 from velado.service.settings import Settings
-from velado.service.store.tables import Job, JobLine, Worker, new_id, now
+from velado.service.store.tables import Job, JobLine, User, WorkerRow, new_id, now
 
 MB = 1_000_000
 
@@ -60,9 +62,21 @@ def test_a_job_is_done(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     assert job.result["nan"] is None
     assert job.result["umask"] == 0o077
     assert set(job.result["environment"]) <= {
-        "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "PYTHONPATH", "TMPDIR", "VELADO_STUDIO_FOLDER",
-        "VELADO_STUDIO_KEY_FILE", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR", "LD_LIBRARY_PATH", "NUMBA_NUM_THREADS",
-    }  # fmt: skip
+        "PATH",
+        "HOME",
+        "LANG",
+        "LC_ALL",
+        "LC_CTYPE",
+        "TZ",
+        "PYTHONPATH",
+        "TMPDIR",
+        "VELADO_STUDIO_FOLDER",
+        "VELADO_STUDIO_KEY_FILE",
+        "XDG_CACHE_HOME",
+        "NUMBA_CACHE_DIR",
+        "LD_LIBRARY_PATH",
+        "NUMBA_NUM_THREADS",
+    }
     folder = bench.service.files.attempt(id, 1)
     assert job.result["tmp"] == str(folder / "tmp")
     assert [path.name for path in folder.iterdir()] == ["result.txt"]
@@ -79,6 +93,26 @@ def test_a_job_without_files_leaves_no_folder(bench: Bench) -> None:
     bench.start()
     assert bench.ended(bench.submit()).state == "done"
     until(lambda: not bench.folders())
+
+
+@pytest.mark.both_stores
+def test_a_flood_of_one_user_keeps_nobody_waiting(bench: Bench) -> None:
+    """What is brief has a place of its own, and of all that wait the next is another user's."""
+    with bench.service.store.writing() as db:
+        other = User(name="eva", roles=["steward"])
+        db.add(other)
+    bench.start()
+    flood = [bench.submit(sleep=LONG) for _ in range(12)]
+    until(lambda: [bench.job(id).state for id in flood].count("running") == 2)
+    for kind in ("glance", "question"):
+        assert bench.ended(bench.submit(kind, user=other.id)).state == "done"
+    own = bench.submit(sleep=LONG, user=other.id)
+    bench.cancel(next(id for id in flood if bench.job(id).state == "running"))
+    bench.at(own, "open")
+    assert [bench.job(id).state for id in flood].count("queued") == 10
+    for id in (*flood, own):
+        with suppress(Conflict):
+            bench.cancel(id)
 
 
 def test_jobs_run_side_by_side(bench: Bench) -> None:
@@ -146,7 +180,7 @@ def test_cancel_of_a_running_job(bench: Bench) -> None:
 
 
 def test_a_job_that_does_not_listen_is_killed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "GRACE", 0.3)
+    monkeypatch.setattr(running_job, "GRACE", 0.3)
     bench.start()
     id = bench.submit(deaf=True)
     bench.at(id, "open")
@@ -170,9 +204,7 @@ def test_a_job_that_does_not_listen_is_killed(bench: Bench, monkeypatch: pytest.
     ],
 )
 def test_limits(bench: Bench, how: dict[str, int], code: str) -> None:
-    bench.service.__dict__["settings"] = replace(
-        bench.service.settings, job_seconds=900 if code != "job-too-long" else 1
-    )
+    bench.service.__dict__["settings"] = replace(bench.service.settings, job_seconds=900 if code != "job-too-long" else 1)
     bench.service.store.settings = bench.service.settings
     bench.start()
     job = bench.ended(bench.submit(**how))
@@ -212,7 +244,7 @@ def test_a_worker_that_stops_gives_its_jobs_back(bench: Bench) -> None:
     assert [(bench.job(id).state, bench.job(id).most) for id in jobs] == [("queued", 3), ("queued", 3)]
     assert bench.folders() == set()
     with bench.service.store.reading() as db:
-        assert list(db.scalars(select(Worker.id))) == []
+        assert list(db.scalars(select(WorkerRow.id))) == []
     bench.start()
     assert [(job.state, job.attempt) for id in jobs if (job := bench.ended(id))] == [("done", 2), ("done", 2)]
 
@@ -224,9 +256,7 @@ def test_a_job_that_another_worker_took_over_is_let_go(bench: Bench) -> None:
     child = worker.running[id].child
     assert child is not None
     with bench.service.store.writing() as db:
-        db.execute(
-            update(Job).where(Job.id == id).values(worker="another", attempt=2, lease=now() + timedelta(hours=1))
-        )
+        db.execute(update(Job).where(Job.id == id).values(worker="another", attempt=2, lease=now() + timedelta(hours=1)))
     until(lambda: id not in worker.running)
     until(lambda: not alive(child.pid))
     until(lambda: not bench.folders())
@@ -250,7 +280,7 @@ def test_leases_are_renewed_while_a_job_is_silent(bench: Bench) -> None:
     later = until(lambda: (lease := bench.job(id).lease) and lease > first + timedelta(seconds=1) and lease)
     assert later > now()
     with bench.service.store.reading() as db:
-        assert [row.detail["jobs"] for row in db.scalars(select(Worker))] == [1]
+        assert [row.detail["jobs"] for row in db.scalars(select(WorkerRow))] == [1]
 
 
 # Warm processes
@@ -280,7 +310,7 @@ def test_a_warm_process_remembers(bench: Bench) -> None:
 
 
 def test_a_warm_process_of_another_version_forgets(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("velado.service.jobs.tasks.key", lambda job: job.parameters["connection"])
+    monkeypatch.setattr("velado.service.jobs.make_task.key", lambda job: job.parameters["connection"])
     bench.start()
     first = ask(bench, "project:x:1")
     second = ask(bench, "project:x:2")
@@ -310,7 +340,7 @@ def test_a_warm_process_that_grows_is_killed(bench: Bench) -> None:
 
 
 def test_questions_have_their_own_time(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("velado.service.jobs.tasks.QUESTION_SECONDS", 1)
+    monkeypatch.setattr("velado.service.jobs.make_task.QUESTION_SECONDS", 1)
     bench.start()
     job = bench.ended(bench.submit("question", connection="a", sleep=LONG))
     assert job.error is not None
@@ -348,9 +378,7 @@ def test_what_nobody_counts_is_removed(bench: Bench) -> None:
         id = bench.submit()
         with bench.service.store.writing() as db:
             lease = now() + timedelta(hours=1)
-            db.execute(
-                update(Job).where(Job.id == id).values(state=state, attempt=attempt, worker="other", lease=lease)
-            )
+            db.execute(update(Job).where(Job.id == id).values(state=state, attempt=attempt, worker="other", lease=lease))
         for number in range(1, attempt + 1):
             files.attempt(id, number).mkdir()
             (files.attempt(id, number) / "records.csv").write_text("Ana")
@@ -359,42 +387,44 @@ def test_what_nobody_counts_is_removed(bench: Bench) -> None:
     files.attempt(new_id(), 1).mkdir()
     alive_worker, dead, question = new_id(), new_id(), bench.submit("question")
     with bench.service.store.writing() as db:
-        db.add(Worker(id=alive_worker))
-        db.add(Worker(id=dead, seen=now() - timedelta(hours=1)))
+        db.add(WorkerRow(id=alive_worker))
+        db.add(WorkerRow(id=dead, seen=now() - timedelta(hours=1)))
         old = now() - timedelta(hours=2)
         db.execute(update(Job).where(Job.id == question).values(state="done", created=old))
     for name in (f"{alive_worker}-1", f"{dead}-1"):
         (folder / "warm" / name).mkdir(parents=True)
     (folder / "sources" / f"{new_id()}.parquet").write_text("Ana")
-    sweeping.sweep(bench.service)
+    clean_up.sweep(bench.service)
     assert bench.folders() == {*kept, f"{alive_worker}-1"}
     assert list(files.copies()) == []
     with bench.service.store.reading() as db:
-        assert list(db.scalars(select(Worker.id))) == [alive_worker]
+        assert list(db.scalars(select(WorkerRow.id))) == [alive_worker]
         assert db.get(Job, question) is None
     files.remove(folder / "warm" / f"{alive_worker}-1")
 
 
 def test_jobs_of_a_worker_that_died_here_are_found_at_once(bench: Bench) -> None:
     process = subprocess.Popen(["sleep", "600"])
-    detail = {**here.described(), "pid": process.pid, "begun": here._begun(process.pid)}
+    detail = {**process_identity.describe_process(), "pid": process.pid, "begun": process_identity._start_time(process.pid)}
     elsewhere = {**detail, "place": "another machine"}
     jobs = {}
     with bench.service.store.writing() as db:
         for worker, said in (("here", detail), ("elsewhere", elsewhere), ("unknown", {})):
-            db.add(Worker(id=worker, detail=said))
+            db.add(WorkerRow(id=worker, detail=said))
     for worker in ("here", "elsewhere", "unknown"):
         jobs[worker] = bench.submit()
         with bench.service.store.writing() as db:
             queue.claim(db, replace(bench.service.settings, jobs_per_user=9, lease_seconds=600), worker, quick=False)
-    sweeping.sweep(bench.service)
+    clean_up.sweep(bench.service)
     assert {bench.job(id).state for id in jobs.values()} == {"running"}
     process.kill()
     process.wait()
-    sweeping.sweep(bench.service)
+    clean_up.sweep(bench.service)
     assert {worker: bench.job(id).state for worker, id in jobs.items()} == {
-        "here": "queued", "elsewhere": "running", "unknown": "running",
-    }  # fmt: skip
+        "here": "queued",
+        "elsewhere": "running",
+        "unknown": "running",
+    }
 
 
 # The process
@@ -409,7 +439,7 @@ def test_the_work_is_found_by_its_name(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     seen: list[str] = []
     progress = Progress(lambda step: seen.append(step.stage))
-    found = process.perform(task(tmp_path), progress, {"asked": 6}, "service.labour")
+    found = process.perform(task(tmp_path), progress, {"asked": 6}, "service.job_kinds")
     assert (found["asked"], found["pid"]) == (7, os.getpid())
     assert list(dict.fromkeys(seen)) == ["open", "search"]
     os.umask(0o022)

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra 'studio' is not installed")
 
 from servers.studio import Studio, running
-from studio import addresses, browsing
+from studio import browser_helpers, page_addresses
 from velado.client import Client
 
 
@@ -32,26 +32,26 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
 def chromium() -> Iterator[Any]:
     """A browser, once per process."""
     pytest.importorskip("playwright", reason="the package playwright is not installed")
-    if browsing.chromium() is None:
+    if browser_helpers.chromium() is None:
         pytest.skip("there is no Chromium: install Debian's package chromium, or name one in VELADO_CHROMIUM")
-    with browsing.browser() as found:
+    with browser_helpers.browser() as found:
         yield found
 
 
 @pytest.fixture(scope="session")
-def windows(chromium: Any, studio: Studio) -> browsing.Windows:
+def windows(chromium: Any, studio: Studio) -> browser_helpers.Windows:
     """Windows of the browser."""
-    return browsing.Windows(chromium, studio)
+    return browser_helpers.Windows(chromium, studio)
 
 
 @pytest.fixture
-def look(windows: browsing.Windows) -> Iterator[Callable[..., Any]]:
+def look(windows: browser_helpers.Windows) -> Iterator[Callable[..., Any]]:
     """A page of somebody who has signed in; at the end nothing wrong may have happened in it."""
-    opened: list[browsing.Watch] = []
+    opened: list[browser_helpers.Watch] = []
 
     def make(name: str = "ana", *roles: str, **how: Any) -> Any:
         page = windows.open(name, *roles, **how)
-        opened.append(browsing.Watch(page, windows.studio.address))
+        opened.append(browser_helpers.Watch(page, windows.studio.address))
         return page
 
     yield make
@@ -75,7 +75,7 @@ def hospital(api: Client) -> dict[str, str]:
 @pytest.fixture(scope="session")
 def ids(api: Client, hospital: dict[str, str]) -> dict[str, str]:
     """What stands for the names in addresses, about that project."""
-    return addresses.make_ids(api, hospital)
+    return page_addresses.make_ids(api, hospital)
 
 
 def made_project(api: Client, name: str, rows: int = 400, *, run: bool = True) -> dict[str, str]:

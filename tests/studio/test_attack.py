@@ -10,7 +10,7 @@ import pytest
 
 import velado
 from servers.studio import Studio
-from studio import browsing
+from studio import browser_helpers
 
 AGES = [str(20 + i % 40) for i in range(60)]
 ILLNESSES = ["Flu" if int(age) < 30 else ("Asthma", "Gout", "Cough")[i % 3] for i, age in enumerate(AGES)]
@@ -48,9 +48,13 @@ def own(api: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("attacked")
     table = source(api, folder, "clinic", rows())
     document = {
-        "velado": 1, "source": {"source": table}, "columns": COLUMNS, "models": [{"k-anonymity": {"k": 3}}],
-        "method": {"lattice": {"suppression": 0}}, "output": {"order": "keep"},
-    }  # fmt: skip
+        "velado": 1,
+        "source": {"source": table},
+        "columns": COLUMNS,
+        "models": [{"k-anonymity": {"k": 3}}],
+        "method": {"lattice": {"suppression": 0}},
+        "output": {"order": "keep"},
+    }
     project = api.post("/projects", {"name": "Clinic", "document": document})
     for k in (20, 3):
         changed = {**document, "models": [{"k-anonymity": {"k": k}}]}
@@ -59,8 +63,12 @@ def own(api: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     releases = api.get(f"/projects/{project['id']}/releases")["items"]
     known = source(api, folder, "voters", rows("name,years,zip", ill=False))
     return {
-        "project": project["id"], "release": releases[0]["id"], "older": releases[1]["job"], "voters": known, "folder": str(folder),
-    }  # fmt: skip
+        "project": project["id"],
+        "release": releases[0]["id"],
+        "older": releases[1]["job"],
+        "voters": known,
+        "folder": str(folder),
+    }
 
 
 def tried(page: Any, before: str) -> None:
@@ -97,7 +105,7 @@ def test_an_attack_succeeds_and_what_prevents_it_is_adopted(
     worst = found["exposed"][0]
     assert cells == [*worst["labels"].values(), str(worst["records"]), "100%", "Flu", "33.3%"]
     assert worst["labels"]["age"] == "20-29"
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     known = models(api, own)
     card.get_by_role("button", name="Add to the project: distinct ℓ-diversity: ℓ ≥ 2 (ill)").click()
     page.wait_for_url("**/privacy*")
@@ -119,9 +127,7 @@ def test_rows_in_the_order_of_the_original_are_shuffled_from_now_on(
     assert api.get(f"/projects/{own['project']}")["document"]["output"] == {"order": "shuffle"}
 
 
-def test_people_of_another_table_are_linked(
-    look: Callable[..., Any], studio: Studio, api: Any, own: dict[str, str]
-) -> None:
+def test_people_of_another_table_are_linked(look: Callable[..., Any], studio: Studio, api: Any, own: dict[str, str]) -> None:
     page = look()
     page.goto(f"{studio.address}/projects/{own['project']}/attack")
     assert page.get_by_role("button", name="Try this: Linkage").is_disabled()
@@ -137,21 +143,22 @@ def test_people_of_another_table_are_linked(
     page.get_by_role("button", name="Try this: Linkage").click()
     tried(page, before)
     job = api.get("/jobs", project=own["project"], kind="attack")["items"][0]
-    wanted = {
-        "only": ["linkage"],
-        "external": own["voters"],
-        "match": {"age": "years"},
-        "identity": "name",
-        "confidence": 1,
-    }
+    wanted = {"only": ["linkage"], "external": own["voters"], "match": {"age": "years"}, "identity": "name", "confidence": 1}
     assert job["parameters"] == wanted
     told = api.get(f"/jobs/{job['id']}/result")["attacks"]
     folder = Path(own["folder"])
     api.download(f"/releases/{own['release']}/data", folder / "release.csv")
     same = velado.attack(
-        folder / "release.csv", ["age", "zip"], ["ill"], original=folder / "clinic.csv", external=folder / "voters.csv",
-        match={"age": "years"}, identity="name", hierarchies={c: COLUMNS[c]["hierarchy"] for c in ("age", "zip")}, only=["linkage"],  # type: ignore[index]
-    )  # fmt: skip
+        folder / "release.csv",
+        ["age", "zip"],
+        ["ill"],
+        original=folder / "clinic.csv",
+        external=folder / "voters.csv",
+        match={"age": "years"},
+        identity="name",
+        hierarchies={c: COLUMNS[c]["hierarchy"] for c in ("age", "zip")},
+        only=["linkage"],  # type: ignore[index]
+    )
     assert [one["figures"] for one in told] == [a.figures for a in same]
     assert told[0]["figures"]["correct"] == 60
     page.locator("#outcome").get_by_text("Linkage with an external table").first.wait_for()
@@ -161,9 +168,7 @@ def test_people_of_another_table_are_linked(
     assert "People of the external table" in page.locator("#outcome").inner_text()
 
 
-def test_two_releases_are_laid_beside_each_other(
-    look: Callable[..., Any], studio: Studio, api: Any, own: dict[str, str]
-) -> None:
+def test_two_releases_are_laid_beside_each_other(look: Callable[..., Any], studio: Studio, api: Any, own: dict[str, str]) -> None:
     earlier = api.follow(api.submit("attack", HOMOGENEITY, release=own["release"])["id"])["id"]
     page = look()
     page.goto(f"{studio.address}/projects/{own['project']}/attack")
@@ -193,9 +198,7 @@ def test_all_at_once_without_scripts(look: Callable[..., Any], studio: Studio, a
     assert "Expected of every release of this table" in shown
 
 
-def test_who_may_not_see_values_sees_counts_only(
-    look: Callable[..., Any], studio: Studio, api: Any, own: dict[str, str]
-) -> None:
+def test_who_may_not_see_values_sees_counts_only(look: Callable[..., Any], studio: Studio, api: Any, own: dict[str, str]) -> None:
     studio.user("nora", "steward")
     api.put(f"/projects/{own['project']}/members", {"user": "nora", "role": "analyst"})
     page = look("nora", language="es")
@@ -208,7 +211,7 @@ def test_who_may_not_see_values_sees_counts_only(
     assert "20-29" in card.inner_text()
     assert not {"Flu", "Asthma"} & set(card.inner_text().split())
     assert page.get_by_role("button", name="Añadir al proyecto").count() == 0
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     studio.user("rita", "steward")
     api.put(f"/projects/{own['project']}/members", {"user": "rita", "role": "reader"})
     page = look("rita")

@@ -12,12 +12,13 @@ import pytest
 
 import velado
 from servers.studio import Studio
-from studio import browsing
+from studio import browser_helpers
 from velado.project import Project
 from velado.questions.compare import _variants
 from velado.questions.grid import grid_of
-from velado.studio import adopting
-from velado.studio.comparing import ranges
+from velado.service.projects.document import Document
+from velado.studio.forms import apply_settings
+from velado.studio.forms.comparison_form import ranges
 from velado.studio.words import Words
 
 THESIS = {"mondrian": {"split": "distribution", "represent": "mode", "width": "std"}}
@@ -45,9 +46,13 @@ def table(api: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path
 def described(source: Any, **more: Any) -> dict[str, Any]:
     """A project of the table."""
     return {
-        "velado": 1, "source": source, "columns": {**COLUMNS, "ill": "sensitive"},
-        "models": [{"k-anonymity": {"k": 3}}, {"distinct-diversity": {"l": 2, "column": "ill"}}], "method": THESIS, **more,
-    }  # fmt: skip
+        "velado": 1,
+        "source": source,
+        "columns": {**COLUMNS, "ill": "sensitive"},
+        "models": [{"k-anonymity": {"k": 3}}, {"distinct-diversity": {"l": 2, "column": "ill"}}],
+        "method": THESIS,
+        **more,
+    }
 
 
 @pytest.fixture
@@ -126,19 +131,17 @@ def test_settings_side_by_side_are_those_of_the_product(
     download.value.save_as(tmp_path / "got.csv")
     velado.report.save_comparison(same, tmp_path / "same", "en")
     assert (tmp_path / "got.csv").read_text() == (tmp_path / "same" / "comparison.csv").read_text()
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page.get_by_role("button", name="Adopt k = 5").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/run*")
-    assert document(api, own) == {**described(document(api, own)["source"]), "models": [
-        {"k-anonymity": {"k": 5}}, {"distinct-diversity": {"l": 2, "column": "ill"}}
-    ]}  # fmt: skip
+    assert document(api, own) == {
+        **described(document(api, own)["source"]),
+        "models": [{"k-anonymity": {"k": 5}}, {"distinct-diversity": {"l": 2, "column": "ill"}}],
+    }
 
 
-@pytest.mark.quick
-def test_the_best_k_is_marked_on_its_curve(
-    look: Callable[..., Any], studio: Studio, api: Any, own: dict[str, Any]
-) -> None:
+def test_the_best_k_is_marked_on_its_curve(look: Callable[..., Any], studio: Studio, api: Any, own: dict[str, Any]) -> None:
     page = look()
     page.goto(f"{studio.address}/projects/{own['id']}/compare?question=balance")
     assert page.get_by_label("Kolmogorov–Smirnov p-value ≥").input_value() == "0.95"
@@ -147,11 +150,7 @@ def test_the_best_k_is_marked_on_its_curve(
     same = velado.balance(own["project"], {"ks": 0.95})
     best = same.chosen.parameters["k"]
     assert api.get(f"/comparisons/{result}")["result"] == json.loads(json.dumps(same.as_dict()))
-    assert (
-        page.locator("#best-title")
-        .inner_text()
-        .startswith(f"Largest k that keeps Kolmogorov–Smirnov p-value ≥ 0.95: {best}")
-    )
+    assert page.locator("#best-title").inner_text().startswith(f"Largest k that keeps Kolmogorov–Smirnov p-value ≥ 0.95: {best}")
     page.wait_for_selector("#best velado-chart[data-drawn] svg")
     drawn = page.locator("#best velado-chart svg").text_content()
     assert f"k = {best}" in drawn
@@ -159,7 +158,7 @@ def test_the_best_k_is_marked_on_its_curve(
     assert page.locator("tr[aria-selected=true] td").first.inner_text() == str(best)
     following = min(k for k in range(2, 21) if k > best)
     assert f"The next stronger one fails: k = {following}" in page.locator("#best").inner_text()
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page.get_by_role("button", name=f"Adopt k = {best}").first.click()
     page.wait_for_url("**/run*")
     assert document(api, own)["models"][0] == {"k-anonymity": {"k": best}}
@@ -181,7 +180,7 @@ def test_where_nothing_keeps_the_conditions_the_nearest_is_offered(
         velado.balance(own["project"], {"loss": 0.0001}, {"k": [2, 3, 4]})
     nearest = raised.value.fields["nearest"]["loss"]
     assert f"with k = {nearest['setting']['k']}" in page.locator("#none").inner_text()
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     before = failed = page.url
     page.get_by_role("button", name="Ask for loss").click()
     result = ended(page, before)
@@ -190,9 +189,7 @@ def test_where_nothing_keeps_the_conditions_the_nearest_is_offered(
     before = page.url
     page.get_by_role("button", name="See all of them side by side").click()
     result = ended(page, before)
-    assert [s["parameters"] for s in api.get(f"/comparisons/{result}")["result"]["settings"]] == [
-        {"k": k} for k in (2, 3, 4)
-    ]
+    assert [s["parameters"] for s in api.get(f"/comparisons/{result}")["result"]["settings"]] == [{"k": k} for k in (2, 3, 4)]
 
 
 def test_numbers_are_kept_as_numbers_where_the_test_needs_them(
@@ -220,7 +217,7 @@ def test_what_cannot_be_read_is_said_where_it_stands(
     page.wait_for_selector("[aria-invalid=true]")
     assert page.get_by_label("ℓ", exact=True).input_value() == "2..x"
     assert "espera valores e intervalos" in page.locator("#grid-l-wrong").inner_text()
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page.get_by_label("ℓ", exact=True).fill("2..100")
     page.get_by_label("k", exact=True).fill("2..100")
     page.get_by_role("button", name="Comparar", exact=True).click()
@@ -232,9 +229,10 @@ def test_who_may_not_see_records_compares_without_adopting(
     look: Callable[..., Any], studio: Studio, api: Any, own: dict[str, Any]
 ) -> None:
     lattice = {
-        **document(api, own), "method": {"lattice": {"suppression": 0.5}},
+        **document(api, own),
+        "method": {"lattice": {"suppression": 0.5}},
         "columns": {**{n: {**c, "hierarchy": {"intervals": [10, 20, 100]}} for n, c in COLUMNS.items()}, "ill": "sensitive"},
-    }  # fmt: skip
+    }
     api.put(f"/projects/{own['id']}", {"document": lattice}, version=1)
     studio.user("nora", "steward")
     api.put(f"/projects/{own['id']}/members", {"user": "nora", "role": "analyst"})
@@ -263,9 +261,7 @@ def test_one_of_several_tables_is_compared_and_put_into_the_report(
 ) -> None:
     part = {key: value for key, value in described({"source": table[0]}).items() if key in ("source", "columns")}
     shared = {"models": [{"k-anonymity": {"k": 2}}], "method": "mondrian"}
-    made = api.post(
-        "/projects", {"name": "Two", "document": {"velado": 1, **shared, "tables": {"first": part, "second": part}}}
-    )
+    made = api.post("/projects", {"name": "Two", "document": {"velado": 1, **shared, "tables": {"first": part, "second": part}}})
     api.follow(api.submit("run", project=made["id"])["id"])
     page = look()
     page.goto(f"{studio.address}/projects/{made['id']}/compare?table=second")
@@ -286,13 +282,7 @@ def test_one_of_several_tables_is_compared_and_put_into_the_report(
 
 @pytest.mark.parametrize(
     "setting",
-    [
-        {"k": 7},
-        {"k": 2, "l": 3},
-        {"method": "lattice", "k": 4},
-        {"method": "mondrian"},
-        {"method": "datafly", "suppression": 0.05},
-    ],
+    [{"k": 7}, {"k": 2, "l": 3}, {"method": "lattice", "k": 4}, {"method": "mondrian"}, {"method": "datafly", "suppression": 0.05}],
 )
 def test_an_adopted_setting_is_the_one_that_was_compared(setting: dict[str, Any]) -> None:
     for models in (
@@ -302,7 +292,7 @@ def test_an_adopted_setting_is_the_one_that_was_compared(setting: dict[str, Any]
         for method in ("mondrian", {"lattice": {"suppression": 0.1}}, THESIS):
             before = described("people.csv", models=models, method=method)
             (wanted,) = _variants(Project.from_dict(before), {name: [value] for name, value in setting.items()})
-            after = Project.from_dict({**before, **adopting.adopted(before, setting)})
+            after = Project.from_dict({**before, **apply_settings.adopt_setting(Document(before), setting)})
             assert (after.models, after.method) == (wanted.models, wanted.method)
 
 

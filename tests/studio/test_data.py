@@ -15,7 +15,7 @@ import pytest
 
 from servers import postgresql
 from servers.studio import Studio, until
-from studio import browsing
+from studio import browser_helpers
 from velado.samples import hospital as patients
 
 Look = Callable[..., Any]
@@ -34,15 +34,18 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "wards.csv").write_text("ward,beds\n" + "".join(f"w{i},{i % 4}\n" for i in range(40)))
     title = "Pacientes del año\n\nnombre;sexo;edad;diagnóstico\n"
     lines = "".join(
-        f"José Núñez {i};{'fm'[i % 2]};{20 + i % 50 if i % 40 else '?'};{('gripe', 'asma', 'tos')[i % 3]}\n"
-        for i in range(120)
+        f"José Núñez {i};{'fm'[i % 2]};{20 + i % 50 if i % 40 else '?'};{('gripe', 'asma', 'tos')[i % 3]}\n" for i in range(120)
     )
     (folder / "semicolons.csv").write_text(title + lines, encoding="latin-1")
     ragged = "".join(f"{i}~{i % 3}" + ("~9" if i in (7, 11) else "") + "\n" for i in range(60))
     (folder / "ragged.csv").write_text("a~b\n" + ragged)
     numbers = pa.table(
-        {"number": list(range(ROWS)), "group": [f"g{i % 100}" for i in range(ROWS)], "half": [i if i % 2 else None for i in range(ROWS)]}
-    )  # fmt: skip
+        {
+            "number": list(range(ROWS)),
+            "group": [f"g{i % 100}" for i in range(ROWS)],
+            "half": [i if i % 2 else None for i in range(ROWS)],
+        }
+    )
     pyarrow.parquet.write_table(numbers, folder / "large.parquet")
     with sqlite3.connect(folder / "clinic.sqlite") as database:
         for table in ("people", "wards"):
@@ -80,7 +83,7 @@ def of(page: Any) -> str:
 def test_from_a_file_to_the_columns_without_a_button(look: Look, studio: Studio, api: Any, files: Path) -> None:
     page = look()
     page.goto(studio.address)
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page.get_by_role("link", name="Choose a table").first.click()
     page.wait_for_url("**/new")
     page.set_input_files("#file", files / "patients.csv")
@@ -93,7 +96,7 @@ def test_from_a_file_to_the_columns_without_a_button(look: Look, studio: Studio,
     # Going back makes no second project.
     page.goto(f"{studio.address}/new/ready?source={source['id']}")
     page.get_by_role("link", name="Open the project").wait_for()
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     assert len(api.get(f"/sources/{source['id']}/projects")["items"]) == 1
 
 
@@ -103,8 +106,7 @@ def test_a_file_that_is_dropped(look: Look, studio: Studio, api: Any) -> None:
     page.locator("velado-upload[data-ready]").wait_for()
     lines = "person,age\n" + "".join(f"p{i},{20 + i % 5}\n" for i in range(60))
     drop = page.evaluate_handle(
-        "(text) => { const all = new DataTransfer(); all.items.add(new File([text], 'dropped.csv')); return all; }",
-        lines,
+        "(text) => { const all = new DataTransfer(); all.items.add(new File([text], 'dropped.csv')); return all; }", lines
     )
     page.dispatch_event("[data-zone]", "drop", {"dataTransfer": drop})
     page.wait_for_url(COLUMNS)
@@ -125,9 +127,7 @@ def test_a_broken_connection_goes_on_where_it_was(look: Look, studio: Studio, ap
 
     page.goto(f"{studio.address}/new")
     begun = page.evaluate(_BEGIN, {"name": "half.csv", "text": text})
-    page.context.route(
-        "**/api/v1/uploads/*", lambda route: cut(route) if route.request.method == "PATCH" else route.continue_()
-    )
+    page.context.route("**/api/v1/uploads/*", lambda route: cut(route) if route.request.method == "PATCH" else route.continue_())
     page.set_input_files("#file", {"name": "half.csv", "mimeType": "text/csv", "buffer": text.encode()})
     again = page.get_by_role("button", name="Go on")
     again.wait_for()
@@ -165,9 +165,7 @@ _BEGIN = """async ({name, text}) => {
 
 def test_cancelling_and_files_that_are_refused(look: Look, studio: Studio, api: Any) -> None:
     page = look()
-    page.context.route(
-        "**/api/v1/uploads/*", lambda route: None if route.request.method == "PATCH" else route.continue_()
-    )
+    page.context.route("**/api/v1/uploads/*", lambda route: None if route.request.method == "PATCH" else route.continue_())
     page.goto(f"{studio.address}/new")
     page.set_input_files("#file", {"name": "never.csv", "mimeType": "text/csv", "buffer": b"a,b\n1,2\n"})
     until(lambda: [one for one in api.get("/uploads")["items"] if one["name"] == "never.csv"])
@@ -178,14 +176,14 @@ def test_cancelling_and_files_that_are_refused(look: Look, studio: Studio, api: 
     refused = page.locator("[data-state=refused]")
     refused.wait_for()
     assert "'.docx'" in refused.inner_text()
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
 
 
 def test_the_demo_is_one_click_away(look: Look, studio: Studio) -> None:
     page = look("newcomer", "steward")
     page.goto(studio.address)
     page.get_by_role("heading", name="Nothing here yet").wait_for()
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page.locator(".empty").get_by_role("button", name="Try the demo").click()
     page.wait_for_url(COLUMNS)
     first = of(page)
@@ -219,7 +217,7 @@ def test_a_table_that_is_not_read_is_mended(look: Look, studio: Studio, api: Any
     page.goto(f"{studio.address}/new")
     page.set_input_files("#file", files / "semicolons.csv")
     page.get_by_text("the table seems to begin in line 3").wait_for()
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page.get_by_role("button", name="Skip the first 2 lines").click()
     page.wait_for_url(COLUMNS)
     page.goto(f"{studio.address}/projects/{of(page)}/data")
@@ -235,13 +233,9 @@ def test_a_table_that_is_not_read_is_mended(look: Look, studio: Studio, api: Any
     assert "? (no value)" in page.locator("table.rows").inner_text()
 
 
-def test_problems_are_told_by_line_and_another_dialect_repairs_them(
-    look: Look, studio: Studio, api: Any, files: Path
-) -> None:
+def test_problems_are_told_by_line_and_another_dialect_repairs_them(look: Look, studio: Studio, api: Any, files: Path) -> None:
     page = look()
-    source = api.post(
-        "/sources", {"name": "ragged.csv", "upload": api.upload(files / "ragged.csv"), "options": {"delimiter": "~"}}
-    )
+    source = api.post("/sources", {"name": "ragged.csv", "upload": api.upload(files / "ragged.csv"), "options": {"delimiter": "~"}})
     page.goto(f"{studio.address}/new/ready?source={source['id']}")
     page.get_by_text("line 9: 3 fields instead of 2").wait_for()
     page.get_by_text("line 13: 3 fields instead of 2").wait_for()
@@ -270,7 +264,7 @@ def test_rows_of_a_large_table(look: Look, studio: Studio, large: dict[str, str]
     rows = page.locator("table.rows tbody tr")
     rows.nth(49).wait_for()
     assert rows.count() == 50
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     # By keyboard: sort, falling; then a row by its number.
     page.get_by_role("link", name="number").focus()
     page.keyboard.press("Enter")
@@ -311,7 +305,7 @@ def test_who_may_not_see_records_sees_columns(look: Look, studio: Studio, api: A
     assert page.locator("table.rows").count() == 0
     page.get_by_role("rowheader", name="group").wait_for()
     assert page.get_by_role("link", name="Replace this table").count() == 0
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page = look("guest")
     page.goto(f"{studio.address}/projects/{large['project']}/data")
     page.get_by_text("You do not see this table").wait_for()
@@ -345,11 +339,7 @@ def test_several_tables(look: Look, studio: Studio, api: Any, files: Path) -> No
     page.locator("#here").select_option(named(api, "visits.csv")["id"])
     page.locator("section", has=page.locator("#from-here")).get_by_role("button", name="Use this table").click()
     page.wait_for_url(COLUMNS)
-    assert set(api.get(f"/projects/{project}")["document"]["tables"]["wards"]["columns"]) <= {
-        "national_id",
-        "day",
-        "cost",
-    }
+    assert set(api.get(f"/projects/{project}")["document"]["tables"]["wards"]["columns"]) <= {"national_id", "day", "cost"}
     page.goto(f"{studio.address}/projects/{project}/data?table=wards")
     page.get_by_role("button", name="Take this table out").click()
     page.get_by_text("wards is no part of the project any more.").wait_for()
@@ -365,13 +355,13 @@ def test_tables_by_themselves(look: Look, studio: Studio, api: Any, large: dict[
     api.follow(made["job"])
     page = look()
     page.goto(f"{studio.address}/tables")
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page.get_by_role("link", name="Short life", exact=True).click()
     page.get_by_role("button", name="Rename").click()
     page.fill("#new-name", "Shorter life")
     page.locator("#rename").get_by_role("button", name="Rename").click()
     page.get_by_role("heading", name="Shorter life").wait_for()
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page.get_by_role("button", name="New project").click()
     page.wait_for_url(COLUMNS)
     project = of(page)
@@ -417,12 +407,12 @@ def test_from_a_database_to_the_columns(look: Look, studio: Studio, clinic: None
     page.get_by_role("button", name="Connect").click()
     page.get_by_text("the address holds a password").wait_for()
     assert page.locator("#name").input_value() == "Clinic"
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page.fill("#address", postgresql.address())
     page.get_by_role("button", name="Connect").click()
     # Back where the table was to be chosen: its schemas and tables are there.
     page.get_by_role("heading", name="clinic", exact=True).wait_for()
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page.fill("#search", "PEOPLE")
     page.get_by_role("rowheader", name="old").wait_for(state="detached")
     page.get_by_role("button", name="Use this table clinic.people").click()
@@ -431,7 +421,7 @@ def test_from_a_database_to_the_columns(look: Look, studio: Studio, clinic: None
     page.locator("table.rows tbody tr").nth(49).wait_for()
     page.get_by_role("link", name="age").click()
     page.locator("th[aria-sort=ascending]").wait_for()
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     # The connection by itself: tested, changed, deleted in spite of its table.
     page.get_by_role("link", name="Databases").click()
     page.get_by_role("link", name="Clinic").click()

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from velado.studio import described
-from velado.studio.described import LEFT_OUT, UNDECIDED, said_of
+from velado.service.projects.document import Document
+from velado.studio.forms import column_edit
+from velado.studio.forms.column_edit import LEFT_OUT, UNDECIDED, said_of
 
 AGE = {"role": "quasi-identifier", "type": "integer", "hierarchy": {"intervals": [5, 10]}, "missing": "reject"}
-COST = {"role": "sensitive", "operation": {"round": 50}, "twins": "distinct", "published": "knowingly"}
+COST = {"role": "sensitive", "operation": {"round": 50}, "variants": "distinct", "exposure": "accepted"}
 
 
 def document(**more: Any) -> dict[str, Any]:
@@ -21,33 +22,27 @@ def document(**more: Any) -> dict[str, Any]:
 
 def changed(role: str, name: str, suggested: dict[str, Any] | None = None, **more: Any) -> Any:
     found = document(**more)
-    described.set_role(found, None, name, role, suggested or {})
+    column_edit.set_role(Document(found), name, role, suggested or {})
     return found["columns"].get(name)
 
 
 def test_roles_are_those_that_people_choose() -> None:
     found = document(rest="drop")
-    roles = {name: said_of(found, None, name).role for name in ("name", "age", "cost", "id", "other")}
-    assert roles == {
-        "name": "identifier",
-        "age": "quasi-identifier",
-        "cost": "sensitive",
-        "id": LEFT_OUT,
-        "other": LEFT_OUT,
-    }
-    assert said_of(document(), None, "other").role == UNDECIDED
-    assert said_of(document(rest="insensitive"), None, "other").role == "insensitive"
-    assert said_of({}, None, "other").role == UNDECIDED
+    roles = {name: said_of(Document(found), name).role for name in ("name", "age", "cost", "id", "other")}
+    assert roles == {"name": "identifier", "age": "quasi-identifier", "cost": "sensitive", "id": LEFT_OUT, "other": LEFT_OUT}
+    assert said_of(Document(document()), "other").role == UNDECIDED
+    assert said_of(Document(document(rest="insensitive")), "other").role == "insensitive"
+    assert said_of(Document({}), "other").role == UNDECIDED
 
 
 def test_operations_are_read_in_every_form() -> None:
-    assert said_of(document(), None, "name").operation == "suppress"
-    cost = said_of(document(), None, "cost")
+    assert said_of(Document(document()), "name").operation == "suppress"
+    cost = said_of(Document(document()), "cost")
     assert (cost.operation, cost.arguments) == ("round", {"to": 50})
     found = document()
     found["columns"]["cost"]["operation"] = {"limits": {"low": 1, "high": 2}}
-    assert said_of(found, None, "cost").arguments == {"low": 1, "high": 2}
-    assert said_of(document(), None, "age").operation is None
+    assert said_of(Document(found), "cost").arguments == {"low": 1, "high": 2}
+    assert said_of(Document(document()), "age").operation is None
 
 
 @pytest.mark.parametrize(
@@ -56,7 +51,7 @@ def test_operations_are_read_in_every_form() -> None:
         ("age", "insensitive", {"type": "integer"}),
         ("age", "sensitive", {"type": "integer", "hierarchy": {"intervals": [5, 10]}, "missing": "reject"}),
         ("age", "identifier", {"type": "integer"}),
-        ("cost", "insensitive", {"operation": {"round": 50}, "published": "knowingly"}),
+        ("cost", "insensitive", {"operation": {"round": 50}, "exposure": "accepted"}),
         ("cost", "quasi-identifier", {}),
         ("cost", "identifier", {}),
         ("id", "sensitive", {}),
@@ -83,9 +78,9 @@ def test_what_was_suggested_comes_with_the_role() -> None:
     assert changed("quasi-identifier", "name", dates) == dates
     assert changed("sensitive", "name", dates) == {"role": "sensitive", "type": "date"}
     found = document()
-    described.take(found, None, "cost", suggested, "sensitive")
+    column_edit.take(Document(found), "cost", suggested, "sensitive")
     assert found["columns"]["cost"] == suggested
-    described.take(found, None, "cost", {}, LEFT_OUT)
+    column_edit.take(Document(found), "cost", {}, LEFT_OUT)
     assert found["columns"]["cost"] == {"role": "identifier", "operation": "drop"}
 
 
@@ -94,58 +89,79 @@ def several() -> dict[str, Any]:
         {
             "attributes": {"who": {"role": "identifier", "operation": "suppress"}},
             "tables": {
-                "people": {"columns": {"who": {}, "age": AGE}}, "visits": {"columns": {"patient": {"attribute": "who"}, "ill": "sensitive"}},
+                "people": {"columns": {"who": {}, "age": AGE}},
+                "visits": {"columns": {"patient": {"attribute": "who"}, "ill": "sensitive"}},
             },
         }
-    )  # fmt: skip
+    )
 
 
 def test_what_is_said_at_an_attribute_is_changed_there() -> None:
     found = several()
-    said = said_of(found, "visits", "patient")
+    said = said_of(Document(found).table("visits"), "patient")
     assert (said.role, said.attribute, said.shared) == ("identifier", "who", True)
-    described.put(found, "visits", "patient", {"operation": {"mask": {"keep": 1}}})
+    Document(found).table("visits").describe("patient", {"operation": {"mask": {"keep": 1}}})
     assert found["attributes"]["who"] == {"role": "identifier", "operation": {"mask": {"keep": 1}}}
     assert found["tables"]["visits"]["columns"]["patient"] == {"attribute": "who"}
-    described.set_role(found, "people", "who", "insensitive", {})
+    column_edit.set_role(Document(found).table("people"), "who", "insensitive", {})
     assert found["attributes"]["who"] == {"role": "insensitive"}
-    assert said_of(found, "visits", "patient").role == "insensitive"
-    described.put(found, "people", "age", {"missing": None})
+    assert said_of(Document(found).table("visits"), "patient").role == "insensitive"
+    Document(found).table("people").describe("age", {"missing": None})
     assert "missing" not in found["tables"]["people"]["columns"]["age"]
 
 
 def test_attributes_are_shared_and_taken_apart_without_loss() -> None:
     found = several()
-    described.unshare(found, "who")
+    column_edit.unshare(Document(found), "who")
     assert "attributes" not in found
     spec = {"role": "identifier", "operation": "suppress"}
     assert found["tables"]["people"]["columns"]["who"] == spec
     assert found["tables"]["visits"]["columns"]["patient"] == {**spec, "attribute": "who"}
-    described.share(found, "visits", "patient")
+    column_edit.share(Document(found).table("visits"), "patient")
     assert found == several()
-    assert described.columns_of(found, "who") == [("people", "who"), ("visits", "patient")]
-    described.join(found, "who", True)
+    assert column_edit.columns_of(Document(found), "who") == [("people", "who"), ("visits", "patient")]
+    column_edit.join(Document(found), "who", True)
     assert found["joinable"] == ["who"]
-    described.join(found, "who", False)
+    column_edit.join(Document(found), "who", False)
     assert "joinable" not in found
 
 
 def test_suggestions_fill_what_is_empty_only() -> None:
     suggestion = {
         "document": {
-            "columns": {"name": {"role": "identifier"}, "age": {"role": "quasi-identifier"}}, "rest": "drop", "person": "name",
-            "models": [{"k-anonymity": {"k": 5}}], "method": "mondrian",
+            "columns": {"name": {"role": "identifier"}, "age": {"role": "quasi-identifier"}},
+            "rest": "drop",
+            "person": "name",
+            "models": [{"k-anonymity": {"k": 5}}],
+            "method": "mondrian",
         }
-    }  # fmt: skip
+    }
     found: dict[str, Any] = {}
-    assert described.accept(found, None, suggestion, ["name", "age", "other"]) == 2
+    assert column_edit.accept(Document(found), suggestion, ["name", "age", "other"]) == 2
     assert found == suggestion["document"]
     found = {"columns": {"age": {"role": "sensitive"}}, "rest": "insensitive"}
-    assert described.accept(found, None, suggestion, ["name", "age"]) == 1
+    assert column_edit.accept(Document(found), suggestion, ["name", "age"]) == 1
     assert found == {"columns": {"age": {"role": "sensitive"}, "name": {"role": "identifier"}}, "rest": "insensitive"}
-    found = {"tables": {"a": {"anonymization": "light"}}}
-    described.accept(found, "a", suggestion, ["name"])
-    assert set(found["tables"]["a"]) == {"anonymization", "columns", "rest", "person"}
+    found = {"tables": {"a": {"protection": "operations"}}}
+    column_edit.accept(Document(found).table("a"), suggestion, ["name"])
+    assert set(found["tables"]["a"]) == {"protection", "columns", "rest", "person"}
     found = {}
     columns = [{"name": "x", "spec": {"role": "sensitive"}, "kept": True}, {"name": "y", "spec": {}, "kept": False}]
-    assert described.accept(found, None, {"columns": columns}, ["x", "y"]) == 1
+    assert column_edit.accept(Document(found), {"columns": columns}, ["x", "y"]) == 1
+
+
+def test_whether_others_know_a_column() -> None:
+    """Only columns that pass through are asked about; what others know is a quasi-identifier."""
+    found = document(rest="insensitive")
+    assert [column_edit.set_known(Document(found), name, "never", {}) for name in ("name", "age", "id")] == [False] * 3
+    assert found == document(rest="insensitive")
+    assert column_edit.set_known(Document(found), "cost", "never", {})
+    assert found["columns"]["cost"] == {**COST, "known": "never"}
+    column_edit.set_role(Document(found), "cost", "insensitive", {})
+    assert found["columns"]["cost"]["known"] == "never"
+    column_edit.set_known(Document(found), "cost", "", {})
+    assert "known" not in found["columns"]["cost"]
+    column_edit.set_known(Document(found), "ward", "possibly", {})
+    assert found["columns"]["ward"] == {"role": "insensitive", "known": "possibly"}
+    column_edit.set_known(Document(found), "ward", column_edit.KNOWN, {"role": "insensitive", "hierarchy": {"mask": 1}})
+    assert found["columns"]["ward"] == {"role": "quasi-identifier", "hierarchy": {"mask": 1}}

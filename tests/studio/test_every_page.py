@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from servers.studio import Studio
-from studio import browsing
-from studio.addresses import ADDRESSES, NOT_SPEECH, address_of, visitor
+from studio import browser_helpers
+from studio.page_addresses import ADDRESSES, NOT_SPEECH, address_of, visitor
 from test_speech import english
-from velado.studio.steps import STEPS
+from velado.studio.views.steps import STEPS
 
 LOOKS = (("es", 1280, False), ("pt", 390, True))
 TEXTS = """(no_speech) => {
@@ -25,19 +25,19 @@ TEXTS = """(no_speech) => {
     return found;
 }"""
 
-Pages = Callable[..., browsing.Watch]
+Pages = Callable[..., browser_helpers.Watch]
 
 
 @pytest.fixture(scope="module")
-def pages(windows: browsing.Windows) -> Iterator[Pages]:
+def pages(windows: browser_helpers.Windows) -> Iterator[Pages]:
     """One page for each look and visitor, in which all addresses are opened one after the other."""
-    opened: dict[tuple[Any, ...], browsing.Watch] = {}
+    opened: dict[tuple[Any, ...], browser_helpers.Watch] = {}
 
-    def page_of(name: str, role: str, language: str, width: int, dark: bool) -> browsing.Watch:
+    def page_of(name: str, role: str, language: str, width: int, dark: bool) -> browser_helpers.Watch:
         key = (name, language)
         if key not in opened:
             page = windows.open(name, role, language=language, width=width, dark=dark)
-            opened[key] = browsing.Watch(page, windows.studio.address)
+            opened[key] = browser_helpers.Watch(page, windows.studio.address)
         return opened[key]
 
     yield page_of
@@ -52,15 +52,15 @@ def test_every_page(path: str, pages: Pages, studio: Studio, ids: dict[str, str]
         page = watch.page
         answer = page.goto(studio.address + address_of(path, ids))
         assert answer.status == 200, path
-        browsing.still(page)
+        browser_helpers.still(page)
         assert page.locator("html").get_attribute("lang") == language
         said = page.evaluate(TEXTS, ", ".join(NOT_SPEECH))
         assert {text: found for text in said if (found := english(text, language))} == {}
         page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-        browsing.still(page)
+        browser_helpers.still(page)
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         if path.removeprefix("/projects/{id}/") in STEPS:
             here = page.locator(".steps [aria-current=step]").bounding_box()
             assert 0 <= here["x"] < width
-        assert browsing.axe(page) == []
+        assert browser_helpers.axe(page) == []
         assert watch.wrong == []

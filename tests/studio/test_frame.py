@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from servers.studio import Studio
-from studio import browsing
+from studio import browser_helpers
 from velado.i18n.language import LANGUAGES
-from velado.studio.visit import Form, inside, templates, with_query
+from velado.studio.request import Form, own_address, templates, with_query
 from velado.studio.words import Words, glossary
 
 ASSETS = files("velado.studio").joinpath("assets")
@@ -70,9 +70,7 @@ def test_colours_stand_in_the_tokens_only() -> None:
 
 @pytest.mark.lint
 def test_every_term_that_is_explained_is_in_the_glossary() -> None:
-    used = {
-        key for text in SOURCES.values() for key in re.findall(r"""(?:help\(|term=)["']([a-z][a-z-]*[a-z])["']""", text)
-    }
+    used = {key for text in SOURCES.values() for key in re.findall(r"""(?:help\(|term=)["']([a-z][a-z-]*[a-z])["']""", text)}
     assert len(used) > 20
     assert used - set(glossary()) == set()
     for code in LANGUAGES:
@@ -84,7 +82,7 @@ def test_forms_and_addresses() -> None:
     assert (form.text("a"), form.all("a"), form.under("b"), "c" in form) == ("2", [" 1 ", "2"], {"x": "3"}, False)
     assert with_query("/x?a=1&b=2", a=None, c="ñ") == "/x?b=2&c=%C3%B1"
     outside = ("https://x.example", "//x.example", "/\\x.example", "javascript:alert(1)", "x", "", "/a\nb")
-    assert [inside(address) for address in (*outside, "/projects?x=1")] == ["/"] * len(outside) + ["/projects?x=1"]
+    assert [own_address(address) for address in (*outside, "/projects?x=1")] == ["/"] * len(outside) + ["/projects?x=1"]
 
 
 # With a browser
@@ -105,7 +103,7 @@ def test_signing_in_leads_where_one_wanted_to_go(look: Callable[..., Any], studi
     page.keyboard.press("Enter")
     page.wait_for_selector(".notice.bad")
     assert "contraseña" in page.locator(".notice.bad").inner_text()
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page.fill("#name", "berta")
     page.fill("#password", PASSWORD)
     page.keyboard.press("Enter")
@@ -138,7 +136,7 @@ def test_what_does_not_exist_is_told_on_a_page(look: Callable[..., Any], studio:
         assert answer.status == 404
     page.goto(f"{studio.address}/nowhere")
     assert page.locator("h1").inner_text() == "Não existe essa página, ou ela não é sua"
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
 
 
 def test_the_design_system_is_shown(look: Callable[..., Any], studio: Studio) -> None:
@@ -154,7 +152,7 @@ def test_the_design_system_is_shown(look: Callable[..., Any], studio: Studio) ->
     page.keyboard.press("Escape")
     page.fill("#d-slide-number", "42")
     assert page.input_value("#d-slide") == "42"
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
 
 
 def test_forged_forms_are_refused(look: Callable[..., Any], studio: Studio, api: Any, hospital: dict[str, str]) -> None:

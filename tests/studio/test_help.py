@@ -12,7 +12,7 @@ import pytest
 
 import velado
 from servers.studio import Studio
-from studio import browsing
+from studio import browser_helpers
 from velado.studio.words import LANGUAGES, Words, glossary, keys
 
 ROOT = Path(__file__).parents[2]
@@ -47,11 +47,7 @@ def test_everything_that_the_product_names_is_explained() -> None:
 
 @pytest.mark.lint
 def test_the_catalog_is_part_of_it() -> None:
-    said = {
-        f"{kind}.{entry['name']}": entry["meaning"]
-        for kind, entries in velado.catalog("pt").items()
-        for entry in entries
-    }
+    said = {f"{kind}.{entry['name']}": entry["meaning"] for kind, entries in velado.catalog("pt").items() for entry in entries}
     assert len(said) > 50
     assert {name: meaning for name, meaning in said.items() if Words("pt").term(name).meaning != meaning} == {}
 
@@ -87,11 +83,11 @@ def test_terms_are_searched_and_read(look: Callable[..., Any], studio: Studio) -
     shown = page.locator("dl > div dt").all_inner_texts()
     assert "homogeneity attack" in shown
     assert len(shown) < 5
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page.get_by_role("link", name="homogeneity attack").click()
     page.locator("h1", has_text="homogeneity attack").wait_for()
     page.get_by_role("link", name="ℓ-diversity").first.wait_for()
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
 
 
 def test_nothing_found_is_said(look: Callable[..., Any], studio: Studio) -> None:
@@ -99,7 +95,7 @@ def test_nothing_found_is_said(look: Callable[..., Any], studio: Studio) -> None
     page.goto(f"{studio.address}/help?q=zzz<b>")
     page.get_by_role("heading", name="No hay tal término").wait_for()
     assert "zzz<b>" in page.locator("#main").inner_text()
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page.goto(f"{studio.address}/help/no-such-term")
     assert page.locator(".notice").count() >= 1
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from servers.studio import Studio, until
-from studio import browsing
+from studio import browser_helpers
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def test_jobs_are_listed_followed_tried_again_and_deleted(
     assert "Failing" in row.inner_text()
     assert row.get_by_role("link", name="Failing").get_attribute("href") == f"/projects/{failing['project']}/run"
     assert row.locator(".badge.bad").count() == 1
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page.select_option("#state", "done")
     page.wait_for_url("**/jobs?state=done*")
     page.wait_for_selector(f"#row-{failing['job']}", state="detached")
@@ -39,7 +39,7 @@ def test_jobs_are_listed_followed_tried_again_and_deleted(
     page.wait_for_selector("h2:has-text('Log')")
     log = [line["text"] for line in api.get(f"/jobs/{failing['job']}/log")["items"]]
     assert all(text in page.locator("#main").inner_text() for text in log)
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page.get_by_role("button", name="Try again").click()
     page.wait_for_selector("text=to be tried again")
     page.wait_for_selector(".badge.bad")
@@ -69,4 +69,4 @@ def test_administrators_see_that_there_are_jobs(
     assert "ana" in row.inner_text()
     assert "Hospital" not in row.inner_text()
     assert row.get_by_role("button").count() == 0
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []

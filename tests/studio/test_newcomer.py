@@ -25,7 +25,7 @@ def test_from_a_file_to_a_verified_release_at_home(look: Callable[..., Any], stu
     page.set_input_files("#file", tmp_path / "patients.csv")
     page.wait_for_url(re.compile(r"/projects/[0-9a-f]+/columns"))
     project = page.url.split("/projects/")[1].split("/")[0]
-    page.get_by_label("Role of marital_status", exact=True).select_option("insensitive")
+    page.get_by_label("Role of marital_status", exact=True).select_option("identifier")
     page.locator("#meter", has_text="are unique on your quasi-identifiers").wait_for()
     page.get_by_role("link", name="To Privacy").click()
     page.fill("#model-0-k", "4")
@@ -43,6 +43,7 @@ def test_from_a_file_to_a_verified_release_at_home(look: Callable[..., Any], stu
     quasi = [name for name, column in columns.items() if column["role"] == "quasi-identifier"]
     with open(tmp_path / "release.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert columns["marital_status"]["role"] == "insensitive"
+    assert columns["marital_status"]["role"] == "identifier"
+    assert {row["marital_status"] for row in rows} == {"*"}
     assert len(rows) > 150
     assert min(Counter(tuple(row[name] for name in quasi) for row in rows).values()) >= 4

@@ -6,16 +6,25 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from html import escape
 from html.parser import HTMLParser
 from typing import NamedTuple
 from urllib.parse import urldefrag, urlsplit
 
 import httpx2 as httpx
+import pytest
 
+import stored_projects as at_hand
 from servers.studio import WAIT, Studio
-from studio.addresses import ADDRESSES, NOT_SPEECH, address_of, visitor
+from studio.page_addresses import ADDRESSES, NOT_SPEECH, address_of, visitor
 from test_speech import english
+from velado.client import Client
+from velado.errors import InputError
 from velado.i18n.language import LANGUAGES
+from velado.service.jobs import failure_messages
+from velado.service.jobs.kinds import KINDS
+from velado.service.store.tables import JobLine
+from velado.studio.pages import jobs
 
 SELECTOR = re.compile(r"([a-z]*)(?:\.([\w-]+))?(?:\[([\w-]+)(?:=([\w-]+))?\])?")
 EMPTY = {"br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
@@ -168,6 +177,56 @@ def forgeable(sent: list[Sent]) -> Iterator[str]:
             yield f"{one.path}: another site can send the form to {address}: {answer.status_code}"
 
 
+@pytest.fixture
+def ana(studio: Studio) -> Iterator[httpx.Client]:
+    """The browser of a steward."""
+    with httpx.Client(base_url=studio.address, cookies=studio.cookies("ana", "steward"), timeout=WAIT) as client:
+        yield client
+
+
+def test_every_name_of_a_column_has_its_pages(studio: Studio, ana: httpx.Client, api: Client) -> None:
+    """Clients take ``..`` out of a path, so names stand in the query."""
+    names = ["..", ".", "a/b", "50% ?&#+"]
+    owner = api.get("/session")["id"]
+    source = at_hand.source(studio.service, owner, columns=[{"name": name, "type": "text"} for name in names])
+    document = {"velado": 1, "source": {"source": source}, "columns": dict.fromkeys(names, "quasi-identifier")}
+    here = f"/projects/{at_hand.project(studio.service, {owner: 'owner'}, document)}"
+    workshops = {one for one in Read(ana.get(f"{here}/hierarchies").text).leads if one.startswith(f"{here}/hierarchy")}
+    headed = {f"<h1>{escape(name)}</h1>": name for name in names}
+    for workshop in workshops - {f"{here}/hierarchies"}:
+        (name,) = (headed.pop(h) for h in list(headed) if h in ana.get(workshop).text)
+        assert workshop in Read(ana.get(f"{here}/column", params={"column": name}).text).leads
+    assert headed == {}
+
+
+def test_what_could_not_be_measured_is_told(studio: Studio, ana: httpx.Client, api: Client, hospital: dict[str, str]) -> None:
+    """Until it is measured again, also if something else is measured meanwhile; the stage that failed has no tick."""
+    owner, project = api.get("/session")["id"], hospital["project"]
+    error = failure_messages.describe_error(InputError("bad-labels", "labels overlap"))
+    asked = {"parameters": {"measures": [], "target": "diagnosis"}, "release_id": hospital["release"]}
+    failed = at_hand.job(studio.service, "evaluate", project, owner, state="failed", error=error, **asked)
+    lines = [("started", {"attempt": 1}), ("stage", {"stage": "read"}), ("stage", {"stage": "evaluate"}), ("failed", {})]
+    at_hand.add(
+        studio.service,
+        *(JobLine(job_id=failed, number=n, event=event, detail=detail) for n, (event, detail) in enumerate(lines, 1)),
+    )
+    queries = {**asked, "parameters": {"measures": ["queries"]}}
+    told = {"queries": {"mean": 0.1, "median": 0.1, "queries": 10, "seed": 0}}
+    measured = at_hand.job(studio.service, "evaluate", project, owner, told, **queries)
+    page = ana.get(f"/projects/{project}/utility", params={"release": hospital["release"]}).text
+    assert f'id="job-{failed}"' in page
+    assert "labels overlap" in page
+    assert "Not measured yet: classifiers" not in page
+    stages = re.findall(r"[✓✗]", ana.get(f"/jobs/{failed}").text)
+    assert stages == ["✓", "✗"]
+    for job in (failed, measured):
+        api.delete(f"/jobs/{job}")
+
+
+def test_every_kind_of_job_has_a_title() -> None:
+    assert set(jobs.KINDS) == set(KINDS)
+
+
 def test_what_is_wrong_on_a_page_is_seen() -> None:
     page = Read(
         """<html lang=es><h1>A</h1><br><p style=x onclick=y title=of>the <code>which <b>whose</b></code><td class="n cell">that</td>
@@ -177,6 +236,4 @@ def test_what_is_wrong_on_a_page_is_seen() -> None:
     assert (page.language, page.headings, page.said) == ("es", 1, ["A", "of", "the", "may"])
     assert page.forms == [Form("/a"), Form("/b", "1")]
     assert page.leads == {"https://x.example", "/c"}
-    assert page.forbidden == [
-        "<p style>", "<p onclick>", "<script> within the page", "<a href=https://x.example>"
-    ]  # fmt: skip
+    assert page.forbidden == ["<p style>", "<p onclick>", "<script> within the page", "<a href=https://x.example>"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from servers.studio import Studio, until
-from studio import browsing
+from studio import browser_helpers
 
 
 def test_an_administrator_lets_somebody_in(look: Callable[..., Any], studio: Studio) -> None:
@@ -19,7 +19,7 @@ def test_an_administrator_lets_somebody_in(look: Callable[..., Any], studio: Stu
     root.fill("#user-name", "norberta")
     root.get_by_role("button", name="Make the user").click()
     address = root.locator("#link-text").inner_text()
-    assert browsing.axe(root) == []
+    assert browser_helpers.axe(root) == []
     norberta = look("")
     norberta.goto(address)
     norberta.fill("#password", "short")
@@ -62,14 +62,10 @@ def test_groups_settings_storage_jobs_and_the_log(
     assert "retention_days" in root.locator("#refused").inner_text()
     root.keyboard.press("Escape")
     assert root.input_value("#set-retention_days") == "many"
-    for section, shown in (
-        ("storage", "ana"),
-        ("jobs", "Looking at a table"),
-        ("audit?verify=true", "The chain is whole"),
-    ):
+    for section, shown in (("storage", "ana"), ("jobs", "Looking at a table"), ("audit?verify=true", "The chain is whole")):
         root.goto(f"{studio.address}/administration/{section}")
         assert shown in root.locator("#main").inner_text()
-        assert browsing.axe(root) == []
+        assert browser_helpers.axe(root) == []
     root.fill("#action", "settings")
     root.get_by_role("button", name="Search").click()
     root.wait_for_url("**action=settings**")
@@ -102,7 +98,7 @@ def test_tokens_are_shown_once(look: Callable[..., Any], studio: Studio) -> None
         page.wait_for_selector("#said .notice")
         with pytest.raises(Exception, match="sign"):
             client.get("/session")
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
 
 
 def test_members_come_and_go(look: Callable[..., Any], studio: Studio, api: Any, hospital: dict[str, str]) -> None:
@@ -127,4 +123,4 @@ def test_members_come_and_go(look: Callable[..., Any], studio: Studio, api: Any,
     assert [s["name"] for s in api.get(f"/projects/{project}/secrets")["items"]] == ["ward"]
     page.get_by_role("button", name="Take out ottokar").click()
     page.wait_for_selector("td:has-text('otto')", state="detached")
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []

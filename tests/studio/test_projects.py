@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from servers.studio import Studio, until
-from studio import browsing
+from studio import browser_helpers
 
 Look = Callable[..., Any]
 FILE = """
@@ -29,7 +29,7 @@ def test_searched_named_copied_deleted(look: Look, studio: Studio, api: Any) -> 
         api.post("/projects", {"name": name, "yaml": FILE})
     page = look()
     page.goto(f"{studio.address}/projects")
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page.fill("#search", "ZEBRA")
     rows = page.locator("tbody tr")
     until(lambda: rows.count() == 2)
@@ -40,7 +40,7 @@ def test_searched_named_copied_deleted(look: Look, studio: Studio, api: Any) -> 
     page.keyboard.press("Enter")
     page.keyboard.press("Control+A")
     page.keyboard.type("Zebra first")
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page.keyboard.press("Enter")
     page.get_by_text("The project is called Zebra first now.").wait_for()
     page.get_by_role("button", name="Copy Zebra first").click()
@@ -59,7 +59,7 @@ def test_searched_named_copied_deleted(look: Look, studio: Studio, api: Any) -> 
 def test_a_project_file_is_imported(look: Look, studio: Studio, api: Any) -> None:
     page = look()
     page.goto(f"{studio.address}/import")
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page.fill("#text", "columns: [")
     page.get_by_role("button", name="Import", exact=True).click()
     page.locator("#main .notice.bad").wait_for()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from servers.studio import Studio, running, until
-from studio import browsing
+from studio import browser_helpers
 from studio.conftest import made_project
 from velado.client import Client
 
@@ -71,15 +71,18 @@ def test_from_privacy_to_a_verified_release_by_keyboard(
     assert page.locator("tbody .badge.good").count() == len(release["summary"]["models"])
     page.locator("summary", has_text="What it did").click()
     assert "verifying what was written" in page.locator(".stages").inner_text()
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
 
 
 def made(api: Any, name: str, source: str, k: int, hierarchy: dict[str, Any] | None, suppression: float) -> str:
     column = {"role": "quasi-identifier", **({"hierarchy": hierarchy} if hierarchy else {})}
     document = {
-        "velado": 1, "source": {"source": source}, "columns": {"age": column, "illness": "sensitive"},
-        "models": [{"k-anonymity": {"k": k}}], "method": {"lattice": {"suppression": suppression}},
-    }  # fmt: skip
+        "velado": 1,
+        "source": {"source": source},
+        "columns": {"age": column, "illness": "sensitive"},
+        "models": [{"k-anonymity": {"k": k}}],
+        "method": {"lattice": {"suppression": suppression}},
+    }
     return str(api.post("/projects", {"name": name, "document": document})["id"])
 
 
@@ -90,7 +93,7 @@ def test_a_k_that_is_impossible(look: Callable[..., Any], studio: Studio, api: A
     page.goto(f"{studio.address}/projects/{project}/run")
     page.get_by_role("button", name="Start the run").click()
     page.wait_for_selector("text=There is no solution with these settings")
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page.get_by_role("button", name="k-anonymity: k ≥ 6 instead of k ≥ 100, and run again").click()
     page.wait_for_selector("h2 .badge.good:has-text('Verified')")
     assert api.get(f"/projects/{project}")["document"]["models"] == [{"k-anonymity": {"k": 6}}]
@@ -114,9 +117,7 @@ def test_the_nearest_suppression(look: Callable[..., Any], studio: Studio, api: 
     assert release["summary"]["suppressed"] == nearest["suppressed"]
 
 
-def test_a_column_that_singles_people_out(
-    look: Callable[..., Any], studio: Studio, api: Any, own: dict[str, str]
-) -> None:
+def test_a_column_that_singles_people_out(look: Callable[..., Any], studio: Studio, api: Any, own: dict[str, str]) -> None:
     """What is refused has ways out, too."""
     document = api.get(f"/projects/{own['project']}")["document"]
     document["columns"]["name"] = {"role": "insensitive"}
@@ -147,13 +148,13 @@ def test_cancelling(look: Callable[..., Any], studio: Studio, api: Any, own: dic
     page.get_by_role("button", name="Start the run").click()
     page.wait_for_selector(".stages .goes")
     page.wait_for_selector("progress")
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
     page.get_by_role("button", name="Cancel").click()
     page.wait_for_selector("text=The run was cancelled")
     (job,) = api.get("/jobs", project=project, kind="run")["items"]
     assert job["state"] == "cancelled"
     assert api.get(f"/projects/{project}/releases")["items"] == []
-    assert browsing.axe(page) == []
+    assert browser_helpers.axe(page) == []
 
 
 # Processes that die
@@ -174,7 +175,7 @@ def client(mortal: Studio) -> Client:
 @pytest.fixture
 def page(chromium: Any, mortal: Studio) -> Any:
     """A page of that service."""
-    windows = browsing.Windows(chromium, mortal)
+    windows = browser_helpers.Windows(chromium, mortal)
     page = windows.open()
     yield page
     windows.close(page)
@@ -185,9 +186,7 @@ def theirs(client: Client) -> dict[str, str]:
     return made_project(client, "Mortal", run=False)
 
 
-def test_a_service_that_is_killed_under_a_page(
-    page: Any, mortal: Studio, client: Client, theirs: dict[str, str]
-) -> None:
+def test_a_service_that_is_killed_under_a_page(page: Any, mortal: Studio, client: Client, theirs: dict[str, str]) -> None:
     """A bar says so, what is half typed stays, and goes on when the service is back."""
     page.goto(f"{mortal.address}/projects/{theirs['project']}/privacy")
     page.wait_for_selector("#checks .badge.good")
@@ -209,9 +208,7 @@ def test_a_service_that_is_killed_under_a_page(
     until(lambda: client.get(f"/projects/{theirs['project']}")["document"]["method"]["lattice"]["suppression"] == 0.33)
 
 
-def test_a_worker_that_is_killed_during_a_run(
-    page: Any, mortal: Studio, client: Client, theirs: dict[str, str]
-) -> None:
+def test_a_worker_that_is_killed_during_a_run(page: Any, mortal: Studio, client: Client, theirs: dict[str, str]) -> None:
     """The second attempt finishes, and the page has followed it all the time."""
     project = long(client, theirs, "Second attempt", 60)
     page.goto(f"{mortal.address}/projects/{project}/run")

@@ -3,6 +3,7 @@
 After the work of the Universidad Complutense de Madrid (UCM) on anonymous screening programmes.
 """
 
+from velado.appointments.anonymity_vectors import AnonymityVector
 from velado.appointments.assign import assign_appointments, compare_planners
 from velado.appointments.planners.best_fit import BestFit
 from velado.appointments.planners.exact import Exact
@@ -13,7 +14,6 @@ from velado.appointments.planning import Planning
 from velado.appointments.tables.generate import generate_people, generate_slots
 from velado.appointments.tables.groups import Groups, anonymity_groups
 from velado.appointments.tables.rows import save_table
-from velado.appointments.vectors import AnonymityVector
 
 __all__ = [
     "PLANNERS",

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from velado.appointments.planners.find_slots import FindSlots
 from velado.appointments.planners.registry import PLANNERS, planner_from
-from velado.appointments.planning import Planning, planned
+from velado.appointments.planning import Planning, run_planners
 from velado.appointments.problem import Planner, check_possible
 from velado.appointments.tables.people import People
 from velado.appointments.tables.publish import give_out
@@ -50,9 +50,16 @@ class Request(Discreet):
         slots = Slots.read(self.slots, self.capacity, self.slot, session)
         progress.at(0.2)
         people = People.read(
-            self.people, slots, self.quasi_identifiers, identifier=self.identifier, household=self.household,
-            fixed=self.fixed, admissible=self.admissible, match=self.match, session=session,
-        )  # fmt: skip
+            self.people,
+            slots,
+            self.quasi_identifiers,
+            identifier=self.identifier,
+            household=self.household,
+            fixed=self.fixed,
+            admissible=self.admissible,
+            match=self.match,
+            session=session,
+        )
         progress.at(0.8)
         units = Units.of(people, slots, self.k)
         check_possible(units.problem, slots.rows.name)
@@ -102,7 +109,7 @@ def assign_appointments(
     assignment = chosen.assign(units.problem, planning.part(0.0, 0.9))
     assignment.check()
     others = [FindSlots()] if units.problem.is_plain else []
-    methods = planned(units.problem, others, [assignment], seed, planning.part(0.9, 1.0))
+    methods = run_planners(units.problem, others, [assignment], seed, planning.part(0.9, 1.0))
     given = give_out(who, where, units, assignment, seed, target, progress.part(0.8, 1.0))
     return Planning.of(
         units.problem, methods, chosen=chosen.name, output=given.path, appointment=where.described, table=given.table
@@ -130,7 +137,7 @@ def compare_planners(
     wanted = [_with_options(m, options or {}) for m in (applicable if methods is None else methods)]
     planners = [_planner(m, seed) for m in wanted]
     planning = begin("plan")
-    found = planned(units.problem, planners, (), seed, planning)
+    found = run_planners(units.problem, planners, (), seed, planning)
     planning.at(1.0)
     return Planning.of(units.problem, found, appointment=where.described)
 
@@ -154,6 +161,4 @@ def _planner(method: Method, seed: int) -> Planner:
 def _check_output(request: Request, sink: Sink) -> None:
     for thing in (request.people, request.slots, request.admissible):
         if thing is not None and sink.replaces(Source.of(thing)):
-            raise InputError(
-                "output-is-input", "the output would replace the input", file=sink.name, hint="Choose another name."
-            )
+            raise InputError("output-is-input", "the output would replace the input", file=sink.name, hint="Choose another name.")

@@ -8,11 +8,11 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
+from velado.appointments.anonymity_vectors import AnonymityVector, improvement
 from velado.appointments.planners.find_slots import FindSlots
 from velado.appointments.planners.random_slots import RandomSlots
 from velado.appointments.planners.registry import PLANNERS
 from velado.appointments.problem import Assignment, Planner, Problem
-from velado.appointments.vectors import AnonymityVector, improvement
 from velado.errors import NoSolution
 from velado.progress import Progress
 from velado.results import Result, parts
@@ -84,9 +84,7 @@ class Planned(Result):
     @classmethod
     def of(cls, found: Assignment) -> Planned:
         """What an assignment achieves."""
-        return cls(
-            found.method, found.vector, None, found.seconds, found.proven, found.optimal, found.bound, assignment=found
-        )
+        return cls(found.method, found.vector, None, found.seconds, found.proven, found.optimal, found.bound, assignment=found)
 
     def document(self) -> AchievedDocument | FailedDocument:
         """With the vectors as they are written."""
@@ -96,7 +94,7 @@ class Planned(Result):
         bound = None if self.bound is None else self.bound.components
         return AchievedDocument(
             self.method, shown.k, shown.vector, shown.rank, self.improvement, self.seconds, self.proven, self.optimal, bound
-        )  # fmt: skip
+        )
 
     @classmethod
     def from_document(cls, document: AchievedDocument | FailedDocument) -> Planned:
@@ -105,9 +103,14 @@ class Planned(Result):
             return cls(document.method, reason=document.reason)
         bound = None if document.bound is None else AnonymityVector.of_components(document.bound)
         return cls(
-            document.method, AnonymityVector.of_components(document.vector), document.improvement, document.seconds,
-            document.proven, document.optimal, bound,
-        )  # fmt: skip
+            document.method,
+            AnonymityVector.of_components(document.vector),
+            document.improvement,
+            document.seconds,
+            document.proven,
+            document.optimal,
+            bound,
+        )
 
     def summary(self) -> dict[str, Any]:
         """The method and the k that it reaches."""
@@ -159,9 +162,8 @@ class Planning(Result):
         """What methods achieve for a problem."""
         people, places = int(problem.sizes.sum()), int(problem.capacities.sum())
         return cls(
-            people, problem.groups, problem.slots, places, problem.smallest, problem.base, tuple(methods),
-            problem=problem, **more,
-        )  # fmt: skip
+            people, problem.groups, problem.slots, places, problem.smallest, problem.base, tuple(methods), problem=problem, **more
+        )
 
     def __getitem__(self, method: str) -> Planned:
         return next(p for p in self.methods if p.method == method)
@@ -169,9 +171,16 @@ class Planning(Result):
     def document(self) -> PlanningDocument:
         """The JSON of ``velado appointments assign`` and ``compare``."""
         return PlanningDocument(
-            self.people, self.groups, self.slots, self.places, self.required, VectorDocument.of(self.base), self.methods,
-            self.chosen, self.output,
-        )  # fmt: skip
+            self.people,
+            self.groups,
+            self.slots,
+            self.places,
+            self.required,
+            VectorDocument.of(self.base),
+            self.methods,
+            self.chosen,
+            self.output,
+        )
 
     @classmethod
     def from_document(cls, document: PlanningDocument) -> Planning:
@@ -191,12 +200,8 @@ class Planning(Result):
         }
 
 
-def planned(
-    problem: Problem,
-    planners: Sequence[Planner],
-    known: Sequence[Assignment] = (),
-    seed: int = 0,
-    progress: Progress | None = None,
+def run_planners(
+    problem: Problem, planners: Sequence[Planner], known: Sequence[Assignment] = (), seed: int = 0, progress: Progress | None = None
 ) -> tuple[Planned, ...]:
     """What is known, and what random appointments and these planners achieve; who finds nothing says why.
 

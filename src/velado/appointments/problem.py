@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from velado.appointments.vectors import AnonymityVector
-from velado.declared import Declaration
+from velado.appointments.anonymity_vectors import AnonymityVector
+from velado.declarations import Declaration
 from velado.errors import InputError, NoSolution
 from velado.parameters import Parameter, check
 from velado.progress import Progress
@@ -90,9 +90,7 @@ class Problem(Discreet):
         import scipy.sparse as sparse
 
         given = sparse.coo_array((units, (kind, slot)), shape=(len(self.units), self.slots)).tocsr()
-        members = sparse.csr_array(
-            (self.member_counts, self.member_groups, self.start), shape=(len(self.units), self.groups)
-        )
+        members = sparse.csr_array((self.member_counts, self.member_groups, self.start), shape=(len(self.units), self.groups))
         cells = (members.T @ given).tocsr()
         cells.eliminate_zeros()
         return cells
@@ -163,9 +161,7 @@ def check_possible(problem: Problem, slots: str | None = None) -> None:
         raise NoSolution(
             "group-too-small",
             Sentence(
-                "{groups:,} quasi-identifier group(s) have fewer than {required:,} people",
-                groups=small,
-                required=problem.smallest,
+                "{groups:,} quasi-identifier group(s) have fewer than {required:,} people", groups=small, required=problem.smallest
             ),
             hint=Sentence(
                 "The smallest has {smallest:,}. Require less, or generalize the quasi-identifiers first.",

@@ -3,12 +3,12 @@
 from velado.attacks.background import background
 from velado.attacks.base import MEASURES, Attack, Attacker, Attacks, Exposed, Prevention, Trial
 from velado.attacks.homogeneity import homogeneity
+from velado.attacks.label_matching import flat, relate_labels
 from velado.attacks.linkage import Links, Truth, disclosure, linkage
-from velado.attacks.lookup import lookup
+from velado.attacks.lookup import lookup, lookup_together
 from velado.attacks.order import order, order_of_releases
-from velado.attacks.reach import within_reach
+from velado.attacks.prevention import within_reach
 from velado.attacks.records import Records
-from velado.attacks.relation import flat, related
 from velado.attacks.releases import releases
 from velado.attacks.similarity import similarity
 from velado.attacks.skewness import skewness
@@ -42,9 +42,10 @@ __all__ = [
     "homogeneity",
     "linkage",
     "lookup",
+    "lookup_together",
     "order",
     "order_of_releases",
-    "related",
+    "relate_labels",
     "releases",
     "similarity",
     "skewness",

@@ -18,11 +18,11 @@ from velado.attacks.base import (
     weighted_median,
     worst,
 )
-from velado.declared import declared
+from velado.declarations import declare
 from velado.frequency import Classes, Sensitive
 
 
-@declared(
+@declare(
     title="background knowledge",
     meaning="Values that a person is known not to have are ruled out.",
     parameters=knowing("know", "confidence"),
@@ -42,10 +42,15 @@ def background(classes: Classes, attribute: Sensitive, attacker: Attacker) -> At
     certain = values.distinct <= attacker.know + 1
     open_ = attacker.succeeds(sure)
     exposed = tuple(
-        Exposed(labels_of(classes, c), int(classes.sizes[c]), float(sure[c]), attribute.labels[values.top_value[c]],
-                float(values.top[c] / classes.sizes[c]))
+        Exposed(
+            labels_of(classes, c),
+            int(classes.sizes[c]),
+            float(sure[c]),
+            attribute.labels[values.top_value[c]],
+            float(values.top[c] / classes.sizes[c]),
+        )
         for c in worst(open_, sure, classes.sizes)
-    )  # fmt: skip
+    )
     return Attack(
         "background",
         bool(open_.any()),

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from velado.declared import Declaration, declaration_of
+from velado.declarations import Declaration, declaration_of
 from velado.frequency import Classes, Sensitive
 from velado.models import PrivacyModel, compile_rules
 from velado.parameters import Number, Parameter, check
@@ -22,14 +22,10 @@ TOLERANCE = 1e-12
 MEASURES = {
     "shuffle": Sentence("random order of rows"),
     "suppress-small-classes": Sentence("suppressing the classes that are too small"),
-    "same-or-coarser": Sentence(
-        "making the later release from the earlier one, with the same recoding or a coarser one"
-    ),
+    "same-or-coarser": Sentence("making the later release from the earlier one, with the same recoding or a coarser one"),
     "judge-the-combination": Sentence("judged on both releases joined"),
     "role": Sentence("the role identifier or quasi-identifier for the column, or an operation"),
-    "leave-out": Sentence(
-        "leaving the column out, or publishing fewer of its values: no model that this table can reach does"
-    ),
+    "leave-out": Sentence("leaving the column out, or publishing fewer of its values: no model that this table can reach does"),
 }
 """What prevents an attack beside the choice of a model."""
 LEAVE_OUT = "leave-out"

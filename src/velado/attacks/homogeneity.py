@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from velado.attacks.base import (
-    Attack,
-    Attacker,
-    Exposed,
-    Histogram,
-    Prevention,
-    exposure,
-    knowing,
-    labels_of,
-    share,
-    worst,
-)
-from velado.declared import declared
+from velado.attacks.base import Attack, Attacker, Exposed, Histogram, Prevention, exposure, knowing, labels_of, share, worst
+from velado.declarations import declare
 from velado.frequency import Classes, Sensitive
 
 
-@declared(
-    title="homogeneity",
-    meaning="Whoever is in a class has the value that its records share.",
-    parameters=knowing("confidence"),
+@declare(
+    title="homogeneity", meaning="Whoever is in a class has the value that its records share.", parameters=knowing("confidence")
 )
 def homogeneity(classes: Classes, attribute: Sensitive, attacker: Attacker) -> Attack:
     """Classes whose most frequent value is surer than asked for; by default, those that have one value only.
@@ -33,10 +20,15 @@ def homogeneity(classes: Classes, attribute: Sensitive, attacker: Attacker) -> A
     sure = values.top / classes.sizes
     open_ = attacker.succeeds(sure)
     exposed = tuple(
-        Exposed(labels_of(classes, c), int(classes.sizes[c]), float(sure[c]), attribute.labels[values.top_value[c]],
-                float(attribute.expected[values.top_value[c]]))
+        Exposed(
+            labels_of(classes, c),
+            int(classes.sizes[c]),
+            float(sure[c]),
+            attribute.labels[values.top_value[c]],
+            float(attribute.expected[values.top_value[c]]),
+        )
         for c in worst(open_, sure, classes.sizes)
-    )  # fmt: skip
+    )
     if attacker.confidence < 1:
         k = max(2, int(classes.sizes.min()))
         model = Prevention("alpha-k", {"alpha": attacker.confidence, "k": k, "column": attribute.column})

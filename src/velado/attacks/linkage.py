@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from velado.attacks.base import Attack, Attacker, Exposed, Histogram, Prevention, knowing, labels_of, share, worst
-from velado.declared import declared
+from velado.declarations import declare
 from velado.evaluation.matching import fitting
 from velado.frequency import Classes, FrequencyTable, Sensitive
 from velado.hierarchies import Cover
@@ -68,7 +68,7 @@ def _pairs(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> Any
     return csr_array((np.ones(len(rows), dtype=np.int64), (rows, columns)), shape=shape)
 
 
-@declared(
+@declare(
     title="linkage with an external table",
     meaning="People of the external table are looked up by their quasi-identifiers.",
     parameters=knowing("confidence"),
@@ -98,7 +98,7 @@ def linkage(links: Links, attacker: Attacker, truth: Truth | None = None) -> Att
         "expected_correct": expected,
     }
     if truth is not None:
-        figures |= _checked(links, truth, sure)
+        figures |= _truth_figures(links, truth, sure)
     prevented: tuple[Prevention, ...] = ()
     if open_.any():
         k = max(2, math.ceil(1 / attacker.confidence - 1e-9))
@@ -110,7 +110,7 @@ def linkage(links: Links, attacker: Attacker, truth: Truth | None = None) -> Att
     return Attack("linkage", bool(open_.any()), figures, exposed, prevented, against="external")
 
 
-def _checked(links: Links, truth: Truth, sure: np.ndarray) -> dict[str, int | float]:
+def _truth_figures(links: Links, truth: Truth, sure: np.ndarray) -> dict[str, int | float]:
     own = _pairs(truth.own_rows, truth.own_classes, (truth.originals, links.classes.count))
     meet = links.matrix[truth.external_row].multiply(own[truth.original_row])
     right = np.asarray(meet.sum(axis=1)).ravel() > 0
@@ -146,10 +146,15 @@ def disclosure(links: Links, attribute: Sensitive, attacker: Attacker) -> Attack
             else Prevention("alpha-k", {"alpha": attacker.confidence, "k": k, "column": attribute.column}),
         )
     exposed = tuple(
-        Exposed(labels_of(classes, c), int(classes.sizes[c]), float(sure[row]), attribute.labels[value[row]],
-                float(attribute.expected[value[row]]))
+        Exposed(
+            labels_of(classes, c),
+            int(classes.sizes[c]),
+            float(sure[row]),
+            attribute.labels[value[row]],
+            float(attribute.expected[value[row]]),
+        )
         for c, row in _classes(links, open_, sure)
-    )  # fmt: skip
+    )
     return Attack(
         "linkage",
         bool(open_.any()),
@@ -175,7 +180,5 @@ def _classes(links: Links, open_: np.ndarray, sure: np.ndarray) -> list[tuple[in
     pairs = pairs[order]
     _, first = np.unique(links.found[pairs], return_index=True)
     chosen = pairs[np.sort(first)]
-    numbers = worst(
-        np.ones(len(chosen), dtype=bool), sure[links.rows[chosen]], links.classes.sizes[links.found[chosen]]
-    )
+    numbers = worst(np.ones(len(chosen), dtype=bool), sure[links.rows[chosen]], links.classes.sizes[links.found[chosen]])
     return [(int(links.found[chosen[i]]), int(links.rows[chosen[i]])) for i in numbers]

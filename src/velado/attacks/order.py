@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from velado.attacks.base import MOST_EXPOSED, Attack, Attacker, Exposed, Prevention, knowing
+from velado.attacks.label_matching import narrower
 from velado.attacks.records import Records
-from velado.attacks.relation import narrower
-from velado.declared import declared
+from velado.declarations import declare
 from velado.evaluation.matching import fitting
 from velado.hierarchies import Cover, Hierarchy
 from velado.progress import Progress
@@ -27,17 +27,13 @@ OFTEN = 10
 SHUFFLE = Prevention(measure="shuffle", parameters={"output": {"order": "shuffle"}})
 
 
-@declared(
+@declare(
     title="order of rows",
     meaning="The rows of the release are laid beside those of the original, in order.",
     parameters=knowing("seed"),
 )
 def order(
-    release: Records,
-    original: Records,
-    covers: Sequence[Cover],
-    attacker: Attacker,
-    progress: Progress | None = None,
+    release: Records, original: Records, covers: Sequence[Cover], attacker: Attacker, progress: Progress | None = None
 ) -> Attack:
     """Do the rows of the release stand in the order of the original?
 
@@ -49,7 +45,7 @@ def order(
     """
     progress = progress or Progress()
     test = _Positions(release, original, covers, progress)
-    succeeded, figures = _judged(test, attacker, progress)
+    succeeded, figures = _permutation_test(test, attacker, progress)
     return Attack("order", succeeded, figures, (), (SHUFFLE,) if succeeded else (), against="original")
 
 
@@ -72,10 +68,10 @@ def order_of_releases(
         return Attack("order", False, rows, against="other")
     progress = progress or Progress()
     test = _Positions(release, other, covers, progress)
-    same, figures = _judged(test, attacker, progress)
+    same, figures = _permutation_test(test, attacker, progress)
     if not same:
         return Attack("order", False, figures, against="other")
-    combined, exposed = _combined(release, other, trees)
+    combined, exposed = _join_rows(release, other, trees)
     return Attack("order", bool(exposed), figures | combined, exposed, (SHUFFLE,) if exposed else (), against="other")
 
 
@@ -83,8 +79,8 @@ class _Positions:
     """How many released rows fit the rows of another table in order."""
 
     def __init__(self, release: Records, other: Records, covers: Sequence[Cover], progress: Progress) -> None:
-        classes, self.group = release.grouped
-        rows, self.row = other.grouped
+        classes, self.group = release.groups
+        rows, self.row = other.groups
         self.value, self.other_value = release.values, other.values
         self.names = max(len(release.names), 1)
         self.left_out = len(other.codes) - len(release.codes)
@@ -139,7 +135,7 @@ class _Positions:
         return fit / shown if shown else 0.0
 
 
-def _judged(test: _Positions, attacker: Attacker, progress: Progress) -> tuple[bool, dict[str, int | float]]:
+def _permutation_test(test: _Positions, attacker: Attacker, progress: Progress) -> tuple[bool, dict[str, int | float]]:
     rows = len(test.group)
     kept = np.arange(rows)
     rng = np.random.default_rng(int(attacker.seed))
@@ -167,11 +163,9 @@ def _judged(test: _Positions, attacker: Attacker, progress: Progress) -> tuple[b
     return as_good <= RARE and lift >= LIFT, figures
 
 
-def _combined(
-    a: Records, b: Records, trees: Sequence[Hierarchy | None]
-) -> tuple[dict[str, int | float], tuple[Exposed, ...]]:
+def _join_rows(a: Records, b: Records, trees: Sequence[Hierarchy | None]) -> tuple[dict[str, int | float], tuple[Exposed, ...]]:
     """Figures and the smallest classes of the row-by-row join."""
-    (rows_a, group_a), (rows_b, group_b) = a.grouped, b.grouped
+    (rows_a, group_a), (rows_b, group_b) = a.groups, b.groups
     seen = (group_a >= 0) & (group_b >= 0)
     pairs, number = np.unique(np.stack([group_a[seen], group_b[seen]]), axis=1, return_inverse=True)
     number = number.ravel()

@@ -37,7 +37,7 @@ class Records(Discreet):
         return int(self.counts.sum())
 
     @cached_property
-    def grouped(self) -> tuple[np.ndarray, np.ndarray]:
+    def groups(self) -> tuple[np.ndarray, np.ndarray]:
         """The distinct rows of labels that are not hidden, and which one each row is (−1: hidden)."""
         seen = ~self.hidden
         rows, number = distinct_rows(self.codes[seen].T, [len(x) for x in self.labels])
@@ -48,6 +48,6 @@ class Records(Discreet):
     @cached_property
     def sizes(self) -> np.ndarray:
         """Records of each distinct row of labels."""
-        rows, group = self.grouped
+        rows, group = self.groups
         seen = group >= 0
         return np.bincount(group[seen], weights=self.counts[seen], minlength=len(rows)).astype(np.int64)

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from velado.attacks.base import MOST_EXPOSED, Attack, Exposed, Prevention
+from velado.attacks.label_matching import narrower
 from velado.attacks.records import Records
-from velado.attacks.relation import narrower
-from velado.declared import declared
+from velado.declarations import declare
 from velado.errors import InputError
 from velado.evaluation.matching import fitting
 from velado.hierarchies import Cover, Hierarchy
 from velado.progress import Progress
 from velado.results import Discreet
-from velado.sentences import Sentence, joined
+from velado.sentences import Sentence, join_sentences
 from velado.values import Text
 
 MOST_ROUNDS = 200
@@ -45,10 +45,7 @@ class Combined(Discreet):
     value: np.ndarray
 
 
-@declared(
-    title="comparison of two releases",
-    meaning="The two releases are joined through sensitive values and labels that fit.",
-)
+@declare(title="comparison of two releases", meaning="The two releases are joined through sensitive values and labels that fit.")
 def releases(
     release: Records,
     other: Records,
@@ -74,7 +71,7 @@ def releases(
     """
     progress = progress or Progress()
     progress.at(0.0)
-    pairs_b, pairs_a = fitting(other.grouped[0], covers, release.grouped[0], progress)
+    pairs_b, pairs_a = fitting(other.groups[0], covers, release.groups[0], progress)
     total = max(release.total, other.total, population)
     a, b = _cells(release, other, total, file)
     found = _bounds(a, b, pairs_a, pairs_b, len(release.names), (release, other), file, progress.part(0.3, 1.0))
@@ -108,7 +105,7 @@ def releases(
             "in_smaller_classes": int(found.least[small].sum()),
             "singled_out": int(((found.least == 1) & (found.most == 1)).sum()),
         },
-        _exposed(chosen, found, release, other, trees),
+        _list_exposed(chosen, found, release, other, trees),
         prevented,
         against="other",
     )
@@ -118,7 +115,7 @@ def _cells(a: Records, b: Records, population: int, file: str | None) -> tuple[C
     kinds = max(len(a.names), 1)
     parts, totals = [], []
     for side in (a, b):
-        group = side.grouped[1]
+        group = side.groups[1]
         seen = group >= 0
         keys, number = np.unique(group[seen] * kinds + side.values[seen], return_inverse=True)
         count = np.bincount(number, weights=side.counts[seen]).astype(np.int64)
@@ -169,7 +166,7 @@ def _bounds(
                 side = sides[0 if cells is a else 1]
                 raise _not_of_one_table(
                     Sentence(
-                        "the other has no records that can be those of ({labels})", labels=_shown(side, cells.group[c])
+                        "the other has no records that can be those of ({labels})", labels=_describe_group(side, cells.group[c])
                     ),
                     file,
                 )
@@ -192,18 +189,16 @@ def _bounds(
     sure = least[possible] > 0
     value[number[sure]] = a.value[i[possible]][sure]
     value[np.bincount(number, minlength=len(keys)) != 1] = -1
-    return Combined(
-        keys // width, keys % width, sums[0], sums[1], (linked[0], linked[1]), (one_class[0], one_class[1]), value
-    )
+    return Combined(keys // width, keys % width, sums[0], sums[1], (linked[0], linked[1]), (one_class[0], one_class[1]), value)
 
 
 def _sum(at: np.ndarray, figures: np.ndarray, cells: Cells) -> np.ndarray:
     return np.bincount(at, weights=figures, minlength=len(cells.count)).astype(np.int64)
 
 
-def _shown(side: Records, group: int) -> Sentence:
-    row = side.grouped[0][group]
-    return joined(", ", [str(labels[x]) for labels, x in zip(side.labels, row, strict=True)])
+def _describe_group(side: Records, group: int) -> Sentence:
+    row = side.groups[0][group]
+    return join_sentences(", ", [str(labels[x]) for labels, x in zip(side.labels, row, strict=True)])
 
 
 def _not_of_one_table(why: str, file: str | None) -> InputError:
@@ -216,12 +211,12 @@ def _not_of_one_table(why: str, file: str | None) -> InputError:
     )
 
 
-def _exposed(
+def _list_exposed(
     chosen: np.ndarray, found: Combined, a: Records, b: Records, trees: Sequence[Hierarchy | None]
 ) -> tuple[Exposed, ...]:
     shown: list[list[Text]] = []
     for j, tree in enumerate(trees):
-        left, right = a.grouped[0][found.a[chosen], j], b.grouped[0][found.b[chosen], j]
+        left, right = a.groups[0][found.a[chosen], j], b.groups[0][found.b[chosen], j]
         pairs = [(a.labels[j][x], b.labels[j][y]) for x, y in zip(left, right, strict=True)]
         shown.append(narrower(pairs, tree)[0])
     exposed = []

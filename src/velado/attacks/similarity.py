@@ -4,18 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from velado.attacks.base import (
-    Attack,
-    Exposed,
-    Histogram,
-    Prevention,
-    distances,
-    exposure,
-    just_below,
-    labels_of,
-    worst,
-)
-from velado.declared import declared
+from velado.attacks.base import Attack, Exposed, Histogram, Prevention, distances, exposure, just_below, labels_of, worst
+from velado.declarations import declare
 from velado.frequency import Classes, Sensitive
 from velado.hierarchies.labels import numbers_of
 from velado.models import TCloseness
@@ -25,10 +15,7 @@ NEAR = 0.25
 """Numbers are alike if they lie within this share of the column's range."""
 
 
-@declared(
-    title="similarity",
-    meaning="The values of a class differ, but all of them are alike.",
-)
+@declare(title="similarity", meaning="The values of a class differ, but all of them are alike.")
 def similarity(classes: Classes, attribute: Sensitive) -> Attack | None:
     """Classes with several values that all fall into one group.
 
@@ -100,10 +87,7 @@ def _attack(
     return Attack(
         "similarity",
         bool(open_.any()),
-        {
-            **exposure(classes, open_),
-            **figures,
-        },
+        {**exposure(classes, open_), **figures},
         tuple(
             Exposed(labels_of(classes, c), int(classes.sizes[c]), 1.0, names[c], float(prior[c]))
             for c in worst(open_, -prior, classes.sizes)

@@ -19,15 +19,13 @@ from velado.attacks.base import (
     labels_of,
     worst,
 )
-from velado.declared import declared
+from velado.declarations import declare
 from velado.frequency import Classes, Sensitive
 from velado.models import TCloseness
 
 
-@declared(
-    title="skewness",
-    meaning="A class makes a value much more likely than the whole table does.",
-    parameters=knowing("factor"),
+@declare(
+    title="skewness", meaning="A class makes a value much more likely than the whole table does.", parameters=knowing("factor")
 )
 def skewness(classes: Classes, attribute: Sensitive, attacker: Attacker) -> Attack:
     """Classes in which some value is more than ``factor`` times as likely as in the whole input.
@@ -46,9 +44,7 @@ def skewness(classes: Classes, attribute: Sensitive, attacker: Attacker) -> Atta
     for c in worst(open_, most, classes.sizes):
         e = values.start[c] + int(np.argmax(gain[values.start[c] : values.start[c + 1]]))
         value = values.value[e]
-        exposed.append(
-            Exposed(labels_of(classes, c), int(classes.sizes[c]), float(p[e]), attribute.labels[value], float(q[e]))
-        )
+        exposed.append(Exposed(labels_of(classes, c), int(classes.sizes[c]), float(p[e]), attribute.labels[value], float(q[e])))
     prevented: tuple[Prevention, ...] = ()
     if open_.any():
         t = just_below(float(distances(TCloseness(1, attribute.column), classes)[open_].min()))
@@ -60,11 +56,7 @@ def skewness(classes: Classes, attribute: Sensitive, attacker: Attacker) -> Atta
     return Attack(
         "skewness",
         bool(open_.any()),
-        {
-            **exposure(classes, open_),
-            "largest_gain": float((p / q).max()),
-            "largest_difference": float((p - q).max()),
-        },
+        {**exposure(classes, open_), "largest_gain": float((p / q).max()), "largest_difference": float((p - q).max())},
         tuple(exposed),
         prevented,
         attribute.column,

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from velado import __version__
-from velado.cli import passwords, signals, usage, warming, watchman
+from velado.cli import forced_exit, kernel_warmup, passwords, signals, usage
 from velado.cli.commands import LANGUAGE, Commands
 from velado.cli.help import App
-from velado.cli.language import choose, spoken
+from velado.cli.language import choose, translate_plain
 from velado.cli.terminal import fail, print_json, silence, unheard
 from velado.errors import InputError, InternalError, VeladoError
 from velado.tables.publication.private import remove_mine
@@ -27,8 +27,7 @@ app = App(
 
 @app.callback()
 def _options(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
-    language: LANGUAGE = None,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False, language: LANGUAGE = None
 ) -> None:
     if version:
         print(__version__)
@@ -39,9 +38,9 @@ def main() -> None:
     """Entry point: exit codes 0 done, 1 no solution, 2 bad input, 70 internal error, 128 + signal when interrupted."""
     try:
         signals.install()
-        watchman.install()
+        forced_exit.install()
         code = _run()
-        code = _flushed(code)
+        code = _flush(code)
         signals.finish()
     except SystemExit:
         raise
@@ -49,14 +48,14 @@ def main() -> None:
         # Also the panics of compiled libraries, which are no Exceptions.
         code = 0 if signals.received else fail(InternalError.of(error))
     finally:
-        warming.end(finished=not signals.received)
+        kernel_warmup.end(finished=not signals.received)
     if signals.received:
         code = signals.farewell()
         remove_mine()
     sys.exit(code)
 
 
-def _flushed(code: int) -> int:
+def _flush(code: int) -> int:
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -77,16 +76,14 @@ def _run() -> int:
     except typer.Exit as stop:
         return stop.exit_code
     except typer.Abort:
-        print(spoken("Aborted; nothing was published."), file=sys.stderr)
+        print(translate_plain("Aborted; nothing was published."), file=sys.stderr)
         return 130
     except SystemExit:
         # That is how the argument parser and its help say that nobody reads them.
         silence(sys.stdout)
         return 0
     except MemoryError:
-        return fail(
-            InputError("out-of-memory", "the memory of this machine is not enough", hint="Take a smaller table.")
-        )
+        return fail(InputError("out-of-memory", "the memory of this machine is not enough", hint="Take a smaller table."))
     except Exception as error:
         code = unheard(error)
         if code is not None:
@@ -95,7 +92,7 @@ def _run() -> int:
         if not hasattr(error, "format_message"):
             raise
         if "--json" in sys.argv:
-            print_json({"error": {"code": "usage", "message": usage.told(error)}})
+            print_json({"error": {"code": "usage", "message": usage.translate_error(error)}})
         try:
             usage.show(error)
         except BrokenPipeError:

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from velado import apply
-from velado.cli import warming
-from velado.cli.reading import AS_FOUND, REPLACE, TABLE, Reading, output_at, reads_tables
-from velado.cli.terminal import JSON, figure, out, plain, print_json, progress, say, show_files, show_notes, told
+from velado.cli import kernel_warmup
+from velado.cli.table_options import AS_FOUND, REPLACE, TABLE, Reading, output_at, reads_tables
+from velado.cli.terminal import JSON, figure, out, plain, print_json, progress, say, show_files, show_notes, translate
 from velado.cli.verdicts import show_verdicts
 from velado.methods.suppression import Suppression
 from velado.release import Arrived
@@ -22,8 +22,7 @@ def command(
     table: Annotated[TABLE, typer.Argument(help="The new rows.")],
     output: Annotated[TABLE, typer.Option("--output", "-o", help="File to write, or table of a database.")],
     release: Annotated[
-        list[str] | None,
-        typer.Option(help="What was published before; the project's output if not given; may be repeated."),
+        list[str] | None, typer.Option(help="What was published before; the project's output if not given; may be repeated.")
     ] = None,
     project: Annotated[
         Path | None, typer.Option(help="Project file of the release, in the place of the one in the recoding.")
@@ -40,23 +39,26 @@ def command(
             help="New rows with values that the recoding does not know: refuse, suppress, or place them by the hierarchies."
         ),
     ] = "refuse",
-    alone: Annotated[
-        bool, typer.Option("--alone", help="The new rows by themselves must satisfy the models, too.")
-    ] = False,
+    alone: Annotated[bool, typer.Option("--alone", help="The new rows by themselves must satisfy the models, too.")] = False,
     replace: REPLACE = False,
     read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
     """Recode new rows as an earlier release was, and check the models on old and new rows together."""
-    warming.begin("lattice")
+    kernel_warmup.begin("lattice")
     with progress() as report:
         found = apply(
-            recoding, read(table, *(release or ())),
+            recoding,
+            read(table, *(release or ())),
             # Releases are as Velado wrote them, however the new rows are written.
             release=[AS_FOUND.release(one) for one in release] if release else None,
-            project=project, output=output_at(output, replace), suppression=_limit(suppression), unseen=unseen,
-            alone=alone, progress=report,
-        )  # fmt: skip
+            project=project,
+            output=output_at(output, replace),
+            suppression=_limit(suppression),
+            unseen=unseen,
+            alone=alone,
+            progress=report,
+        )
     if json:
         print_json(found.as_dict())
     else:
@@ -82,7 +84,7 @@ def _show(found: Arrived) -> None:
     if found.unplaced:
         say("{rows:,} of them have values that the recoding does not know", rows=found.unplaced)
         for column, values in found.unseen.items():
-            out.print(f"  {plain(column)}: {plain(', '.join(map(told_value, values)))}", soft_wrap=True)
+            out.print(f"  {plain(column)}: {plain(', '.join(map(value_text, values)))}", soft_wrap=True)
     say(
         "together with {earlier:,} records that were released before: {classes:,} classes of {least:,} to {most:,} records",
         earlier=found.earlier,
@@ -96,6 +98,6 @@ def _show(found: Arrived) -> None:
     show_files(found)
 
 
-def told_value(value: str) -> str:
+def value_text(value: str) -> str:
     """A value as it is, or the words for a missing one."""
-    return told(value) if value == "(missing)" else value
+    return translate(value) if value == "(missing)" else value

@@ -26,19 +26,10 @@ from velado.appointments.tables.generate import PeopleLike, SlotsLike
 from velado.appointments.tables.groups import AnonymityOfTables
 from velado.cli import signals
 from velado.cli.help import App
-from velado.cli.language import current, spoken
+from velado.cli.language import current, translate_plain
 from velado.cli.options import Given, takes
-from velado.cli.reading import AS_FOUND, REPLACE, TABLE, Reading, output_at, reads_tables
-from velado.cli.terminal import (
-    JSON,
-    names,
-    out,
-    plain,
-    print_json,
-    progress,
-    say,
-    table,
-)
+from velado.cli.table_options import AS_FOUND, REPLACE, TABLE, Reading, output_at, reads_tables
+from velado.cli.terminal import JSON, names, out, plain, print_json, progress, say, table
 from velado.i18n import Language
 from velado.project import output_of
 from velado.report import save_vectors
@@ -56,12 +47,8 @@ SLOT = Annotated[str | None, typer.Option(help="Column of the slots by which oth
 ID = Annotated[str | None, typer.Option("--id", help="Column that identifies people.")]
 HOUSEHOLD = Annotated[str | None, typer.Option(help="Column of households, who stay together.")]
 FIXED = Annotated[str | None, typer.Option(help="Column with the slot that a person keeps; empty for none.")]
-ADMISSIBLE = Annotated[
-    TABLE | None, typer.Option(help="Table of the slots admissible for each person: identifier, slot.")
-]
-MATCH = Annotated[
-    list[str] | None, typer.Option(help="COLUMN=NAME: column of the people that must equal one of the slots.")
-]
+ADMISSIBLE = Annotated[TABLE | None, typer.Option(help="Table of the slots admissible for each person: identifier, slot.")]
+MATCH = Annotated[list[str] | None, typer.Option(help="COLUMN=NAME: column of the people that must equal one of the slots.")]
 SMALLEST = Annotated[int, typer.Option("--k", help="Smallest group of equal people in one slot.")]
 SHOW = Annotated[int, typer.Option(min=0, help="Show so many of the smallest groups.")]
 
@@ -73,8 +60,7 @@ MOST_COMPONENTS = 10
 @takes("like", PeopleLike, SlotsLike, unset=[])
 def generate(
     folder: Annotated[
-        TABLE,
-        typer.Argument(help="Folder for the tables, or address of a database, with #schema behind it if you like."),
+        TABLE, typer.Argument(help="Folder for the tables, or address of a database, with #schema behind it if you like.")
     ],
     like: Given,
     tables: Annotated[int, typer.Option(min=1, max=10_000, help="Number of tables.")] = 1,
@@ -93,19 +79,16 @@ def generate(
             save_table(where, files[2 * number + 1])
     if json:
         print_json(
-            {
-                "files": [f.sink().name for f in files],
-                "people": like["people"],
-                "slots": where.num_rows,
-                "seed": like["seed"],
-            }
+            {"files": [f.sink().name for f in files], "people": like["people"], "slots": where.num_rows, "seed": like["seed"]}
         )
         return
     if files[0].table is not None:
         say(
             "Wrote {tables}: {people:,} people and {slots:,} slots each.",
-            tables=", ".join(f.sink().name for f in files), people=like["people"], slots=where.num_rows,
-        )  # fmt: skip
+            tables=", ".join(f.sink().name for f in files),
+            people=like["people"],
+            slots=where.num_rows,
+        )
         return
     say(
         "Wrote {files:,} file(s) to {folder}: {people:,} people and {slots:,} slots each.",
@@ -126,9 +109,7 @@ def _outputs(place: str, names: list[str], format: str, force: bool) -> list[Out
     files = [Path(place) / f"{name}.{format}" for name in names]
     there = [f for f in files if f.exists()]
     if there and not force:
-        raise InputError(
-            "file-exists", "the file exists already", file=there[0], hint="Use --force, or another folder."
-        )
+        raise InputError("file-exists", "the file exists already", file=there[0], hint="Use --force, or another folder.")
     return [output_of(f) for f in files]
 
 
@@ -144,9 +125,7 @@ def assign(
     people: PEOPLE,
     slots: SLOTS,
     qi: QI,
-    output: Annotated[
-        TABLE, typer.Option("--output", "-o", help="File or table to write: the people with their appointments.")
-    ],
+    output: Annotated[TABLE, typer.Option("--output", "-o", help="File or table to write: the people with their appointments.")],
     planner: Given,
     method: Annotated[str, typer.Option(help="random, heuristic, best-fit or exact.")] = "best-fit",
     k: SMALLEST = 1,
@@ -167,10 +146,15 @@ def assign(
     seed, every = planner.pop("seed", 0), (people, slots, admissible)
     with progress() as report:
         planning = assign_appointments(
-            read(people, *every), read(slots, *every), names(qi), {method: planner}, seed=seed,
-            output=output_at(output, replace), progress=report,
+            read(people, *every),
+            read(slots, *every),
+            names(qi),
+            {method: planner},
+            seed=seed,
+            output=output_at(output, replace),
+            progress=report,
             **_conditions(read(admissible, *every), k, capacity, slot, id, household, fixed, match),
-        )  # fmt: skip
+        )
     if json:
         print_json(planning.as_dict())
         return
@@ -178,7 +162,7 @@ def assign(
     if show:
         _show_groups(anonymity_groups(output, names(qi), planning.appointment), show, words)
     say()
-    say("{told}", told=words.text("appointments.written", file=planning.output))
+    say("{told}", told=words.say("Wrote {file}: it says who comes where and when. Keep it private.", file=planning.output))
 
 
 @app.command("compare")
@@ -189,9 +173,7 @@ def compare(
     slots: SLOTS,
     qi: QI,
     planner: Given,
-    methods: Annotated[
-        str | None, typer.Option(help="Methods, separated by commas; all that apply if not given.")
-    ] = None,
+    methods: Annotated[str | None, typer.Option(help="Methods, separated by commas; all that apply if not given.")] = None,
     k: SMALLEST = 1,
     capacity: CAPACITY = "capacity",
     slot: SLOT = None,
@@ -209,10 +191,15 @@ def compare(
     seed, every = planner.pop("seed", 0), (people, slots, admissible)
     with progress() as report:
         planning = compare_planners(
-            read(people, *every), read(slots, *every), names(qi), names(methods) or None, seed=seed, progress=report,
+            read(people, *every),
+            read(slots, *every),
+            names(qi),
+            names(methods) or None,
+            seed=seed,
+            progress=report,
             options=planner,
             **_conditions(read(admissible, *every), k, capacity, slot, id, household, fixed, match),
-        )  # fmt: skip
+        )
         if chart is not None:
             save_vectors(planning, chart, current().code)
     if json:
@@ -221,7 +208,7 @@ def compare(
     _show(planning, words)
     if chart is not None:
         say()
-        title = words.text("appointments.chart", people=words.integer(planning.people))
+        title = words.say("Anonymity vectors of {people} people", people=words.integer(planning.people))
         say("{title}: {file}", title=title, file=chart)
 
 
@@ -246,15 +233,21 @@ def k_of(
     if json:
         print_json(together.as_dict())
         return
-    header = ("", words.text("appointments.people"), "k", words.text("appointments.vector"))
-    lines = [
-        (g.name, words.integer(g.vector.population), words.integer(g.vector.k), shortened(g.vector)) for g in found
-    ]
+    header = ("", words.say("people"), "k", words.say("vector"))
+    lines = [(g.name, words.integer(g.vector.population), words.integer(g.vector.k), shorten_vector(g.vector)) for g in found]
     table("k", lines, header)
+    if not appointment:
+        say()
+        say(
+            "{told}",
+            told=words.say(
+                "Groups of people who share the quasi-identifiers, whatever their appointments. With --appointment COLUMNS they share these, too, as where a plan is made."
+            ),
+        )
     if len(found) > 1:
         say()
         mean, least, most = (words.number(together.k[n], 2) for n in ("mean", "min", "max"))
-        say("{told}", told=words.text("appointments.several", mean=mean, least=least, most=most))
+        say("{told}", told=words.say("k: mean {mean}, smallest {least}, largest {most}", mean=mean, least=least, most=most))
     if show:
         for groups in found:
             _show_groups(groups, show, words)
@@ -275,12 +268,18 @@ def _conditions(
         if not (own and sign and theirs):
             raise InputError("bad-option", Sentence("--match takes COLUMN=NAME, got {got!r}", got=own + sign + theirs))
     return {
-        "k": k, "capacity": capacity, "slot": slot, "identifier": identifier, "household": household, "fixed": fixed,
-        "admissible": admissible, "match": {own: theirs for own, _, theirs in pairs} or None,
-    }  # fmt: skip
+        "k": k,
+        "capacity": capacity,
+        "slot": slot,
+        "identifier": identifier,
+        "household": household,
+        "fixed": fixed,
+        "admissible": admissible,
+        "match": {own: theirs for own, _, theirs in pairs} or None,
+    }
 
 
-def shortened(vector: AnonymityVector) -> str:
+def shorten_vector(vector: AnonymityVector) -> str:
     """A vector for people: leading zeros counted, the end left out if it is long."""
     counts = vector.counts
     if len(counts) <= MOST_COMPONENTS:
@@ -294,31 +293,37 @@ def shortened(vector: AnonymityVector) -> str:
 
 def _show(planning: Planning, words: Language) -> None:
     sizes = {name: words.integer(getattr(planning, name)) for name in ("people", "groups", "slots", "places")}
-    say("{told}", told=words.text("appointments.summary", **sizes))
-    header = [words.text(f"appointments.{n}") for n in ("method", "vector", "rank", "improvement", "seconds")]
+    say(
+        "{told}", told=words.say("{people} people in {groups} quasi-identifier groups, {slots} slots with {places} places", **sizes)
+    )
+    header = [words.say(n) for n in ("method", "vector", "rank", "improvement", "seconds")]
     shown = Table(box=None, pad_edge=False)
     for name in (header[0], "k", *header[1:], ""):
         right = name in ("k", *header[2:])
         shown.add_column(name, justify="right" if right else "left", overflow="fold")
     base = planning.base
-    shown.add_row(
-        words.text("appointments.base"), words.integer(base.k), shortened(base), _rank(base, words), "", "", ""
-    )
+    shown.add_row(words.say("before the appointments"), words.integer(base.k), shorten_vector(base), _rank(base, words), "", "", "")
     for planned in planning.methods:
         name = planner_title(planned.method).into(words.code)
         vector, found = planned.vector, planned.assignment
         if vector is None:
-            shown.add_row(name, "–", plain(spoken(planned.reason)))
+            shown.add_row(name, "–", plain(translate_plain(planned.reason)))
             continue
-        proof = words.text("appointments.optimal") if planned.optimal else ""
+        proof = words.say("optimal") if planned.optimal else ""
         if not proof and found is not None and "model" in found.notes:
-            proof = words.text("appointments.proven", n=words.integer(planned.proven))
+            proof = words.say("{n} components proven", n=words.integer(planned.proven))
         gain = "" if planned.improvement is None else words.number(planned.improvement, 4, pad=True)
         style = "bold" if planned.method == planning.chosen else None
         shown.add_row(
-            name, words.integer(vector.k), shortened(vector), _rank(vector, words), gain,
-            words.number(planned.seconds, 2, pad=True), proof, style=style,
-        )  # fmt: skip
+            name,
+            words.integer(vector.k),
+            shorten_vector(vector),
+            _rank(vector, words),
+            gain,
+            words.number(planned.seconds, 2, pad=True),
+            proof,
+            style=style,
+        )
     say()
     out.print(shown)
 
@@ -333,15 +338,15 @@ def _rank(vector: AnonymityVector, words: Language) -> str:
 def _show_groups(groups: Groups, most: int, words: Language) -> None:
     """The smallest groups, each in a colour and with a number of its own; who is alone is marked."""
     shown = Table(box=None, pad_edge=False, title_justify="left", title_style="bold")
-    shown.add_column(words.text("appointments.group"), justify="right")
+    shown.add_column(words.say("group"), justify="right")
     for name in (*groups.quasi_identifiers, *groups.appointment):
         shown.add_column(plain(name))
-    shown.add_column(words.text("appointments.people"), justify="right")
+    shown.add_column(words.say("people"), justify="right")
     shown.add_column("")
     for number, values, people in groups.smallest(most):
-        texts = [words.text("missing") if v is None else plain(v) for v in values]
-        mark = f"[bold red]! {words.text('appointments.alone')}[/]" if people == 1 else ""
+        texts = [words.say("(missing)") if v is None else plain(v) for v in values]
+        mark = f"[bold red]! {words.say('alone¦group')}[/]" if people == 1 else ""
         shown.add_row(str(number), *texts, words.integer(people), mark, style=COLOURS[(number - 1) % len(COLOURS)])
     say()
-    say("[bold]{title}[/]", title=words.text("appointments.smallest"))
+    say("[bold]{title}[/]", title=words.say("The smallest groups (equal numbers and colours: equal quasi-identifiers)"))
     out.print(shown)

@@ -11,31 +11,16 @@ from rich.table import Table
 
 from velado import InputError, attack
 from velado.attacks import ATTACKS, Attack
-from velado.attacks.words import figure_title, is_share, main_figure, tried
+from velado.attacks.descriptions import describe_attack, figure_title, is_share, main_figure
 from velado.cli.language import current
-from velado.cli.reading import AS_FOUND, TABLE, Reading, reads_tables
-from velado.cli.terminal import (
-    JSON,
-    figure,
-    files,
-    names,
-    out,
-    percent,
-    plain,
-    print_json,
-    progress,
-    say,
-    table,
-    told,
-)
+from velado.cli.table_options import AS_FOUND, TABLE, Reading, reads_tables
+from velado.cli.terminal import JSON, figure, files, names, out, percent, plain, print_json, progress, say, table, translate
 from velado.sentences import Sentence
 
 
 @reads_tables
 def command(
-    release: Annotated[
-        TABLE | None, typer.Argument(help="The release to attack; the project's output if not given.")
-    ] = None,
+    release: Annotated[TABLE | None, typer.Argument(help="The release to attack; the project's output if not given.")] = None,
     qi: Annotated[str | None, typer.Option(help="Quasi-identifiers, separated by commas.")] = None,
     sensitive: Annotated[str | None, typer.Option(help="Sensitive columns, separated by commas.")] = None,
     external: Annotated[TABLE | None, typer.Option(help="Table of known people, for linkage.")] = None,
@@ -45,15 +30,11 @@ def command(
     identity: Annotated[
         str | None, typer.Option(help="Column that says who is meant, in the original and the external table.")
     ] = None,
-    original: Annotated[
-        TABLE | None, typer.Option(help="The original table; the project's source if not given.")
-    ] = None,
+    original: Annotated[TABLE | None, typer.Option(help="The original table; the project's source if not given.")] = None,
     other: Annotated[TABLE | None, typer.Option(help="Another release of the same table.")] = None,
     hierarchy: Annotated[
         list[str] | None,
-        typer.Option(
-            help="COLUMN=FILE: the hierarchy of a column, or the value tree of a sensitive one; may be repeated."
-        ),
+        typer.Option(help="COLUMN=FILE: the hierarchy of a column, or the value tree of a sensitive one; may be repeated."),
     ] = None,
     project: Annotated[Path | None, typer.Option(help="Project file that says roles and hierarchies.")] = None,
     only: Annotated[
@@ -130,7 +111,7 @@ def _name(a: Attack) -> str:
 
 def _title(name: str) -> str:
     """The name of an attack at the beginning of a line."""
-    title = told(ATTACKS[name].declaration.title)
+    title = translate(ATTACKS[name].declaration.title)
     return title[:1].upper() + title[1:]
 
 
@@ -138,12 +119,18 @@ def _gist(a: Attack) -> str:
     """The figure of an attack that says most."""
     name = main_figure(a.figures)
     if a.succeeded and name is not None:
-        return told("{what} {figure}", what=figure_title(name), figure=_figure(name, a.figures[name]))
+        return translate("{what} {figure}", what=figure_title(name), figure=_figure(name, a.figures[name]))
+    if "if_known" in a.figures:
+        return translate(
+            "fails; {n:,} records alone if what only the person and the keeper know were known", n=a.figures["if_known"]
+        )
+    if "singled_out_by_all" in a.figures:
+        return translate("fails; {n:,} records alone by all of it", n=a.figures["singled_out_by_all"])
     if a.name == "lookup":
-        return told("fails; {n:,} records alone with their value", n=a.figures["singled_out_alone"])
+        return translate("fails; {n:,} records alone with their value", n=a.figures["singled_out_alone"])
     if "highest_confidence" in a.figures:
-        return told("fails; surest guess {share:.1%}", share=a.figures["highest_confidence"])
-    return told("succeeds") if a.succeeded else current().text("attacks.fails")
+        return translate("fails; surest guess {share:.1%}", share=a.figures["highest_confidence"])
+    return translate("succeeds") if a.succeeded else current().say("fails¦attack")
 
 
 def _remedy(a: Attack) -> str:
@@ -151,15 +138,15 @@ def _remedy(a: Attack) -> str:
 
 
 def _show(a: Attack) -> None:
-    verdict = told("[red]succeeds[/]") if a.succeeded else told("[green]fails[/]")
+    verdict = translate("[red]succeeds[/]") if a.succeeded else translate("[green]fails[/]")
     say()
     out.print(f"[bold]{_name(a)} –[/] {verdict}", soft_wrap=True)
-    say(tried(ATTACKS[a.name], a.name, a.column, a.against))
+    say(describe_attack(ATTACKS[a.name], a.name, a.column, a.against))
     figures = Table(box=None, pad_edge=False, show_header=False)
     figures.add_column()
     figures.add_column(justify="right")
     for name, value in a.figures.items():
-        figures.add_row(told(figure_title(name)), _figure(name, value))
+        figures.add_row(translate(figure_title(name)), _figure(name, value))
     out.print(figures)
     if a.exposed:
         values = any(e.value is not None for e in a.exposed)

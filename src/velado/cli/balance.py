@@ -8,14 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from velado import balance
-from velado.cli import warming
+from velado.cli import kernel_warmup
 from velado.cli.compare import show
 from velado.cli.grid import ALL, tries
-from velado.cli.language import current, spoken
+from velado.cli.language import current, translate_plain
 from velado.cli.terminal import FORCE, JSON, print_json, progress, say
 from velado.evaluation import CONDITIONS
 from velado.report import save_comparison
-from velado.sentences import Sentence, joined
+from velado.sentences import Sentence, join_sentences
 
 
 @tries(*ALL)
@@ -36,7 +36,7 @@ def command(
     """Find the strongest setting that still keeps the utility asked for; default k = 2 to 20."""
     limits = {"ks": ks, "loss": loss, "precision": precision, "suppressed": suppressed, "query-error": query_error}
     conditions = {name: limit for name, limit in limits.items() if limit is not None}
-    warming.begin("lattice")
+    kernel_warmup.begin("lattice")
     with progress() as report:
         drawing = report.part(0.8, 1.0)
         result = balance(project, conditions, grid or None, progress=report.part(0.0, 0.8))
@@ -47,9 +47,7 @@ def command(
         print_json({**result.as_dict(), "files": [str(f) for f in files]})
         return
     wanted = ", ".join(
-        spoken(
-            "{name} {sign} {limit:g}", name=Sentence(name), sign="≥" if CONDITIONS[name].at_least else "≤", limit=limit
-        )
+        translate_plain("{name} {sign} {limit:g}", name=Sentence(name), sign="≥" if CONDITIONS[name].at_least else "≤", limit=limit)
         for name, limit in conditions.items()
     )
     say(
@@ -63,7 +61,7 @@ def command(
     if stronger:
         nearest = min(stronger, key=lambda name: next(s.strength for s in result.comparison.settings if s.name == name))
         say()
-        say("The next stronger one fails: {name} ({why})", name=nearest, why=joined(", ", result.failed[nearest]))
+        say("The next stronger one fails: {name} ({why})", name=nearest, why=join_sentences(", ", result.failed[nearest]))
     if files:
         say()
         say("Files: {folder} ({names})", folder=output, names=", ".join(f.name for f in files))

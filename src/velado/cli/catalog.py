@@ -9,9 +9,9 @@ import typer
 from rich.table import Table
 
 from velado import InputError, catalog
-from velado.catalogue import KINDS, kind_of
+from velado.choices import KINDS, kind_of
 from velado.cli.language import current
-from velado.cli.terminal import JSON, figure, out, plain, print_json, say, told
+from velado.cli.terminal import JSON, figure, out, plain, print_json, say, translate
 from velado.errors import suggest
 from velado.sentences import Sentence
 
@@ -36,9 +36,8 @@ def command(
         known = {entry["name"]: entry for entry in everything[kind]}
         if name not in known:
             raise InputError(
-                "unknown-name", Sentence("there is no '{name}' among the {kind}", name=name, kind=kind),
-                hint=suggest(name, known),
-            )  # fmt: skip
+                "unknown-name", Sentence("there is no '{name}' among the {kind}", name=name, kind=kind), hint=suggest(name, known)
+            )
         everything = {kind: [known[name]]}
     if json:
         print_json(everything)
@@ -70,10 +69,10 @@ def _show_one(entry: dict[str, Any]) -> None:
         say()
         shown = Table(box=None, pad_edge=False)
         for title in (Sentence("parameter"), Sentence("default"), Sentence("meaning")):
-            shown.add_column(told(title))
+            shown.add_column(translate(title))
         for name, about in properties.items():
             needed = name in entry["parameters"].get("required", ())
-            default = told("needed") if needed else plain(figure(about.get("default")))
+            default = translate("needed") if needed else plain(figure(about.get("default")))
             shown.add_row(plain(name), default, plain(about.get("description", "")))
         out.print(shown)
     if entry["example"] is not None:

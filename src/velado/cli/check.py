@@ -10,23 +10,10 @@ import yaml
 from rich.table import Table
 
 from velado import InputError, check
-from velado.cli import warming
+from velado.cli import kernel_warmup
 from velado.cli.classes import ALL, CSV, FIRST, TOP, show, write
-from velado.cli.reading import AS_FOUND, TABLE, Reading, reads_tables
-from velado.cli.terminal import (
-    JSON,
-    PERSON,
-    TWINS,
-    figure,
-    files,
-    names,
-    out,
-    percent,
-    print_json,
-    progress,
-    say,
-    told,
-)
+from velado.cli.table_options import AS_FOUND, TABLE, Reading, reads_tables
+from velado.cli.terminal import JSON, PERSON, VARIANTS, figure, files, names, out, percent, print_json, progress, say, translate
 from velado.cli.verdicts import show_verdicts
 from velado.evaluation import Check
 from velado.models import figure_none, figure_title
@@ -39,18 +26,14 @@ def command(
     qi: Annotated[str, typer.Option(help="Quasi-identifiers, separated by commas.")],
     sensitive: Annotated[str | None, typer.Option(help="Sensitive columns, separated by commas.")] = None,
     l: Annotated[int, typer.Option(help="The ℓ for which the recursive c is given.")] = 2,  # noqa: E741
-    tree: Annotated[
-        list[str] | None, typer.Option(help="COLUMN=FILE: hierarchy for the hierarchical distance.")
-    ] = None,
+    tree: Annotated[list[str] | None, typer.Option(help="COLUMN=FILE: hierarchy for the hierarchical distance.")] = None,
     model: Annotated[
         list[str] | None,
         typer.Option(help="A model to judge, as a project file writes it: '{k-anonymity: {k: 5}}'; may be repeated."),
     ] = None,
     person: PERSON = None,
-    twins: TWINS = "fold",
-    classes: Annotated[
-        bool, typer.Option("--classes", help="Show the figures of every class, smallest first.")
-    ] = False,
+    variants: VARIANTS = "fold",
+    classes: Annotated[bool, typer.Option("--classes", help="Show the figures of every class, smallest first.")] = False,
     top: TOP = None,
     all: ALL = False,
     csv: CSV = None,
@@ -58,15 +41,22 @@ def command(
     json: JSON = False,
 ) -> None:
     """Say which privacy models a table satisfies as it is, and to which degree."""
-    warming.begin()
+    kernel_warmup.begin()
     source = read(table)
     listed = classes or all or top is not None
     with progress() as report:
         result = check(
-            source, names(qi), names(sensitive), l=l, trees=files(tree, "--tree"),
-            models=[_model(m) for m in model or ()], person=person, twins=twins,
-            classes=listed or csv is not None, progress=report,
-        )  # fmt: skip
+            source,
+            names(qi),
+            names(sensitive),
+            l=l,
+            trees=files(tree, "--tree"),
+            models=[_model(m) for m in model or ()],
+            person=person,
+            variants=variants,
+            classes=listed or csv is not None,
+            progress=report,
+        )
     each = result.class_figures
     if csv is not None and each is not None:
         write(each, csv, source.path)
@@ -87,26 +77,27 @@ def _model(text: str) -> Any:
         return yaml.safe_load(text)
     except yaml.YAMLError:
         raise InputError(
-            "bad-option", Sentence("--model takes a model as a project file writes it, got {text!r}", text=text),
+            "bad-option",
+            Sentence("--model takes a model as a project file writes it, got {text!r}", text=text),
             hint="For example '{k-anonymity: {k: 5}}'.",
-        ) from None  # fmt: skip
+        ) from None
 
 
 def _show(result: Check, name: str, l: int) -> None:  # noqa: E741
     size = result.class_size
     say("[bold]{name}[/]: {rows:,} records in {classes:,} classes", name=name, rows=result.rows, classes=result.classes)
     shown = Table(box=None, pad_edge=False, show_header=False)
-    shown.add_row(told("k-anonymity"), told("k = {k:,}", k=result.k))
+    shown.add_row(translate("k-anonymity"), translate("k = {k:,}", k=result.k))
     shown.add_row(
-        told("class sizes"),
-        told("{least:,} … {most:,}, mean {mean}", least=size["min"], most=size["max"], mean=figure(size["mean"])),
+        translate("class sizes"),
+        translate("{least:,} … {most:,}, mean {mean}", least=size["min"], most=size["max"], mean=figure(size["mean"])),
     )
-    shown.add_row(told("records singled out"), figure(result.risk.singled_out_after))
+    shown.add_row(translate("records singled out"), figure(result.risk.singled_out_after))
     shown.add_row(
-        told("risk: highest, average"),
-        told("{highest:.2%}, {average:.2%}", highest=result.risk.highest, average=result.risk.average),
+        translate("risk: highest, average"),
+        translate("{highest:.2%}, {average:.2%}", highest=result.risk.highest, average=result.risk.average),
     )
-    shown.add_row(told("records at a risk above 10 %"), percent(result.risk.at_risk))
+    shown.add_row(translate("records at a risk above 10 %"), percent(result.risk.at_risk))
     out.print(shown)
     for column, measures in result.sensitive.items():
         say()
@@ -114,13 +105,12 @@ def _show(result: Check, name: str, l: int) -> None:  # noqa: E741
         shown = Table(box=None, pad_edge=False, show_header=False)
         for name, value in measures.items():
             text = figure_none(name, l) if value is None else figure(value)
-            shown.add_row(told(figure_title(name, l)), told(text))
+            shown.add_row(translate(figure_title(name, l)), translate(text))
         out.print(shown)
-        if column in result.twins:
-            folded = result.twins[column]
+        if column in result.variants:
+            folded = result.variants[column]
             say(
-                "{spellings:,} spellings of {values:,} value(s) were judged as one value each "
-                "(--twins distinct tells them apart)",
+                "{spellings:,} spellings of {values:,} value(s) were judged as one value each (--variants distinct tells them apart)",
                 spellings=folded["spellings"],
                 values=folded["values"],
             )

@@ -19,10 +19,7 @@ COMMANDS = {
         "estimate",
         "Say beforehand how many distinct rows a project has, what memory they need, and how it will be solved.",
     ),
-    "evaluate": (
-        "evaluate",
-        "Measure what a release lost and what risk is left, whoever made it: any original and any release.",
-    ),
+    "evaluate": ("evaluate", "Measure what a release lost and what risk is left, whoever made it: any original and any release."),
     "compare": (
         "compare",
         "Try many settings on one reading of the table: loss, risk, suppressed records and class sizes of each.",
@@ -38,10 +35,7 @@ COMMANDS = {
         "report",
         "Write the report of a release as HTML, PDF and XLSX; values of k, ℓ, t add a comparison with other settings.",
     ),
-    "fuzzy": (
-        "fuzzy",
-        "Show the fuzzy sets of numeric columns and what they achieve; with --output, release their labels.",
-    ),
+    "fuzzy": ("fuzzy", "Show the fuzzy sets of numeric columns and what they achieve; with --output, release their labels."),
     "tables": ("tables", "List the tables and views of a database: columns, types, about how many rows."),
     "inspect": ("inspect", "Show types, missing values, who is singled out, and suggested roles."),
     "init": ("init", "Write a commented project file from what the table looks like."),
@@ -62,8 +56,7 @@ COMMANDS = {
 LANGUAGE = Annotated[
     str | None,
     typer.Option(
-        help="Language of everything that is said and drawn; else that of VELADO_LANGUAGE, or of the system.",
-        metavar="en|es|pt",
+        help="Language of everything that is said and drawn; else that of VELADO_LANGUAGE, or of the system.", metavar="en|es|pt"
     ),
 ]
 

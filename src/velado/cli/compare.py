@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from velado import compare
-from velado.cli import warming
+from velado.cli import kernel_warmup
 from velado.cli.grid import ALL, tries
-from velado.cli.language import current, spoken
+from velado.cli.language import current, translate_plain
 from velado.cli.terminal import FORCE, JSON, percent, print_json, progress, say, table
 from velado.evaluation import Comparison
 from velado.report import save_comparison
@@ -28,7 +28,7 @@ def command(
     json: JSON = False,
 ) -> None:
     """Try many settings on one reading of the table: loss, risk, suppressed records and class sizes of each."""
-    warming.begin("lattice")
+    kernel_warmup.begin("lattice")
     with progress() as report:
         result = compare(project, grid, progress=report.part(0.0, 0.8))
         drawing = report.part(0.8, 1.0)
@@ -54,7 +54,7 @@ def show(result: Comparison, marked: str | None = None) -> None:
             lines.append((s.name, mark, None))
             continue
         levels = " ".join(map(str, (s.levels or {}).values()))
-        share = spoken("{n:,} ({share:.1%})", n=e.suppressed, share=e.suppressed / e.rows)
+        share = translate_plain("{n:,} ({share:.1%})", n=e.suppressed, share=e.suppressed / e.rows)
         risk = (percent(e.risk.highest), percent(e.risk.average), percent(e.risk.at_risk, 1))
         lines.append((s.name, mark, e.utility.loss, *risk, share, e.classes, e.class_size["mean"], levels))
     header = (

@@ -7,13 +7,8 @@ from typing import Annotated
 import typer
 
 from velado import decrypt
-from velado.cli.reading import AS_FOUND, REPLACE, TABLE, Reading, output_at, reads_tables
-from velado.cli.terminal import (
-    JSON,
-    print_json,
-    progress,
-    say,
-)
+from velado.cli.table_options import AS_FOUND, REPLACE, TABLE, Reading, output_at, reads_tables
+from velado.cli.terminal import JSON, print_json, progress, say
 
 
 @reads_tables
@@ -36,8 +31,4 @@ def command(
         return
     for name, values in restored.columns.items():
         say("[bold]{column}[/]: {values:,} different values restored", column=name, values=values)
-    say(
-        "Wrote {file}: {rows:,} records that name people again. Keep it private.",
-        file=restored.output,
-        rows=restored.rows,
-    )
+    say("Wrote {file}: {rows:,} records that name people again. Keep it private.", file=restored.output, rows=restored.rows)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from velado import Release, run
-from velado.cli import summary, warming
+from velado.cli import kernel_warmup, summary
 from velado.cli.language import current
 from velado.cli.terminal import JSON, print_json, progress, say
 from velado.errors import unwritable
@@ -16,8 +16,7 @@ from velado.samples.demo import write_demo
 
 
 def command(
-    folder: Annotated[Path, typer.Option(help="Folder for the sample and the release.")] = Path("velado-demo"),
-    json: JSON = False,
+    folder: Annotated[Path, typer.Option(help="Folder for the sample and the release.")] = Path("velado-demo"), json: JSON = False
 ) -> None:
     """Anonymize a built-in sample: 5,000 synthetic hospital patients."""
     try:
@@ -29,7 +28,7 @@ def command(
         say("5,000 synthetic hospital patients: names and national ids are removed; birth date, sex, postal code,")
         say("city and marital status are generalized until every patient hides among others; the diagnosis stays.")
         say()
-    warming.begin("lattice")
+    kernel_warmup.begin("lattice")
     with progress() as report:
         release = run(project, report)
     assert isinstance(release, Release)

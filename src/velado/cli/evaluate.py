@@ -9,24 +9,15 @@ import typer
 
 from velado import Evaluation, evaluate
 from velado.cli import fuzzy_summary
-from velado.cli.language import spoken
-from velado.cli.reading import AS_FOUND, TABLE, Reading, reads_tables
-from velado.cli.terminal import (
-    JSON,
-    TWINS,
-    figure,
-    files,
-    names,
-    percent,
-    plain,
-    print_json,
-    progress,
-    say,
-    table,
-)
-from velado.cli.verdicts import show_verdicts
+from velado.cli.exposure import headline, show_keys, show_narrowing
+from velado.cli.language import current, translate_plain
+from velado.cli.table_options import AS_FOUND, TABLE, Reading, reads_tables
+from velado.cli.terminal import JSON, VARIANTS, figure, files, names, percent, plain, print_json, progress, say, table
+from velado.cli.verdicts import AGAINST_ALL, show_verdicts
 from velado.evaluation import MEASURES, MORE
-from velado.models import figure_title
+from velado.evaluation.risk import THRESHOLD, required_size
+from velado.evaluation.shown import UTILITY, risk_figures, utility_title
+from velado.models import figure_title, model_from
 from velado.sentences import Sentence
 
 SHOWN_SETS = 20
@@ -34,19 +25,14 @@ SHOWN_SETS = 20
 
 @reads_tables
 def command(
-    original: Annotated[
-        TABLE | None, typer.Argument(help="The original table; the project's source if not given.")
-    ] = None,
+    original: Annotated[TABLE | None, typer.Argument(help="The original table; the project's source if not given.")] = None,
     release: Annotated[TABLE | None, typer.Argument(help="Its release; the project's output if not given.")] = None,
     qi: Annotated[str | None, typer.Option(help="Quasi-identifiers, separated by commas.")] = None,
     sensitive: Annotated[str | None, typer.Option(help="Sensitive columns, separated by commas.")] = None,
-    hierarchy: Annotated[
-        list[str] | None, typer.Option(help="COLUMN=FILE: the hierarchy of a column; may be repeated.")
-    ] = None,
+    hierarchy: Annotated[list[str] | None, typer.Option(help="COLUMN=FILE: the hierarchy of a column; may be repeated.")] = None,
     project: Annotated[Path | None, typer.Option(help="Project file that says roles, hierarchies and models.")] = None,
     measures: Annotated[
-        str | None,
-        typer.Option(help=Sentence("Only these, separated by commas: {names}.", names=", ".join((*MEASURES, *MORE)))),
+        str | None, typer.Option(help=Sentence("Only these, separated by commas: {names}.", names=", ".join((*MEASURES, *MORE))))
     ] = None,
     target: Annotated[str | None, typer.Option(help="Column to predict, for learning utility.")] = None,
     population: Annotated[TABLE | None, typer.Option(help="Population table, for the journalist's risk.")] = None,
@@ -57,7 +43,7 @@ def command(
     l: Annotated[int, typer.Option(help="The ℓ for which the recursive c is given.")] = 2,  # noqa: E741
     queries: Annotated[int, typer.Option(min=1, help="Number of random COUNT queries.")] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the random queries and of the learning folds.")] = 0,
-    twins: TWINS = "fold",
+    variants: VARIANTS = "fold",
     read: Reading = AS_FOUND,
     json: JSON = False,
 ) -> None:
@@ -79,7 +65,7 @@ def command(
             l=l,
             queries=queries,
             seed=seed,
-            twins=twins,
+            variants=variants,
             progress=report,
         )
     if json:
@@ -98,48 +84,30 @@ def _show(e: Evaluation) -> None:
         share=e.suppressed / e.rows,
         starred=starred,
     )
+    if e.suppressed:
+        say(AGAINST_ALL)
     u, r = e.utility, e.risk
-    table(
-        "Utility (0 = nothing lost)",
-        [
-            (Sentence("loss (geometric mean)"), u.loss),
-            (Sentence("loss (arithmetic mean)"), u.loss_mean),
-            (Sentence("precision (1 = nothing generalized)"), u.precision),
-            (Sentence("generalized information loss"), u.generalized_loss),
-            (Sentence("entropy loss"), u.entropy),
-            (Sentence("discernibility"), u.discernibility),
-            (Sentence("average class size"), u.average_class_size),
-        ],
-    )
-    lines = [
-        (n, c.loss, c.precision, c.generalized_loss, c.entropy, c.values_before, c.values_after)
-        for n, c in e.columns.items()
-    ]
+    measured = [(utility_title(name, current()), getattr(u, name)) for name in UTILITY]
+    table("Utility (0 = nothing lost)", [(title, value) for title, value in measured if value is not None])
+    lines = [(n, c.loss, c.precision, c.generalized_loss, c.entropy, c.values_before, c.values_after) for n, c in e.columns.items()]
     table("By column", lines, ("column", "loss", "precision", "GenILoss", "entropy", "values before", "after"))
     _show_privacy(e)
     fuzzy_summary.measures(e)
-    lines_of_risk: list[tuple[Any, ...]] = [
-        (Sentence("prosecutor: highest"), percent(r.highest)),
-        (Sentence("prosecutor: average (marketer)"), percent(r.average)),
-        (Sentence("prosecutor: records above 10 %"), percent(r.at_risk)),
-    ]
-    lines_of_risk.append(
-        (Sentence("records singled out"), spoken("{a:,} → {b:,}", a=r.singled_out_before, b=r.singled_out_after))
-    )
-    if r.smaller_than_k_before is not None:
-        lines_of_risk.append(
-            (
-                Sentence("… in groups smaller than k"),
-                spoken("{a:,} → {b:,}", a=r.smaller_than_k_before, b=r.smaller_than_k_after),
-            )
-        )
+    k = required_size([model_from(v.name, v.required) for v in e.models])
+    lines_of_risk: list[tuple[Any, ...]] = []
+    for one in risk_figures(None, r, k, THRESHOLD, current()):
+        told = percent(one.after) if one.is_share else translate_plain("{a:,} → {b:,}", a=one.before, b=one.after)
+        lines_of_risk.append((one.title, told))
+    lines_of_risk += headline(e.exposure)
     if e.journalist:
         j = e.journalist
         lines_of_risk += [
-            (Sentence("journalist: highest"), percent(j.highest)),
-            (Sentence("journalist: average"), percent(j.average)),
+            (Sentence("journalist risk, highest"), percent(j.highest)),
+            (Sentence("journalist risk, average"), percent(j.average)),
         ]
     table("Risk of the released records", lines_of_risk)
+    show_keys(e.exposure)
+    show_narrowing(e.exposure)
     _show_subsets(e)
     _show_samples(e)
     _show_numbers(e)
@@ -156,13 +124,7 @@ def _show(e: Evaluation) -> None:
     if e.learning:
         x = e.learning
         scores = [
-            (
-                Sentence(name),
-                x.original[name].accuracy,
-                x.released[name].accuracy,
-                x.original[name].auc,
-                x.released[name].auc,
-            )
+            (Sentence(name), x.original[name].accuracy, x.released[name].accuracy, x.original[name].auc, x.released[name].auc)
             for name in x.original
         ]
         table(
@@ -183,14 +145,11 @@ def _show(e: Evaluation) -> None:
 def _show_privacy(e: Evaluation) -> None:
     if e.before is None or e.after is None:
         return
-    lines: list[tuple[Any, ...]] = [
-        ("k", e.before.k, e.after.k),
-        (Sentence("classes"), e.before.classes, e.after.classes),
-    ]
+    lines: list[tuple[Any, ...]] = [("k", e.before.k, e.after.k), (Sentence("classes"), e.before.classes, e.after.classes)]
     for column, measured in e.before.sensitive.items():
         lines += [
             (
-                spoken("{column}: {measure}", column=column, measure=figure_title(name, e.before.l)),
+                translate_plain("{column}: {measure}", column=column, measure=figure_title(name, e.before.l)),
                 value,
                 e.after.sensitive[column][name],
             )
@@ -214,7 +173,10 @@ def _show_samples(e: Evaluation) -> None:
             ("", "before", "after"),
         )
     if e.uniqueness:
-        pairs = [(m, getattr(e.uniqueness["before"], m), getattr(e.uniqueness["after"], m)) for m in ("zayatz", "pitman", "snb", "dankar")]  # fmt: skip
+        pairs = [
+            (m, getattr(e.uniqueness["before"], m), getattr(e.uniqueness["after"], m))
+            for m in ("zayatz", "pitman", "snb", "dankar")
+        ]
         shown = [(m, *("–" if x is None else percent(x, 4) for x in both)) for m, *both in pairs]
         table("Unique in the population, share of its records", shown, ("model", "before", "after"))
 
@@ -223,13 +185,7 @@ def _show_subsets(e: Evaluation) -> None:
     if not e.subsets:
         return
     lines = [
-        (
-            ", ".join(map(plain, s.columns)),
-            s.before.singled_out,
-            s.after.singled_out,
-            s.before.smallest,
-            s.after.smallest,
-        )
+        (", ".join(map(plain, s.columns)), s.before.singled_out, s.after.singled_out, s.before.smallest, s.after.smallest)
         for s in e.subsets[:SHOWN_SETS]
     ]
     head = ("columns", "singled out: before", "after", "smallest group: before", "after")
@@ -248,15 +204,14 @@ def _show_numbers(e: Evaluation) -> None:
                 (Sentence("mean (by lower bound)"), b.mean, x.mean_lower),
                 (
                     Sentence("mode"),
-                    spoken("{mode} ({n:,})", mode=figure(b.mode), n=b.mode_count),
-                    spoken("{mode} ({n:,})", mode=x.mode, n=x.mode_count),
+                    translate_plain("{mode} ({n:,})", mode=figure(b.mode), n=b.mode_count),
+                    translate_plain("{mode} ({n:,})", mode=x.mode, n=x.mode_count),
                 ),
             ],
             ("", "before", "after"),
         )
     tests = [
-        (c, k.statistic, k.p, Sentence("kept") if k.kept else Sentence("not kept"), Sentence(k.by))
-        for c, k in (e.ks or {}).items()
+        (c, k.statistic, k.p, Sentence("kept") if k.kept else Sentence("not kept"), Sentence(k.by)) for c, k in (e.ks or {}).items()
     ]
     if tests:
         table("Distribution kept? (Kolmogorov–Smirnov, kept = p ≥ 0.95)", tests, ("column", "D", "p", "", "by"))

@@ -12,14 +12,8 @@ from velado import Column, KAnonymity, Release, Source, anonymize, fuzzify
 from velado.cli import fuzzy_summary
 from velado.cli.language import current
 from velado.cli.options import Given, takes
-from velado.cli.reading import AS_FOUND, REPLACE, TABLE, Reading, output_at, reads_tables
-from velado.cli.terminal import (
-    JSON,
-    names,
-    print_json,
-    progress,
-    say,
-)
+from velado.cli.table_options import AS_FOUND, REPLACE, TABLE, Reading, output_at, reads_tables
+from velado.cli.terminal import JSON, names, print_json, progress, say
 from velado.methods import Fuzzy
 from velado.models import PrivacyModel, QAnonymity
 from velado.progress import Progress
@@ -40,12 +34,8 @@ def command(
     crisp: Given,
     fuzzy: Given,
     sensitive: Annotated[str | None, typer.Option(help="Sensitive columns, separated by commas.")] = None,
-    output: Annotated[
-        TABLE | None, typer.Option("--output", "-o", help="File or table for the release; nothing else.")
-    ] = None,
-    chart: Annotated[
-        Path | None, typer.Option(help="File (PNG, SVG, PDF) for the sets, or folder for all charts.")
-    ] = None,
+    output: Annotated[TABLE | None, typer.Option("--output", "-o", help="File or table for the release; nothing else.")] = None,
+    chart: Annotated[Path | None, typer.Option(help="File (PNG, SVG, PDF) for the sets, or folder for all charts.")] = None,
     replace_table: REPLACE = False,
     read: Reading = AS_FOUND,
     json: JSON = False,
@@ -66,11 +56,7 @@ def command(
         # Before the release: none is left behind by charts that cannot be drawn or written.
         beside = {} if chart is None or chart.suffix else _beside(result, source, quasi, wanted, report.part(0.4, 0.5))
         drawing = report.part(0.5, 0.6)
-        files = (
-            []
-            if chart is None
-            else save_fuzzy_charts(result, chart, language=current().code, beside=beside, progress=drawing)
-        )
+        files = [] if chart is None else save_fuzzy_charts(result, chart, language=current().code, beside=beside, progress=drawing)
         if output is not None:
             columns = [Column(c, "quasi-identifier") for c in quasi] + [Column(c, "sensitive") for c in secret]
             left = report.part(0.0 if chart is None else 0.6, 1.0)
@@ -96,9 +82,7 @@ def command(
         say("Charts:   {files}", files=", ".join(map(str, files)))
 
 
-def _beside(
-    result: Fuzzification, source: Source, quasi: list[str], method: Fuzzy, progress: Progress
-) -> dict[str, Fuzzification]:
+def _beside(result: Fuzzification, source: Source, quasi: list[str], method: Fuzzy, progress: Progress) -> dict[str, Fuzzification]:
     """The same two columns partitioned by every method into as many sets."""
     if len(quasi) != 2:
         return {}

@@ -10,7 +10,7 @@ from velado import Evaluation
 from velado.cli.terminal import figure, plain, say, table
 from velado.cli.verdicts import show_verdicts
 from velado.questions import Fuzzification
-from velado.sentences import Sentence, joined
+from velado.sentences import Sentence, join_sentences
 
 
 def show(result: Fuzzification, name: str) -> None:
@@ -66,17 +66,11 @@ def cautions(evaluation: Evaluation) -> None:
         regularized = [p.sets[i] for i in p.regularized if p.sets[i].records]
         if regularized:
             listed = ", ".join(" / ".join(s.name.values()) for s in regularized)
-            say(
-                "[yellow]{columns}: singular covariance, regularized, in the sets {sets}[/]",
-                columns=columns,
-                sets=listed,
-            )
+            say("[yellow]{columns}: singular covariance, regularized, in the sets {sets}[/]", columns=columns, sets=listed)
         empty = [name for s in p.sets if s.corners and not s.sigma_count for name in s.name.values()]
         if empty:
             say(
-                "[yellow]{columns}: nobody belongs to {sets}; are the breakpoints right?[/]",
-                columns=columns,
-                sets=", ".join(empty),
+                "[yellow]{columns}: nobody belongs to {sets}; are the breakpoints right?[/]", columns=columns, sets=", ".join(empty)
             )
 
 
@@ -94,11 +88,7 @@ def measures(e: Evaluation) -> None:
             (Sentence("{column}: ℓ-diversity", column=column), s.l, crisp["l_distinct"]),
             (Sentence("{column}: t-closeness, equal distance (largest)", column=column), s.t, crisp["t_equal"]),
             (Sentence("… smallest, as the Oviedo thesis reports it"), s.t_smallest, None),
-            (
-                Sentence("{column}: t-closeness, ordered distance (largest)", column=column),
-                s.t_ordered,
-                crisp["t_ordered"],
-            ),
+            (Sentence("{column}: t-closeness, ordered distance (largest)", column=column), s.t_ordered, crisp["t_ordered"]),
             (Sentence("… smallest, as the Oviedo thesis reports it"), s.t_ordered_smallest, None),
             (Sentence("{column}: surest belief of who knows its distribution", column=column), s.posterior, None),
         ]
@@ -111,4 +101,4 @@ def _place(of: Any) -> str:
 
 
 def _and(columns: Iterable[str]) -> Sentence:
-    return joined(Sentence(" and "), columns)
+    return join_sentences(Sentence(" and "), columns)

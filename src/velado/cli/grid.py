@@ -38,9 +38,11 @@ def _help(name: str) -> Help:
     having: list[type[Parametrized]] = [kind for kind in MODELS.values() if name in kind.parameters]
     return Help(
         "Values of {name} to try, such as {example}: {meaning} ({kinds}).",
-        name=name, example=_example(having[0].parameters[name]), meaning=Sentence(having[0].parameters[name].help),
+        name=name,
+        example=_example(having[0].parameters[name]),
+        meaning=Sentence(having[0].parameters[name].help),
         kinds=", ".join(kind.name for kind in having),
-    )  # fmt: skip
+    )
 
 
 def _example(parameter: Parameter) -> str:

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.utils import get_params_from_function
 
-from velado.cli.language import current, spoken
+from velado.cli.language import current, translate_plain
 from velado.sentences import Sentence, into
 
 PANELS = {
@@ -20,12 +20,7 @@ PANELS = {
     "COMMANDS_PANEL_TITLE": Sentence("Commands"),
 }
 """The words of Typer's help, by their names in `typer.rich_utils`."""
-KINDS = {
-    "str": Sentence("<text>"),
-    "int": Sentence("<integer>"),
-    "float": Sentence("<number>"),
-    "path": Sentence("<path>"),
-}
+KINDS = {"str": Sentence("<text>"), "int": Sentence("<integer>"), "float": Sentence("<number>"), "path": Sentence("<path>")}
 """What an option takes; a switch takes nothing."""
 
 
@@ -41,7 +36,7 @@ class _Speaks:
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
         pieces = self.collect_usage_pieces(ctx)  # type: ignore[attr-defined]
-        formatter.write_usage(ctx.command_path, " ".join(pieces), prefix=spoken("Usage: "))
+        formatter.write_usage(ctx.command_path, " ".join(pieces), prefix=translate_plain("Usage: "))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         from typer import rich_utils
@@ -53,7 +48,7 @@ class _Speaks:
     def get_help_option(self, ctx: Any) -> Any:
         option = super().get_help_option(ctx)  # type: ignore[misc]
         if option is not None:
-            option.help = spoken("Show this message and exit.")
+            option.help = translate_plain("Show this message and exit.")
             _show_kind(option)
         return option
 
@@ -82,15 +77,15 @@ class App(typer.Typer):
 def _translate(command: Any) -> None:
     if command.help:
         lines = " ".join(command.help.split())
-        command.help = spoken(lines)
-    command.options_metavar = spoken("[OPTIONS]")
+        command.help = translate_plain(lines)
+    command.options_metavar = translate_plain("[OPTIONS]")
     if hasattr(command, "subcommand_metavar"):
-        command.subcommand_metavar = spoken("COMMAND [ARGS]...")
+        command.subcommand_metavar = translate_plain("COMMAND [ARGS]...")
     helps = _helps(command)
     for parameter in command.params:
         parameter.help = into(helps.get(parameter.name) or Sentence(parameter.help), current().code)
         if parameter.param_type_name == "argument":
-            parameter.metavar = spoken(parameter.metavar or parameter.name)
+            parameter.metavar = translate_plain(parameter.metavar or parameter.name)
 
 
 def _helps(command: Any) -> dict[str, str]:

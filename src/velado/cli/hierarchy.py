@@ -19,15 +19,13 @@ from velado.questions.hierarchy import project_preview
 from velado.report.charts.tree import branch_text
 from velado.report.formats.hierarchy import save_hierarchy_chart
 from velado.sentences import Sentence
-from velado.tables.publication.publish import published
+from velado.tables.publication.publish import publish_files
 
 
 def command(
     project: Annotated[Path, typer.Argument(help="Project file.")],
     column: Annotated[str, typer.Argument(help="Column whose hierarchy is wanted.")],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File to write; standard output if not given.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; standard output if not given.")] = None,
     delimiter: Annotated[str, typer.Option(help="Delimiter of the hierarchy file.")] = ";",
     preview: Annotated[
         bool, typer.Option("--preview", help="Show levels, sizes of groups, and values that are not covered.")
@@ -47,7 +45,7 @@ def command(
     if chart is not None and hierarchy is not None:
         save_hierarchy_chart(hierarchy, chart, language=current().code)
     if output is not None and hierarchy is not None:
-        with published([output]) as (place,):
+        with publish_files([output]) as (place,):
             hierarchy.save(place, delimiter)
     if json and seen is not None:
         print_json(seen.as_dict() if hierarchy is None else {**seen.as_dict(), "tree": hierarchy.as_tree()})
@@ -63,10 +61,7 @@ def command(
     for file in (output, chart):
         if file is not None:
             say(
-                "Wrote {file}: {values:,} values, {levels} levels",
-                file=file,
-                values=len(hierarchy.leaves),
-                levels=hierarchy.levels,
+                "Wrote {file}: {values:,} values, {levels} levels", file=file, values=len(hierarchy.leaves), levels=hierarchy.levels
             )
 
 

@@ -10,12 +10,12 @@ import yaml
 
 from velado import InputError
 from velado.cli.help import App
-from velado.cli.language import current, spoken
-from velado.cli.terminal import JSON, out, plain, print_json, say, told
+from velado.cli.language import current, translate_plain
+from velado.cli.terminal import JSON, out, plain, print_json, say, translate
 from velado.project import import_anonylitics
 from velado.project.importers.anonylitics.project import Imported
 from velado.sentences import Sentence, into
-from velado.tables.publication.publish import published
+from velado.tables.publication.publish import publish_files
 
 app = App(help="Convert the project file of another tool.", no_args_is_help=True)
 
@@ -39,7 +39,7 @@ def anonylitics(
         raise InputError("output-is-input", "the project file would replace the file that is read", file=target)
     if target.exists() and not force:
         raise InputError("file-exists", "the project file exists already", file=target, hint="Use --force or --output.")
-    with published([target]) as (place,):
+    with publish_files([target]) as (place,):
         place.write_text(project_text(imported, file), encoding="utf-8")
     if json:
         report = [remark.as_dict() for remark in imported.report]
@@ -51,10 +51,10 @@ def anonylitics(
 
 def project_text(imported: Imported, file: Path) -> str:
     """The project file, with the remarks as a comment."""
-    lines = ["# " + spoken("Imported from {file} (Anonylitics).", file=file.name), "#"]
+    lines = ["# " + translate_plain("Imported from {file} (Anonylitics).", file=file.name), "#"]
     for remark in imported.report:
         value = f" = {into(remark.value, current().code)}" if remark.value else ""
-        lines.append(f"# {_line(remark.path + value)} ({spoken(remark.kind)}): {_line(spoken(remark.what))}")
+        lines.append(f"# {_line(remark.path + value)} ({translate_plain(remark.kind)}): {_line(translate_plain(remark.what))}")
     body = yaml.safe_dump(imported.project, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
     return "\n".join(lines) + "\n\n" + body
 
@@ -69,9 +69,9 @@ def _show(imported: Imported) -> None:
 
     shown = Table(box=None, pad_edge=False)
     for name in (Sentence("path"), Sentence("value"), "", Sentence("what to do")):
-        shown.add_column(told(name), overflow="fold")
+        shown.add_column(translate(name), overflow="fold")
     for remark in imported.report:
-        words = (remark.path, into(remark.value, current().code), spoken(remark.kind), spoken(remark.what))
+        words = (remark.path, into(remark.value, current().code), translate_plain(remark.kind), translate_plain(remark.what))
         shown.add_row(*(plain(_line(word)) for word in words))
     out.print(shown)
     say()

@@ -21,8 +21,8 @@ def current() -> Language:
     return Language("en") if _chosen is None else _chosen
 
 
-def spoken(sentence: str, /, **places: Any) -> str:
-    """A sentence in the language of this command; for texts with markup there is `velado.cli.terminal.told`."""
+def translate_plain(sentence: str, /, **places: Any) -> str:
+    """A sentence in the language of this command; for texts with markup there is `velado.cli.terminal.translate`."""
     return Sentence(sentence, **places).into(current().code)
 
 

@@ -13,7 +13,7 @@ import typer
 from velado import InputError
 from velado.cli.terminal import names
 from velado.parameters import FLAG, Choice, Limit, Lists, Number, Parameter
-from velado.sentences import Sentence, joined
+from velado.sentences import Sentence, join_sentences
 
 Given = dict[str, Any]
 """What was given for declared parameters, by name."""
@@ -54,21 +54,18 @@ def takes(
     of_several = len(kinds) > 1
     group = [_option(name, found, name in free, of_several) for name, found in declared.items()]
 
-    def gathered(chosen: Mapping[str, Any]) -> Given:
+    def gather(chosen: Mapping[str, Any]) -> Given:
         return {
             name: _read(f"--{name.replace('_', '-')}", declared[name][0].parameters[name], value)
             for name, value in chosen.items()
             if value is not None
         }
 
-    return lambda command: in_place_of(into, group, gathered, command)
+    return lambda command: in_place_of(into, group, gather, command)
 
 
 def in_place_of(
-    name: str,
-    group: Iterable[inspect.Parameter],
-    make: Callable[[Mapping[str, Any]], Any],
-    command: Callable[..., Any],
+    name: str, group: Iterable[inspect.Parameter], make: Callable[[Mapping[str, Any]], Any], command: Callable[..., Any]
 ) -> Callable[..., Any]:
     """A command with several options in the place of one of its parameters, which is made of them."""
     every, options = inspect.signature(command, eval_str=True), list(group)
@@ -91,7 +88,7 @@ def _option(name: str, kinds: list[Any], free: bool, of_several: bool) -> inspec
     usual = {f.name: f.default for f in fields(kinds[0])}[name]
     default = None if free or usual is MISSING or isinstance(parameter, Lists) else usual
     kind: Any = _type(parameter)
-    meaning = _help(parameter, joined(", ", [k.name for k in kinds]) if of_several else "")
+    meaning = _help(parameter, join_sentences(", ", [k.name for k in kinds]) if of_several else "")
     written = typer.Option(f"--{name.replace('_', '-')}", help=meaning)
     option = Annotated[kind if default is not None else kind | None, written]  # type: ignore[valid-type]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option)
@@ -116,7 +113,7 @@ def _help(parameter: Parameter, methods: str = "") -> Help:
     if methods:
         meaning = Sentence("{meaning} ({methods})", meaning=meaning, methods=methods)
     if isinstance(parameter, Number):
-        return Help("{meaning}: {wanted}.", meaning=meaning, wanted=parameter.wanted())
+        return Help("{meaning}: {wanted}.", meaning=meaning, wanted=parameter.describe_range())
     if isinstance(parameter, Choice) and parameter.options != FLAG:
         return Help("{meaning}: {wanted}.", meaning=meaning, wanted=", ".join(map(str, parameter.options)))
     return Help("{meaning}.", meaning=meaning)
@@ -141,9 +138,7 @@ def _lists(option: str, given: list[str]) -> dict[str, list[str]]:
     for one in given:
         column, sign, values = one.partition("=")
         if not sign or not names(values):
-            raise InputError(
-                "bad-option", Sentence("{option} takes COLUMN=VALUE,VALUE,…, got {got!r}", option=option, got=one)
-            )
+            raise InputError("bad-option", Sentence("{option} takes COLUMN=VALUE,VALUE,…, got {got!r}", option=option, got=one))
         if column in found:
             raise InputError("bad-option", Sentence("{option} names the column twice", option=option), column=column)
         found[column] = names(values)
@@ -154,6 +149,4 @@ def _numbers(option: str, column: str, texts: list[str]) -> list[float]:
     try:
         return [float(text) for text in texts]
     except ValueError:
-        raise InputError(
-            "bad-option", Sentence("{option} takes numbers", option=option), column=column, values=texts
-        ) from None
+        raise InputError("bad-option", Sentence("{option} takes numbers", option=option), column=column, values=texts) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from getpass import getpass
 
-from velado.cli.language import spoken
+from velado.cli.language import translate_plain
 from velado.cli.terminal import without_bar
 from velado.tables import address
 
@@ -24,7 +24,7 @@ def ask(where: str) -> str | None:
     if where not in _typed:
         try:
             with without_bar():
-                _typed[where] = getpass(spoken("Password of {address}: ", address=where))
+                _typed[where] = getpass(translate_plain("Password of {address}: ", address=where))
         except (EOFError, OSError):
             return None
     return _typed[where] or None

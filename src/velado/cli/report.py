@@ -18,8 +18,7 @@ def command(
     project: Annotated[Path, typer.Argument(help="Project file (YAML or JSON) whose release has been written.")],
     grid: dict[str, list[Any]],
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Folder, or file such as report.html; beside the release if not given."),
+        Path | None, typer.Option("--output", "-o", help="Folder, or file such as report.html; beside the release if not given.")
     ] = None,
     format: Annotated[
         str, typer.Option("--format", help="Formats to write, separated by commas: html, pdf, xlsx.")

@@ -8,7 +8,7 @@ from typing import Any
 from velado.cli import summary
 from velado.cli.terminal import say, show_files, show_notes, table
 from velado.release import LightRelease, Releases
-from velado.sentences import Sentence, joined
+from velado.sentences import Sentence, join_sentences
 
 UNCHECKED = Sentence(
     "[bold yellow]No privacy model was checked.[/] People may still be singled out by the columns that are left: "
@@ -32,7 +32,7 @@ def _light(release: LightRelease) -> None:
         done=done,
     )
     say(UNCHECKED)
-    lines = [(name, *_shown(operation)) for name, operation in release.operations.items()]
+    lines = [(name, *_operation_row(operation)) for name, operation in release.operations.items()]
     table("Verified in what was written", lines, ("column", "operation", ""))
     if release.unchanged:
         say()
@@ -48,14 +48,12 @@ def _several(releases: Releases) -> None:
         say()
         say()
     if releases.joined:
-        lines = [(j.attribute, joined(Sentence(" and "), j.tables), j.matching) for j in releases.joined]
+        lines = [(j.attribute, join_sentences(Sentence(" and "), j.tables), j.matching) for j in releases.joined]
         table("Joinable: values in common, as many as before", lines, ("attribute", "tables", "values"))
         say()
-        say(
-            "Models hold in each table alone. What can be joined can be told apart by the columns of all tables together."
-        )
+        say("Models hold in each table alone. What can be joined can be told apart by the columns of all tables together.")
 
 
-def _shown(operation: dict[str, Any]) -> tuple[str, str]:
+def _operation_row(operation: dict[str, Any]) -> tuple[str, str]:
     ((name, parameters),) = operation.items()
     return name, ", ".join(f"{k}: {v}" for k, v in parameters.items())

@@ -16,7 +16,7 @@ def command(
         str,
         typer.Option(
             help="Only a part: source, columns, hierarchies, operations, models, methods or output; "
-            "models.k-anonymity is one model.",
+            "models.k-anonymity is one model."
         ),
     ] = "",
 ) -> None:

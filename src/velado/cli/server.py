@@ -15,8 +15,7 @@ SERVER = Annotated[
     str | None, typer.Option(help="Address of a service that does it, such as https://velado.example.", metavar="URL")
 ]
 TOKEN = Annotated[
-    str | None,
-    typer.Option(help="Token for the service; better in VELADO_TOKEN, where nobody sees it.", metavar="TOKEN"),
+    str | None, typer.Option(help="Token for the service; better in VELADO_TOKEN, where nobody sees it.", metavar="TOKEN")
 ]
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from velado.cli.language import spoken
+from velado.cli.language import translate_plain
 from velado.sentences import Sentence
 from velado.tables.publication import publish as writing
 from velado.tables.publication.private import remove_mine
@@ -31,7 +31,7 @@ _stopping: list[None] = []
 
 def _stop(number: int, frame: FrameType | None) -> None:
     received.append(number)
-    if done() and len(received) == 1:
+    if has_published() and len(received) == 1:
         # All that is left is to say so, which whoever reads the output waits for. The second signal stops that, too.
         return
     if not _stopping:
@@ -44,7 +44,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
         raise Stopped
 
 
-def done() -> bool:
+def has_published() -> bool:
     """Whether the command has published what it was to publish."""
     return bool(writing.latest) and not _several
 
@@ -68,7 +68,7 @@ def _compiling(frame: FrameType | None) -> bool:
 
 def leave(number: int) -> None:
     """End at once, for a command that has not ended since a signal came, unless something else handles that now."""
-    telling = done() and not _stopping
+    telling = has_published() and not _stopping
     if signal.getsignal(number) is _stop and not telling:
         if not received:
             received.append(number)
@@ -87,16 +87,16 @@ def farewell() -> int:
     word = Sentence("Interrupted") if received[0] == signal.SIGINT else Sentence("Terminated")
     files = ", ".join(str(p) for p in writing.latest)
     told = (
-        spoken("{word} after publishing {files}.", word=word, files=files)
+        translate_plain("{word} after publishing {files}.", word=word, files=files)
         if files
-        else spoken("{word}; nothing was published.", word=word)
+        else translate_plain("{word}; nothing was published.", word=word)
     )
     stream = sys.__stderr__
     if stream is not None:
         cursor = "\x1b[?25h" if stream.isatty() else ""
         stream.write(f"{cursor}{told}\n")
         stream.flush()
-    return 0 if done() else 128 + received[0]
+    return 0 if has_published() else 128 + received[0]
 
 
 def install() -> None:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from velado.cli.language import current
 from velado.cli.server import TOKEN, client_of
-from velado.cli.terminal import JSON, out, plain, print_json, say, told
+from velado.cli.terminal import JSON, out, plain, print_json, say, translate
 from velado.errors import InputError
 from velado.i18n import language
 from velado.sentences import Sentence
@@ -27,9 +27,7 @@ STATES = {
 
 def command(
     job: Annotated[str | None, typer.Argument(help="A job; without it, the latest of yours are listed.")] = None,
-    server: Annotated[
-        str | None, typer.Option(help="Address of the service; else that of VELADO_SERVER.", metavar="URL")
-    ] = None,
+    server: Annotated[str | None, typer.Option(help="Address of the service; else that of VELADO_SERVER.", metavar="URL")] = None,
     token: TOKEN = None,
     cancel: Annotated[bool, typer.Option("--cancel", help="End the job.")] = False,
     json: JSON = False,
@@ -63,13 +61,11 @@ def command(
 def _show(jobs: list[dict[str, Any]]) -> None:
     shown = Table(box=None, pad_edge=False)
     for name in ("job", "kind", "state", "stage", "begun"):
-        shown.add_column(told(name))
+        shown.add_column(translate(name))
     for one in jobs:
         step = (one.get("step") or {}) if one["state"] == "running" else {}
         stage = language(current().code).label("stage", step["stage"]) if step.get("stage") else ""
         share = f" {100 * step['share']:.0f} %" if stage else ""
         started = str(one.get("started") or "")[:19].replace("T", " ")
-        shown.add_row(
-            plain(one["id"]), plain(one["kind"]), told(STATES[one["state"]]), plain(stage + share), plain(started)
-        )
+        shown.add_row(plain(one["id"]), plain(one["kind"]), translate(STATES[one["state"]]), plain(stage + share), plain(started))
     out.print(shown)

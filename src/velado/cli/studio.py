@@ -10,18 +10,16 @@ import typer
 from velado.cli import signals
 from velado.cli.help import App
 from velado.cli.terminal import say
-from velado.errors import missing_package
+from velado.errors import EXTRAS, missing_package
 from velado.sentences import Sentence
 
-if any(find_spec(name) is None for name in ("fastapi", "sqlalchemy")):
+if any(find_spec(name) is None for name, extra in EXTRAS.items() if extra == "studio"):
     raise missing_package("no-studio", Sentence("the service needs further packages"), "studio")
 
 from velado.cli import studio_audit, studio_storage, studio_token, studio_user
-from velado.cli.studio_service import CONFIG, FOLDER, opened, settings_of
+from velado.cli.studio_service import CONFIG, FOLDER, open_service, settings_of
 
-app = App(
-    help="Velado in the browser and as a service: for one person at once, or for a team.", invoke_without_command=True
-)
+app = App(help="Velado in the browser and as a service: for one person at once, or for a team.", invoke_without_command=True)
 app.add_typer(studio_user.app, name="user")
 app.add_typer(studio_token.app, name="token")
 app.add_typer(studio_audit.app, name="audit")
@@ -41,11 +39,11 @@ def studio(
     """Start Velado in the browser, for you alone, on this machine."""
     if context.invoked_subcommand is not None:
         return
-    from velado.service.alone import run
+    from velado.service.single_user import run
     from velado.studio.app import create_app
 
     signals.finish()
-    run(settings_of(config, folder=folder, port=port), create_app, browser=browser, told=_told)
+    run(settings_of(config, folder=folder, port=port), create_app, browser=browser, told=_print_address)
 
 
 @app.command("serve")
@@ -84,7 +82,7 @@ def worker(
     """Do the work of a service: as many workers as you like, on machines that share its database and folder."""
     from velado.service.jobs.worker import run
 
-    service = opened(config, folder=folder, jobs_at_once=jobs)
+    service = open_service(config, folder=folder, jobs_at_once=jobs)
     signals.finish()
     run(service)
     service.close()
@@ -99,7 +97,7 @@ def upgrade(config: CONFIG = None, folder: FOLDER = None) -> None:
     say("The database is up to date.")
 
 
-def _told(address: str, link: str) -> None:
+def _print_address(address: str, link: str) -> None:
     """Where it is; the link signs in once."""
     say("Velado Studio is at {address}", address=address)
     say("This link signs you in, once: {link}", link=link)

@@ -23,7 +23,7 @@ def settings_of(config: Path | None, **given: Any) -> Settings:
     return load(config, **given)
 
 
-def opened(config: Path | None, **given: Any) -> Service:
+def open_service(config: Path | None, **given: Any) -> Service:
     """The service of the settings, which must be there and up to date."""
     from velado.service.service import Service
 

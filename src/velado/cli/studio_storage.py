@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from velado.cli.help import App
-from velado.cli.studio_service import CONFIG, FOLDER, actor, opened
+from velado.cli.studio_service import CONFIG, FOLDER, actor, open_service
 from velado.cli.tables import size
 from velado.cli.terminal import JSON, print_json, say, table
 from velado.sentences import Sentence
@@ -16,14 +16,14 @@ def show(config: CONFIG = None, folder: FOLDER = None, json: JSON = False) -> No
     """Show how many bytes the things of each user take, and how many are free."""
     from sqlalchemy import select
 
-    from velado.service import usage
+    from velado.service.admin import storage_usage
     from velado.service.store.tables import User
 
-    service = opened(config, folder=folder)
+    service = open_service(config, folder=folder)
     with service.store.reading() as db:
         names = {row.id: row.name for row in db.execute(select(User.id, User.name))}
-        found = usage.by_user(db, service.files)
-        promised = usage.promised(db, service.files)
+        found = storage_usage.by_user(db, service.files)
+        promised = storage_usage.announced_bytes(db, service.files)
     free = service.files.free()
     service.close()
     if json:
@@ -31,24 +31,20 @@ def show(config: CONFIG = None, folder: FOLDER = None, json: JSON = False) -> No
         print_json({"users": users, "bytes": sum(one.bytes for one in found), "promised": promised, "free": free})
         return
     lines = [
-        [names.get(one.user or "", Sentence("nobody")), *map(size, (one.uploads, one.copies, one.jobs, one.bytes))]
+        [names.get(one.user or "", Sentence("nobody")), *map(size, (one.uploads, one.copies, one.jobs, one.documents, one.bytes))]
         for one in found
     ]
     if lines:
-        table("Storage", lines, ("user", "uploads", "copies", "results", "in all"))
-    say(
-        "{free} are free on the disk; {promised} are announced and still to come.",
-        free=size(free),
-        promised=size(promised),
-    )
+        table("Storage", lines, ("user", "uploads", "copies", "results", "documents", "in all"))
+    say("{free} are free on the disk; {promised} are announced and still to come.", free=size(free), promised=size(promised))
 
 
 @app.command("clean")
 def clean(config: CONFIG = None, folder: FOLDER = None, json: JSON = False) -> None:
     """Delete what is past its time: uploads that nobody used for so many days, files without an owner, ended sessions."""
-    from velado.service import retention
+    from velado.service.admin import retention
 
-    service = opened(config, folder=folder)
+    service = open_service(config, folder=folder)
     found = retention.clean(service, actor())
     service.close()
     if json:
@@ -57,6 +53,10 @@ def clean(config: CONFIG = None, folder: FOLDER = None, json: JSON = False) -> N
     say(
         "Deleted: {sources:,} table(s), {uploads:,} other upload(s), {orphans:,} file(s) without an owner, {sessions:,} session(s), "
         "{tokens:,} token(s). {freed} are free again.",
-        sources=found.sources, uploads=found.uploads, orphans=found.orphans, sessions=found.sessions, tokens=found.tokens,
+        sources=found.sources,
+        uploads=found.uploads,
+        orphans=found.orphans,
+        sessions=found.sessions,
+        tokens=found.tokens,
         freed=size(found.bytes),
-    )  # fmt: skip
+    )

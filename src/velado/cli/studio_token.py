@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from velado.cli.help import App
-from velado.cli.studio_service import CONFIG, FOLDER, actor, opened
+from velado.cli.studio_service import CONFIG, FOLDER, actor, open_service
 from velado.cli.studio_user import find_user
 from velado.cli.terminal import JSON, names, print_json, say, table
 from velado.errors import InputError
@@ -22,19 +22,17 @@ USER = Annotated[str, typer.Argument(help="Name of the user whose it is.")]
 def add(
     user: USER,
     name: Annotated[str, typer.Argument(help="What it is for.")],
-    scopes: Annotated[
-        str, typer.Option(help="What it may do, separated by commas: read, run, records, download, manage.")
-    ],
+    scopes: Annotated[str, typer.Option(help="What it may do, separated by commas: read, run, records, download, manage.")],
     days: Annotated[int, typer.Option(min=1, help="Days for which it is valid.")] = 90,
     config: CONFIG = None,
     folder: FOLDER = None,
     json: JSON = False,
 ) -> None:
     """Make a token; it is shown once, and never allows more than its user may do."""
-    from velado.service import audit
     from velado.service.accounts import tokens
+    from velado.service.admin import audit
 
-    service = opened(config, folder=folder)
+    service = open_service(config, folder=folder)
     with service.store.writing() as db:
         owner = find_user(db, user)
         until = tokens.checked_days(service.store.live(db), days)
@@ -60,7 +58,7 @@ def list_tokens(
 
     from velado.service.store.tables import Token, User
 
-    service = opened(config, folder=folder)
+    service = open_service(config, folder=folder)
     wanted = select(Token, User.name).join(User, User.id == Token.user_id).order_by(User.name, Token.created)
     with service.store.reading() as db:
         if user is not None:
@@ -69,21 +67,20 @@ def list_tokens(
     service.close()
     if json:
         shown = [
-            {"id": t.id, "user": owner, "name": t.name, "scopes": t.scopes, "expires": t.expires.isoformat(),
-             "used": None if t.used is None else t.used.isoformat()}
+            {
+                "id": t.id,
+                "user": owner,
+                "name": t.name,
+                "scopes": t.scopes,
+                "expires": t.expires.isoformat(),
+                "used": None if t.used is None else t.used.isoformat(),
+            }
             for t, owner in found
-        ]  # fmt: skip
+        ]
         print_json({"tokens": shown})
         return
     lines = [
-        [
-            t.id,
-            owner,
-            t.name,
-            ", ".join(t.scopes),
-            f"{t.expires:%Y-%m-%d}",
-            "–" if t.used is None else f"{t.used:%Y-%m-%d}",
-        ]
+        [t.id, owner, t.name, ", ".join(t.scopes), f"{t.expires:%Y-%m-%d}", "–" if t.used is None else f"{t.used:%Y-%m-%d}"]
         for t, owner in found
     ]
     table("Tokens", lines, ("token", "user", "name", "scopes", "valid until", "used"))
@@ -97,11 +94,11 @@ def revoke(
     json: JSON = False,
 ) -> None:
     """Make a token useless at once."""
-    from velado.service import audit
     from velado.service.accounts import tokens
+    from velado.service.admin import audit
     from velado.service.store.tables import Token
 
-    service = opened(config, folder=folder)
+    service = open_service(config, folder=folder)
     with service.store.writing() as db:
         token = db.get(Token, id)
         if token is None:

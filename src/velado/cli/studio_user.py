@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from velado.cli.help import App
-from velado.cli.language import spoken
-from velado.cli.studio_service import CONFIG, FOLDER, actor, opened
+from velado.cli.language import translate_plain
+from velado.cli.studio_service import CONFIG, FOLDER, actor, open_service
 from velado.cli.terminal import JSON, names, print_json, say, table
 from velado.errors import InputError
 from velado.sentences import Sentence
@@ -64,12 +64,12 @@ def list_users(config: CONFIG = None, folder: FOLDER = None, json: JSON = False)
 
     from velado.service.store.tables import User
 
-    service = opened(config, folder=folder)
+    service = open_service(config, folder=folder)
     with service.store.reading() as db:
         found = list(db.scalars(select(User).order_by(User.name)))
     service.close()
     if json:
-        print_json({"users": [_shown(user) for user in found]})
+        print_json({"users": [_as_dict(user) for user in found]})
         return
     lines = [[u.name, ", ".join(u.roles), _state(u), _moment(u.seen)] for u in found]
     table("Users", lines, ("name", "roles", "state", "seen"))
@@ -91,9 +91,7 @@ def roles(name: NAME, roles: ROLES, config: CONFIG = None, folder: FOLDER = None
 def password(
     name: NAME,
     password_stdin: STDIN = False,
-    link: Annotated[
-        bool, typer.Option("--link", help="Instead: print a code by which the user sets a password, once.")
-    ] = False,
+    link: Annotated[bool, typer.Option("--link", help="Instead: print a code by which the user sets a password, once.")] = False,
     config: CONFIG = None,
     folder: FOLDER = None,
     json: JSON = False,
@@ -129,7 +127,7 @@ def activate(name: NAME, config: CONFIG = None, folder: FOLDER = None, json: JSO
 def remove(name: NAME, config: CONFIG = None, folder: FOLDER = None, json: JSON = False) -> None:
     """Delete a user with the user's uploads, connections and sources."""
     from velado.service.accounts import users
-    from velado.service.sources import remove_files
+    from velado.service.sources.removal import remove_files
 
     with _writing(config, folder) as (service, db):
         user = find_user(db, name)
@@ -155,7 +153,7 @@ def _set_active(name: str, active: bool, config: Path | None, folder: Path | Non
 @contextmanager
 def _writing(config: Path | None, folder: Path | None) -> Iterator[tuple[Service, Db]]:
     """The service, and a transaction that is committed at the end."""
-    service = opened(config, folder=folder)
+    service = open_service(config, folder=folder)
     try:
         with service.store.writing() as db:
             yield service, db
@@ -174,7 +172,7 @@ def find_user(db: Db, name: str) -> User:
 
 
 def _audit(db: Db, service: Service, action: str, user: User, **detail: Any) -> None:
-    from velado.service import audit
+    from velado.service.admin import audit
 
     audit.append(db, service.secrets, actor(), action, user.id, **detail)
 
@@ -186,18 +184,25 @@ def _password(piped: bool) -> str:
     if not sys.stdin.isatty():
         hint = Sentence("Pipe it in and say {option}, or use --link.", option=PIPED)
         raise InputError("password-not-given", Sentence("there is nobody to ask for the password"), hint=hint)
-    first = getpass(spoken("New password: "))
-    if getpass(spoken("Once more: ")) != first:
+    first = getpass(translate_plain("New password: "))
+    if getpass(translate_plain("Once more: ")) != first:
         raise InputError("password-not-given", Sentence("the two are not the same"))
     return first
 
 
-def _shown(user: User) -> dict[str, Any]:
+def _as_dict(user: User) -> dict[str, Any]:
     return {
-        "id": user.id, "name": user.name, "full_name": user.full_name, "email": user.email, "roles": user.roles,
-        "active": user.active, "local": user.password is not None, "provider": user.subject is not None,
-        "created": user.created.isoformat(), "seen": None if user.seen is None else user.seen.isoformat(),
-    }  # fmt: skip
+        "id": user.id,
+        "name": user.name,
+        "full_name": user.full_name,
+        "email": user.email,
+        "roles": user.roles,
+        "active": user.active,
+        "local": user.password is not None,
+        "provider": user.subject is not None,
+        "created": user.created.isoformat(),
+        "seen": None if user.seen is None else user.seen.isoformat(),
+    }
 
 
 def _state(user: User) -> Sentence:
@@ -210,7 +215,7 @@ def _moment(moment: Any) -> str:
 
 def _tell(user: User, token: str | None, json: bool) -> None:
     if json:
-        print_json({**_shown(user), **({} if token is None else {"link": token})})
+        print_json({**_as_dict(user), **({} if token is None else {"link": token})})
         return
     said = ", ".join(user.roles) or "–"
     say("[bold]{name}[/]: {roles} ({state})", name=user.name, roles=said, state=_state(user))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from rich.table import Table
 
 from velado import Release
+from velado.cli.exposure import headline, headline_title, show_keys, show_narrowing
 from velado.cli.fuzzy_summary import cautions
-from velado.cli.terminal import out, plain, say, show_files, show_notes, told
+from velado.cli.terminal import out, plain, say, show_files, show_notes, translate
 from velado.cli.verdicts import show_verdicts
 from velado.sentences import Sentence
 
@@ -34,19 +35,15 @@ def show(release: Release) -> None:
     else:
         say("found by a heuristic, no proof of optimality")
     if e.fuzzy is not None:
-        say(
-            "{classes:,} fuzzy classes; the largest Q with a possibility of ½ is {q:,}",
-            classes=e.fuzzy.classes,
-            q=e.fuzzy.q,
-        )
+        say("{classes:,} fuzzy classes; the largest Q with a possibility of ½ is {q:,}", classes=e.fuzzy.classes, q=e.fuzzy.q)
         cautions(e)
     say()
     levels = _table("Recoding")
-    levels.add_column(told("column"))
-    levels.add_column(told("level"), justify="right")
-    levels.add_column(told("of"), justify="right")
-    levels.add_column(told("for example"))
-    levels.add_column(told("loss"), justify="right")
+    levels.add_column(translate("column"))
+    levels.add_column(translate("level"), justify="right")
+    levels.add_column(translate("of"), justify="right")
+    levels.add_column(translate("for example"))
+    levels.add_column(translate("loss"), justify="right")
     # A release that was made in parts keeps neither its recoding nor its classes.
     heights = {} if release.found is None else {h.column: h.height for h in release.found.classes.frequency.hierarchies}
     examples = {} if release.found is None else dict(zip(heights, release.found.examples(), strict=True))
@@ -57,7 +54,7 @@ def show(release: Release) -> None:
             "–" if level is None else str(level),
             "–" if level is None else str(heights[name]),
             plain(examples.get(name) or ""),
-            told("{loss:.3f}", loss=loss),
+            translate("{loss:.3f}", loss=loss),
         )
     out.print(levels)
     show_verdicts("Verified in what was written", e.models)
@@ -67,10 +64,10 @@ def show(release: Release) -> None:
     released = Sentence(", of those released") if e.suppressed else ""
     cost = _table("Risk and cost", show_header=False)
     cost.add_row(
-        told("quasi-identifiers that one person has alone")
+        translate("quasi-identifiers that one person has alone")
         if e.people
-        else told("records singled out by their quasi-identifiers"),
-        told(
+        else translate("records singled out by their quasi-identifiers"),
+        translate(
             "{before:,} before, {after:,} after{released}",
             before=r.singled_out_before,
             after=r.singled_out_after,
@@ -79,18 +76,30 @@ def show(release: Release) -> None:
     )
     if r.smaller_than_k_before is not None:
         cost.add_row(
-            told("people in groups smaller than k, once per group") if e.people else told("… in groups smaller than k"),
-            told("{before:,} before, {after:,} after", before=r.smaller_than_k_before, after=r.smaller_than_k_after),
+            translate("people in groups smaller than k, once per group") if e.people else translate("… in groups smaller than k"),
+            translate(
+                "{before:,} before, {after:,} after{released}",
+                before=r.smaller_than_k_before,
+                after=r.smaller_than_k_after,
+                released=released,
+            ),
         )
+    cost.add_row(headline_title("risk"), translate("{highest:.2%}  (average {average:.2%})", highest=r.highest, average=r.average))
+    for what, figure in headline(e.exposure):
+        cost.add_row(plain(what), figure)
     cost.add_row(
-        told("highest risk of being re-identified"),
-        told("{highest:.2%}  (average {average:.2%})", highest=r.highest, average=r.average),
+        translate("{title} (0 = none, 1 = all)", title=headline_title("loss")),
+        translate("{loss:.4f}{released}", loss=u.loss, released=released),
     )
-    cost.add_row(told("information lost (0 = none, 1 = all)"), told("{loss:.4f}", loss=u.loss))
     if u.precision is not None:
-        cost.add_row(told("precision (1 = nothing generalized)"), told("{precision:.4f}", precision=u.precision))
-    cost.add_row(told("classes, average size"), told("{n:,}, {size:,.1f}", n=e.classes, size=u.average_class_size))
+        cost.add_row(
+            translate("precision (1 = nothing generalized)"),
+            translate("{precision:.4f}{released}", precision=u.precision, released=released),
+        )
+    cost.add_row(translate("classes, average size"), translate("{n:,}, {size:,.1f}", n=e.classes, size=u.average_class_size))
     out.print(cost)
+    show_keys(e.exposure)
+    show_narrowing(release.evaluation.exposure)
     show_notes(release.notes)
     show_files(release)
     if release.found is not None and release.found.minimal:
@@ -101,5 +110,5 @@ def show(release: Release) -> None:
 
 def _table(title: str, *, show_header: bool = True) -> Table:
     return Table(
-        title=told(title), title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=show_header
+        title=translate(title), title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=show_header
     )

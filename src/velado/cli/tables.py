@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from velado.cli.reading import TABLE
-from velado.cli.terminal import JSON, figure, out, plain, print_json, progress, say, told
+from velado.cli.table_options import TABLE
+from velado.cli.terminal import JSON, figure, out, plain, print_json, progress, say, translate
 from velado.questions import list_tables
 from velado.sentences import Sentence
 
@@ -35,16 +35,16 @@ def command(
         return
     say()
     shown = Table(box=None, pad_edge=False)
-    shown.add_column(told("table"), overflow="fold")
+    shown.add_column(translate("table"), overflow="fold")
     shown.add_column("")
     for name in (Sentence("rows, about"), Sentence("size")):
-        shown.add_column(told(name), justify="right")
-    shown.add_column(told("columns"), overflow="fold")
+        shown.add_column(translate(name), justify="right")
+    shown.add_column(translate("columns"), overflow="fold")
     for t in found.tables:
         named = [f"{c.name} ({c.type})" for c in t.columns]
         more = [] if columns or len(named) <= MANY else ["…"]
         listed = ", ".join(named if not more else named[:MANY] + more)
-        shown.add_row(plain(t.full_name), told(KINDS.get(t.kind, t.kind)), figure(t.rows), size(t.bytes), plain(listed))
+        shown.add_row(plain(t.full_name), translate(KINDS.get(t.kind, t.kind)), figure(t.rows), size(t.bytes), plain(listed))
     out.print(shown)
     say()
     address = database.partition("#")[0]

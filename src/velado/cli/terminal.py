@@ -19,16 +19,16 @@ from rich.table import Table
 
 from velado import InputError, VeladoError
 from velado.cli import signals
-from velado.cli.language import current, spoken
+from velado.cli.language import current, translate_plain
 from velado.errors import FULL, Note, disk_full
 from velado.progress import Progress, Step
-from velado.sentences import Sentence, into, localized
+from velado.sentences import Sentence, into, localize_number
 
 if TYPE_CHECKING:
     from velado import Release
     from velado.release import Arrived, LightRelease
 
-TWINS = Annotated[
+VARIANTS = Annotated[
     str, typer.Option(help="fold: spellings of one sensitive value, such as HIV and hiv, count as one; or distinct.")
 ]
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")]
@@ -37,9 +37,7 @@ PIPE_WIDTH = 200
 UNBOUND = 100_000
 LONG_WORD = 20
 """Columns of text that a narrow table never breaks."""
-PERSON = Annotated[
-    str | None, typer.Option(help="Column whose equal values are one person's rows: k and risk then count people.")
-]
+PERSON = Annotated[str | None, typer.Option(help="Column whose equal values are one person's rows: k and risk then count people.")]
 
 
 for _name in ("stdout", "stderr"):
@@ -59,9 +57,7 @@ class Terminal(Console):
             table.collapse_padding = True
             for column in table.columns:
                 column.overflow = "fold"
-                column.min_width = min(
-                    LONG_WORD, max(map(self._longest_word, (column.header, *column.cells)), default=0)
-                )
+                column.min_width = min(LONG_WORD, max(map(self._longest_word, (column.header, *column.cells)), default=0))
         super().print(*objects, **({**options, "crop": False} if wide else options))
 
     def _longest_word(self, cell: Any) -> int:
@@ -86,10 +82,10 @@ def unheard(error: BaseException) -> int | None:
     if isinstance(error, BrokenPipeError):
         silence(sys.stdout)
         return 0
-    if signals.done():
+    if signals.has_published():
         silence(sys.stdout)
         why = Sentence(str(error.strerror))
-        print(spoken("Published, but the summary could not be written: {why}", why=why), file=sys.stderr)
+        print(translate_plain("Published, but the summary could not be written: {why}", why=why), file=sys.stderr)
         return 0
     if error.errno in FULL:
         silence(sys.stdout)
@@ -107,15 +103,13 @@ def say(sentence: str = "", /, **places: Any) -> None:
     The sentence may have markup, as in ``say("[bold]{name}[/]: {rows:,} records", name=…, rows=…)``; what fills its places
     has none.
     """
-    out.print(told(sentence, **places), soft_wrap=True)
+    out.print(translate(sentence, **places), soft_wrap=True)
 
 
-def told(sentence: str, /, **places: Any) -> str:
+def translate(sentence: str, /, **places: Any) -> str:
     """A sentence with markup in the user's language; brackets in its places mean brackets."""
     code = current().code
-    shown = {
-        name: value if isinstance(value, (int, float)) else plain(into(value, code)) for name, value in places.items()
-    }
+    shown = {name: value if isinstance(value, (int, float)) else plain(into(value, code)) for name, value in places.items()}
     return Sentence(sentence, **shown).into(code)
 
 
@@ -145,11 +139,11 @@ def table(title: str, lines: Iterable[Sequence[Any]], header: Sequence[str] = ()
     cells = [[plain(figure(cell)) for cell in line] for line in lines]
     shown = Table(box=None, pad_edge=False, show_header=bool(header))
     for i in range(max((len(line) for line in cells), default=len(header))):
-        shown.add_column(told(header[i]) if i < len(header) else "", justify="left" if i == 0 else "right")
+        shown.add_column(translate(header[i]) if i < len(header) else "", justify="left" if i == 0 else "right")
     for line in cells:
         shown.add_row(*line)
     say()
-    out.print(f"[bold]{told(title)}[/]", soft_wrap=True)
+    out.print(f"[bold]{translate(title)}[/]", soft_wrap=True)
     out.print(shown)
 
 
@@ -186,7 +180,7 @@ def fail(error: VeladoError) -> int:
         print_json(error.as_dict(code))
     console = Terminal(stderr=True, highlight=False, soft_wrap=True)
     message, _, hint = error.text(code).partition("\n")
-    console.print(told("[bold red]Error:[/] {message}", message=message))
+    console.print(translate("[bold red]Error:[/] {message}", message=message))
     if hint:
         console.print(plain(hint), style="dim")
     return error.exit_code
@@ -212,7 +206,7 @@ def progress() -> Iterator[Progress]:
         console=console,
         transient=True,
     )
-    with bar, _shown(bar):
+    with bar, _show_bar(bar):
         task = bar.add_task(plain(Step("start", 0.0).text(words.code)), total=1.0)
 
         def draw(step: Step) -> None:
@@ -224,7 +218,7 @@ def progress() -> Iterator[Progress]:
 
 
 @contextmanager
-def _shown(bar: Any) -> Iterator[None]:
+def _show_bar(bar: Any) -> Iterator[None]:
     _bars.append(bar)
     try:
         yield
@@ -244,7 +238,7 @@ def without_bar() -> Iterator[None]:
 
 def percent(share: float, digits: int = 2) -> str:
     """A share in per cent with so many decimals, in the user's language."""
-    return localized(f"{share:.{digits}%}", current().code)
+    return localize_number(f"{share:.{digits}%}", current().code)
 
 
 def label(group: str, name: str) -> str:
@@ -262,7 +256,7 @@ def parameters(given: Mapping[str, Any]) -> str:
     """Names and values in one line, such as ``k = 5, column = age``."""
     # What a column is called says its owner.
     shown = {n: Sentence(v) if isinstance(v, str) and n != "column" else v for n, v in given.items()}
-    return ", ".join(f"{spoken(name)} = {figure(value)}" for name, value in shown.items())
+    return ", ".join(f"{translate_plain(name)} = {figure(value)}" for name, value in shown.items())
 
 
 def figure(value: Any) -> str:
@@ -272,7 +266,7 @@ def figure(value: Any) -> str:
     code = current().code
     if isinstance(value, float):
         text = f"{value:,.4f}".rstrip("0").rstrip(".") if abs(value) < 1e6 else f"{value:,.0f}"
-        return localized(text, code)
+        return localize_number(text, code)
     if isinstance(value, int):
-        return localized(f"{value:,}", code)
+        return localize_number(f"{value:,}", code)
     return into(value, code)

@@ -6,8 +6,8 @@ import re
 import sys
 from typing import Any
 
-from velado.cli.language import current, spoken
-from velado.errors import redacted
+from velado.cli.language import current, translate_plain
+from velado.errors import redact
 from velado.sentences import PLACE, Sentence
 
 PROBLEMS = (
@@ -56,21 +56,21 @@ def _pattern(template: str) -> str:
     return "".join(part + place for part, place in zip(parts, [*named, ""], strict=True))
 
 
-def told(error: Any) -> str:
+def translate_error(error: Any) -> str:
     """A usage error in the user's language."""
-    return redacted(problem(error.format_message()).into(current().code))
+    return redact(problem(error.format_message()).into(current().code))
 
 
 def show(error: Any) -> None:
     """Print a usage error as the argument parser does: how to use the command, where its help is, what is wrong."""
     context = getattr(error, "ctx", None)
-    text = told(error)
+    text = translate_error(error)
     if not text:
         # The help was shown instead.
         print(file=sys.stderr)
         return
     if context is not None:
         print(context.get_usage(), file=sys.stderr)
-        print(spoken("Try '{command} --help' for help.", command=context.command_path), file=sys.stderr)
+        print(translate_plain("Try '{command} --help' for help.", command=context.command_path), file=sys.stderr)
         print(file=sys.stderr)
-    print(spoken("Error: {message}", message=text), file=sys.stderr)
+    print(translate_plain("Error: {message}", message=text), file=sys.stderr)

@@ -12,10 +12,7 @@ from velado.cli.language import current
 from velado.cli.terminal import JSON, print_json, say
 
 
-def command(
-    project: Annotated[Path, typer.Argument(help="Project file (YAML or JSON).")],
-    json: JSON = False,
-) -> None:
+def command(project: Annotated[Path, typer.Argument(help="Project file (YAML or JSON).")], json: JSON = False) -> None:
     """Say all that is wrong with a project file, its table included; nothing is written."""
     problems, code = Project.check(project), current().code
     if json:

@@ -31,9 +31,13 @@ class ServiceError(InputError):
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         fields = dict(problem.get("fields") or {})
         super().__init__(
-            str(problem.get("code", "service-refused")), str(problem.get("message", "")), hint=str(problem.get("hint", "")),
-            column=problem.get("column"), values=fields.pop("values", ()), fields=fields,
-        )  # fmt: skip
+            str(problem.get("code", "service-refused")),
+            str(problem.get("message", "")),
+            hint=str(problem.get("hint", "")),
+            column=problem.get("column"),
+            values=fields.pop("values", ()),
+            fields=fields,
+        )
         self.status = status
         self.others = tuple(ServiceError(status, other) for other in problem.get("others") or ())
 
@@ -45,22 +49,19 @@ class Client(Discreet):
         try:
             import httpx2
         except ImportError:
-            raise missing_package(
-                "no-client", Sentence("talking to a service needs a further package"), "client"
-            ) from None
+            raise missing_package("no-client", Sentence("talking to a service needs a further package"), "client") from None
         self._errors = httpx2.TransportError
         token = token or os.environ.get(TOKEN)
         if not token:
             raise InputError(
-                "no-server-token",
-                "the service needs a token",
-                hint="export VELADO_TOKEN=…; 'velado studio token add' makes one.",
+                "no-server-token", "the service needs a token", hint="export VELADO_TOKEN=…; 'velado studio token add' makes one."
             )
         _check_url(url)
         self._http = httpx2.Client(
-            base_url=url.rstrip("/") + API, timeout=timeout,
+            base_url=url.rstrip("/") + API,
+            timeout=timeout,
             headers={"Authorization": f"Bearer {token}", "Accept-Language": language},
-        )  # fmt: skip
+        )
 
     def summary(self) -> Mapping[str, Any]:
         """Nothing: an address may hold what is nobody's business."""
@@ -109,7 +110,7 @@ class Client(Discreet):
             else:
                 break
         if response.status_code >= 400:
-            raise refused(
+            raise error_from_problem(
                 response.status_code, response.json() if "json" in response.headers.get("content-type", "") else {}
             )
         return response
@@ -125,9 +126,7 @@ class Client(Discreet):
                 made = self.post("/uploads", {"name": path.name, "bytes": size})
                 self._send(str(made["id"]), file, size, progress)
         except OSError as error:
-            raise InputError(
-                "unreadable-source", Sentence("cannot read: {why}", why=reason(error)), file=path
-            ) from None
+            raise InputError("unreadable-source", Sentence("cannot read: {why}", why=reason(error)), file=path) from None
         return str(made["id"])
 
     def _send(self, id: str, file: IO[bytes], size: int, progress: Progress) -> None:
@@ -169,16 +168,16 @@ class Client(Discreet):
                 if stage:
                     progress.part(0, 1, stage).at(float(step.get("share") or 0.0))
             except Cancelled:
-                self._cancelled(job)
+                self._cancel_job(job)
                 raise
             if state["state"] == "done":
                 return dict(state)
             if state["state"] == "cancelled":
                 raise Cancelled()
             if state["state"] == "failed":
-                raise refused(422, state.get("error") or {})
+                raise error_from_problem(422, state.get("error") or {})
 
-    def _cancelled(self, job: str) -> None:
+    def _cancel_job(self, job: str) -> None:
         with contextlib.suppress(VeladoError):
             self.post(f"/jobs/{job}/cancel")
 
@@ -190,7 +189,7 @@ class Client(Discreet):
             with self._http.stream("GET", path) as response:
                 if response.status_code >= 400:
                     response.read()
-                    raise refused(response.status_code, response.json())
+                    raise error_from_problem(response.status_code, response.json())
                 with open(part, "wb") as file:
                     for chunk in response.iter_bytes():
                         file.write(chunk)
@@ -204,14 +203,11 @@ class Client(Discreet):
         return to
 
 
-def refused(status: int, problem: Mapping[str, Any]) -> VeladoError:
+def error_from_problem(status: int, problem: Mapping[str, Any]) -> VeladoError:
     """What the service said, as the error that it is here."""
     if problem.get("code") == "no-solution":
         return NoSolution(
-            "no-solution",
-            str(problem.get("message", "")),
-            hint=str(problem.get("hint", "")),
-            fields=problem.get("fields"),
+            "no-solution", str(problem.get("message", "")), hint=str(problem.get("hint", "")), fields=problem.get("fields")
         )
     return ServiceError(status, problem)
 
@@ -219,9 +215,10 @@ def refused(status: int, problem: Mapping[str, Any]) -> VeladoError:
 def unreachable(error: Exception) -> InputError:
     """The service does not answer."""
     return InputError(
-        "no-service", Sentence("the service does not answer ({kind})", kind=type(error).__name__),
+        "no-service",
+        Sentence("the service does not answer ({kind})", kind=type(error).__name__),
         hint="Look at the address, and whether the service runs.",
-    )  # fmt: skip
+    )
 
 
 def _check_url(url: str) -> None:
@@ -231,7 +228,5 @@ def _check_url(url: str) -> None:
         return
     if found.scheme != "http" or found.hostname not in LOOPBACK:
         raise InputError(
-            "bad-server",
-            "a service is reached by https://, or on this machine by http://",
-            hint="--server https://velado.example",
+            "bad-server", "a service is reached by https://, or on this machine by http://", hint="--server https://velado.example"
         )

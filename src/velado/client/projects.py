@@ -13,7 +13,7 @@ from velado.errors import InputError, unwritable
 from velado.operations.keys import read_key
 from velado.progress import Progress
 from velado.project import Project
-from velado.project.places import What, walk
+from velado.project.references import What, walk
 from velado.project.yaml_file import read_yaml
 from velado.results import Discreet
 from velado.tables.address import is_database
@@ -31,9 +31,11 @@ def run_there(client: Client, project: str | Path, progress: Progress | None = N
     described = Project.load(project)
     if described.tables:
         raise InputError(
-            "several-tables", "a project of several tables is run here, or sent and followed in the browser",
-            file=project, hint="Leave out --server.",
-        )  # fmt: skip
+            "several-tables",
+            "a project of several tables is run here, or sent and followed in the browser",
+            file=project,
+            hint="Leave out --server.",
+        )
     follow = (progress or Progress()).through(send=2, run=10, fetch=1)
     there = send_project(client, project, follow("send"))
     job = client.submit("run", project=there)
@@ -53,7 +55,7 @@ def send_project(client: Client, project: str | Path, progress: Progress | None 
     sending = _Sending(client, path.parent, progress or Progress())
     document = walk(data, sending.visit)
     name = str(data.get("name") or path.stem)
-    id = _saved(client, name, document)
+    id = _save_project(client, name, document)
     for secret, key in sending.secrets.items():
         client.put(f"/projects/{id}/secrets/{secret}", {"key": key})
     return id
@@ -78,13 +80,12 @@ class _Sending(Discreet):
         path, missing = options.pop("path", None), options.pop("missing", None)
         if not isinstance(path, str) or is_database(path) or is_elsewhere(path):
             raise InputError(
-                "not-here", "the table is in a database or elsewhere, and the service reaches it by a connection of its own",
+                "not-here",
+                "the table is in a database or elsewhere, and the service reaches it by a connection of its own",
                 hint="Make a connection and a source on the service, and name the source in the project there.",
-            )  # fmt: skip
+            )
         place = {key: options.pop(key) for key in ("table",) if key in options}
-        made = self.client.post(
-            "/sources", {"name": Path(path).name, "upload": self._sent(path), "options": options, **place}
-        )
+        made = self.client.post("/sources", {"name": Path(path).name, "upload": self._send_file(path), "options": options, **place})
         return {"source": made["id"], **({} if missing is None else {"missing": missing})}
 
     def _output(self, value: Any) -> dict[str, Any]:
@@ -92,17 +93,18 @@ class _Sending(Discreet):
         path = options.get("path")
         if not isinstance(path, str) or is_database(path) or is_elsewhere(path):
             raise InputError(
-                "not-here", "the release goes to a database or elsewhere, and the service reaches it by a connection of its own",
+                "not-here",
+                "the release goes to a database or elsewhere, and the service reaches it by a connection of its own",
                 hint="Name a connection in the project on the service.",
-            )  # fmt: skip
+            )
         suffix = Path(path).suffix.removeprefix(".").lower()
         kept = {key: options[key] for key in WRITING if key in options}
         return {"format": {"tab": "tsv", "feather": "arrow"}.get(suffix, suffix), **kept}
 
     def _file(self, value: Any) -> str:
-        return f"upload:{self._sent(str(value))}"
+        return f"upload:{self._send_file(str(value))}"
 
-    def _sent(self, path: str) -> str:
+    def _send_file(self, path: str) -> str:
         file = (self.folder / path).resolve()
         if file not in self.uploads:
             self.uploads[file] = self.client.upload(file, self.progress)
@@ -115,7 +117,7 @@ class _Sending(Discreet):
         return f"secret:{name}"
 
 
-def _saved(client: Client, name: str, document: Mapping[str, Any]) -> str:
+def _save_project(client: Client, name: str, document: Mapping[str, Any]) -> str:
     """The id of the project of this name with this document."""
     after: dict[str, Any] = {}
     while True:
@@ -141,8 +143,7 @@ def _fetch(client: Client, project: str, job: str, described: Project) -> dict[s
     manifest = files["manifest"]
     try:
         manifest.write_text(
-            json.dumps(client.get(f"/releases/{release['id']}/manifest"), indent=2, ensure_ascii=False) + "\n",
-            encoding="utf-8",
+            json.dumps(client.get(f"/releases/{release['id']}/manifest"), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
         )
     except OSError as error:
         raise unwritable(error, manifest) from None

@@ -104,7 +104,7 @@ def _after(pair: Pair, j: int, bounds: np.ndarray) -> IntervalAnswers:
 
 def mode_with_suppressed(pair: Pair, j: int) -> tuple[Text, int]:
     """The most frequent cell of a column when each suppressed record is counted as ``*`` (the UBB study's rule)."""
-    counts: dict[Text, int] = {ROOT: pair.suppressed}
+    counts: dict[Text, int] = {ROOT: pair.suppressed_records}
     for label, records in pair.shown_records(j).items():
         counts[label] = counts.get(label, 0) + records
     return max(counts.items(), key=lambda item: item[1])

@@ -136,11 +136,7 @@ class ClassFigures(Result):
 
 
 def class_figures(
-    classes: Classes,
-    covers: Sequence[Cover],
-    labels: np.ndarray,
-    order: int = 2,
-    people: np.ndarray | None = None,
+    classes: Classes, covers: Sequence[Cover], labels: np.ndarray, order: int = 2, people: np.ndarray | None = None
 ) -> ClassFigures:
     """The figures of classes that show the labels given, as in ``class_figures(classes, *classes.labels_at(levels))``.
 
@@ -156,9 +152,7 @@ def class_figures(
     figures: dict[int, np.ndarray] = {}
     if models:
         rules = rules_of(models, columns)
-        table = judge(
-            compile_rules(models, columns), classes.sizes, classes.start, classes.values, classes.value_counts
-        )[0]
+        table = judge(compile_rules(models, columns), classes.sizes, classes.start, classes.values, classes.value_counts)[0]
         # The rule on the sensitive column is a model's last: rules come in the order of their kinds, sizes first.
         figures = {number: row for (number, _), row in zip(rules, table, strict=True)}
     sensitive: dict[str, dict[str, np.ndarray]] = {s.column: {} for s in columns}
@@ -179,7 +173,7 @@ def released_figures(pair: Pair, order: int = 2) -> ClassFigures:
     """The figures of the classes of a release as its readers see them; those of `public` pairs may be known to everybody."""
     first = np.unique(pair.shown_as, return_index=True)[1]
     people = None if pair.people is None else pair.people.classes
-    return class_figures(pair.shown, pair.covers, pair.labels[first], order, people)
+    return class_figures(pair.visible_classes, pair.covers, pair.labels[first], order, people)
 
 
 def class_models(attribute: Sensitive, order: int, by_class: bool = True) -> dict[str, PrivacyModel]:
@@ -200,7 +194,7 @@ def _figure(name: str, model: PrivacyModel, measured: np.ndarray) -> np.ndarray:
     """What a model tells of each class, from the figures of its rule: classes share few different ones."""
     if checked_figures()[name][1].part is None:
         figures, place = np.unique(measured, return_inverse=True)
-        measured = np.array([model.achieved([float(x)]) if np.isfinite(x) else x for x in figures])[place.reshape(-1)]
+        measured = np.array([model.achieved_level([float(x)]) if np.isfinite(x) else x for x in figures])[place.reshape(-1)]
     return measured if measured.dtype.kind == "i" else np.where(np.isfinite(measured), measured, np.nan)
 
 

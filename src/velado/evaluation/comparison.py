@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.errors import InputError, NoSolution, suggest
 from velado.evaluation.evaluation import Evaluation
 from velado.evaluation.figures import FIGURES
 from velado.models import strengths
 from velado.parameters import Number, Parameter
 from velado.results import Discreet, Result, unreadable
-from velado.sentences import Sentence, joined
+from velado.sentences import Sentence, join_sentences
 
 
 @dataclass(frozen=True, repr=False)
@@ -139,17 +139,23 @@ class Condition:
 
 CONDITIONS: dict[str, Condition] = {
     "ks": Condition(
-        "smallest Kolmogorov–Smirnov p-value of the numeric quasi-identifiers, at least", True,
-        lambda e: min((test.p for test in (e.ks or {}).values()), default=None), "ks", "ks",
+        "smallest Kolmogorov–Smirnov p-value of the numeric quasi-identifiers, at least",
+        True,
+        lambda e: min((test.p for test in (e.ks or {}).values()), default=None),
+        "ks",
+        "ks",
     ),
     "loss": Condition("loss, at most", False, lambda e: e.utility.loss, "loss"),
     "precision": Condition("precision, at least", True, lambda e: e.utility.precision, "precision"),
     "suppressed": Condition("share of records suppressed, at most", False, lambda e: e.suppressed / e.rows, "suppressed"),
     "query-error": Condition(
-        "mean relative error of COUNT queries, at most", False,
-        lambda e: None if e.queries is None else e.queries.mean, "query-error", "queries",
+        "mean relative error of COUNT queries, at most",
+        False,
+        lambda e: None if e.queries is None else e.queries.mean,
+        "query-error",
+        "queries",
     ),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -216,9 +222,7 @@ def check_conditions(conditions: Mapping[str, float]) -> None:
     for name in conditions:
         if name not in CONDITIONS:
             raise InputError(
-                "unknown-condition",
-                Sentence("there is no condition '{name}'", name=name),
-                hint=suggest(name, CONDITIONS),
+                "unknown-condition", Sentence("there is no condition '{name}'", name=name), hint=suggest(name, CONDITIONS)
             )
 
 
@@ -228,7 +232,7 @@ def balance(comparison: Comparison, conditions: Mapping[str, float]) -> Balance:
     good: list[Setting] = []
     failed: dict[str, tuple[str, ...]] = {}
     for setting in comparison.settings:
-        broken = tuple(_broken(setting, conditions))
+        broken = tuple(_unmet_conditions(setting, conditions))
         if broken:
             failed[setting.name] = broken
         else:
@@ -238,7 +242,7 @@ def balance(comparison: Comparison, conditions: Mapping[str, float]) -> Balance:
         raise NoSolution(
             "no-balance",
             "no setting meets the conditions",
-            hint=joined("\n", [n.told() for n in nearest.values()]),
+            hint=join_sentences("\n", [n.sentence() for n in nearest.values()]),
             fields={"nearest": {name: n.as_dict() for name, n in nearest.items()}},
         )
 
@@ -249,7 +253,7 @@ def balance(comparison: Comparison, conditions: Mapping[str, float]) -> Balance:
     return Balance(dict(conditions), max(good, key=order), comparison, failed)
 
 
-def _broken(setting: Setting, conditions: Mapping[str, float]) -> list[str]:
+def _unmet_conditions(setting: Setting, conditions: Mapping[str, float]) -> list[str]:
     if setting.evaluation is None:
         return [setting.reason or Sentence("no recoding")]
     found = []
@@ -270,7 +274,7 @@ class _Nearest:
     best: float | None = None
     setting: Setting | None = None
 
-    def told(self) -> Sentence:
+    def sentence(self) -> Sentence:
         if self.setting is None:
             return Sentence("{condition}: no setting has a recoding with this figure.", condition=self.condition)
         return Sentence(

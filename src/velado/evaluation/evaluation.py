@@ -14,6 +14,7 @@ from velado.evaluation.aggregates import Aggregates, aggregates
 from velado.evaluation.exposure import Exposure
 from velado.evaluation.fuzzy import FuzzyMeasures, fuzzy_measures
 from velado.evaluation.individual import IndividualRisk, summarize
+from velado.evaluation.joint_exposure import JointExposure
 from velado.evaluation.kolmogorov import KolmogorovSmirnov, kolmogorov_smirnov
 from velado.evaluation.learning import Learning, Outcome, learning_utility
 from velado.evaluation.pair import Pair
@@ -33,17 +34,7 @@ MEASURES = ("privacy", "aggregates", "ks", "queries")
 """The parts of an evaluation that may be asked for by name; utility and risk are always there."""
 MORE = ("subsets",)
 """Parts that are there only if they are asked for by name."""
-WORK = {
-    "utility": 2,
-    "privacy": 2,
-    "aggregates": 1,
-    "ks": 1,
-    "queries": 4,
-    "learning": 40,
-    "risk": 2,
-    "subsets": 4,
-    "fuzzy": 2,
-}
+WORK = {"utility": 2, "privacy": 2, "aggregates": 1, "ks": 1, "queries": 4, "learning": 40, "risk": 2, "subsets": 4, "fuzzy": 2}
 """How long the parts take beside each other."""
 
 
@@ -55,7 +46,7 @@ class Evaluation(Result):
     in the release as rows of ``*``. ``before`` and ``after`` are the privacy of the original and of the release.
     Parts that were not asked for are None. ``people``: how many different ones are released and in the smallest class, where
     a person may have several records; models and risk are then about people. ``published``: how far the other columns of the
-    release single records out.
+    release single records out, ``exposure``: how far all that is published does.
     """
 
     SCHEMA: ClassVar[str] = "velado-evaluation-1"
@@ -82,6 +73,7 @@ class Evaluation(Result):
     fuzzy: FuzzyMeasures | None = field(default=None, metadata=IF_SET)
     people: dict[str, int] | None = field(default=None, metadata=IF_SET)
     published: tuple[Exposure, ...] | None = field(default=None, metadata=IF_SET)
+    exposure: JointExposure | None = field(default=None, metadata=IF_SET)
 
     @property
     def smallest_class(self) -> int:
@@ -98,6 +90,7 @@ class Evaluation(Result):
             "smallest_class": self.smallest_class,
             "loss": self.utility.loss,
             "highest_risk": self.risk.highest,
+            **({} if self.exposure is None else {"exposed": self.exposure.share}),
             **{_about(v): v.achieved for v in self.models},
         }
 
@@ -134,8 +127,8 @@ def judge(pair: Pair, models: Sequence[PrivacyModel]) -> list[Verdict]:
     """How the release of a pair stands to every model: on its equivalence classes or, where it has them, its fuzzy ones."""
     fuzzy = None if pair.fuzzy is None else pair.fuzzy.classes
     crisp = models if fuzzy is None else crisp_models(models)
-    judged = pair.judged
-    _, verdicts = judge_classes(crisp, judged.frequency.judged, judged)
+    judged = pair.judged_classes
+    _, verdicts = judge_classes(crisp, judged.frequency.judged_columns, judged)
     return all_verdicts(models, verdicts, fuzzy)
 
 
@@ -160,7 +153,7 @@ def evaluate(
         parts["before"] = check_frequency(pair.original, wanted.order, before)
         judging.at(0.5)
         parts["after"] = check_classes(
-            pair.shown, pair.shown.frequency.sensitive, pair.singled_out, wanted.order, after
+            pair.visible_classes, pair.visible_classes.frequency.sensitive, pair.singled_out, wanted.order, after
         )
     if "aggregates" in wanted.measures:
         parts["aggregates"] = _numeric(pair, aggregates, begin("aggregates"))
@@ -195,8 +188,8 @@ def evaluate(
     progress.at(1.0)
     return Evaluation(
         rows=pair.records,
-        released=pair.kept,
-        suppressed=pair.suppressed,
+        released=pair.released_records,
+        suppressed=pair.suppressed_records,
         starred=pair.starred,
         classes=len(pair.shown_sizes),
         class_size=class_size(pair.shown_sizes),
@@ -210,7 +203,7 @@ def evaluate(
 
 def _risk(pair: Pair, models: Sequence[PrivacyModel]) -> Risk:
     k = required_size(models)
-    return risk(pair.exposed, pair.singled_out, k=k, smaller_before=None if k is None else smaller(pair.alike, k))
+    return risk(pair.risk_sizes, pair.singled_out, k=k, smaller_before=None if k is None else smaller(pair.alike, k))
 
 
 def _beginning(pair: Pair, wanted: Wanted, progress: Progress) -> Callable[[str], Progress]:
@@ -232,9 +225,10 @@ def _beginning(pair: Pair, wanted: Wanted, progress: Progress) -> Callable[[str]
 def _individual(pair: Pair, people: np.ndarray) -> dict[str, IndividualRisk]:
     if pair.class_of is None:
         raise InputError(
-            "rows-not-matched", "individual risk needs to know which released class each original record went to; "
+            "rows-not-matched",
+            "individual risk needs to know which released class each original record went to; "
             "labels of this release overlap, or parts of classes were suppressed",
-        )  # fmt: skip
+        )
     kept = pair.class_of >= 0
     classes = pair.shown_as[pair.class_of[kept]]
     after = np.bincount(classes, weights=people[kept], minlength=len(pair.shown_sizes))
@@ -254,6 +248,7 @@ def check_numeric(covers: Iterable[Cover]) -> None:
     """At least one column holds numbers and is released as numbers or intervals."""
     if not any(c.numbers is not None for c in covers):
         raise InputError(
-            "no-numeric-column", "no quasi-identifier is numeric: the measure compares distributions of numbers",
+            "no-numeric-column",
+            "no quasi-identifier is numeric: the measure compares distributions of numbers",
             hint="Numeric columns hold numbers in the original and numbers, intervals or * in the release.",
-        )  # fmt: skip
+        )

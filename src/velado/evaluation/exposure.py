@@ -6,17 +6,15 @@ A privacy model says nothing of them: an identifier that was called sensitive or
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from velado.tables import Groups
 
-TOO_MANY = 0.2
-"""Above this share of the records that have a value, a column is an identifier in disguise."""
-TOO_MANY_COPIED = 0.05
-"""Above this share in small groups, a near-copy of a quasi-identifier takes back what was generalized."""
+NEVER = "never"
+"""Nobody but the person and the keeper of the table knows it."""
 COPY = 0.9
 """From this association on a column is nearly a copy of another."""
 LEAST = 20
@@ -27,9 +25,12 @@ LEAST = 20
 class Exposure:
     """How far a published column singles out the ``records`` (or people) that have a value in it.
 
-    ``singled_out`` have a value that nobody else has, ``few`` one that fewer than ``k`` (at most five) have; ``together``: the same of the
-    value with the released quasi-identifiers. ``content`` is what the values look like, if that names people; ``copies`` are
-    the quasi-identifiers that the column nearly repeats. ``knowingly``: the owner wants it published all the same. ``people``: these are counted, not records.
+    ``known``: whether others may know what it holds, possibly or never (nobody but the person and the keeper).
+    ``singled_out`` have a value that nobody else has, ``few`` one that fewer than ``k`` have; ``together``: the same of the
+    value with the released quasi-identifiers, by which alone ``few_known`` are in such small groups. ``content`` is what the
+    values look like, if that names people; ``copies`` are the quasi-identifiers that the column nearly repeats. ``accepted``: the
+    owner wants it published all the same; ``allowance`` is the share of the people of whom the owner wants that in any case.
+    ``people``: these are counted, not records.
     """
 
     ALSO: ClassVar[tuple[str, ...]] = ("dangers",)
@@ -43,13 +44,28 @@ class Exposure:
     few_together: int
     content: str | None = None
     copies: tuple[str, ...] = ()
-    knowingly: bool = False
+    accepted: bool = False
     people: bool = False
+    known: str = "possibly"
+    few_known: int = 0
+    allowance: float = 0.0
 
     @classmethod
     def of(cls, column: str, role: str, k: int, alone: Groups, together: Groups, **more: Any) -> Exposure:
         """From the groups of equal values, alone and with the quasi-identifiers."""
         return cls(column, role, k, alone.records, alone.alone, alone.few, together.alone, together.few, **more)
+
+    def with_groups(self, alone: Groups, together: Groups, **more: Any) -> Exposure:
+        """The same column with other groups."""
+        return replace(
+            self,
+            records=alone.records,
+            singled_out=alone.alone,
+            few=alone.few,
+            singled_out_together=together.alone,
+            few_together=together.few,
+            **more,
+        )
 
     @property
     def dangers(self) -> tuple[str, ...]:
@@ -57,29 +73,28 @@ class Exposure:
         return tuple(name for name, found in DANGERS.items() if found(self))
 
     @property
-    def refused(self) -> bool:
+    def is_refused(self) -> bool:
         """Whether it may not be published."""
-        return bool(self.dangers) and not self.knowingly
+        return bool(self.dangers) and not self.accepted
 
 
 def _alone(e: Exposure) -> bool:
-    """Too many values are rare. Among few records that is the rule, and only a column of all different values tells."""
+    """Others could know values that fewer than k have. Among few records only a column of all different values tells."""
+    if e.known == NEVER:
+        return False
     if e.records < LEAST:
         return e.role != "sensitive" and 1 < e.records == e.singled_out
-    return e.few > TOO_MANY * e.records
+    return e.few > e.allowance * e.records
 
 
 def _together(e: Exposure) -> bool:
-    """Records of a class are told apart; the values of a sensitive column are meant to differ there."""
-    return e.role != "sensitive" and e.records >= LEAST and e.singled_out_together > TOO_MANY * e.records
+    """What others could know parts the records of a class into groups smaller than k."""
+    return e.known != NEVER and e.records >= LEAST and e.few_together - e.few_known > e.allowance * e.records
 
 
 def _copy(e: Exposure) -> bool:
-    """Whoever knows the quasi-identifier knows the copy: it counts as one, and small groups break k-anonymity.
-
-    A sensitive value that others know is no secret, but the groups of its values say nothing about that.
-    """
-    return e.role != "sensitive" and bool(e.copies) and e.few_together > TOO_MANY_COPIED * e.records
+    """Whoever knows the quasi-identifier knows the copy, whatever its owner says: small groups break k-anonymity."""
+    return bool(e.copies) and e.few_together - e.few_known > e.allowance * e.records
 
 
 DANGERS: dict[str, Callable[[Exposure], bool]] = {
@@ -122,6 +137,20 @@ def association(given: np.ndarray, told: np.ndarray, counts: np.ndarray, order: 
     return (right - base) / (total - base)
 
 
+def rank_correlation(one: np.ndarray, other: np.ndarray) -> float:
+    """Spearman's ρ (1904) without its sign: 1 where one column goes up or down with the other, whatever the steps.
+
+    >>> rank_correlation(np.array([1.0, 2, 3, 9]), np.array([40.0, 30, 20, 10]))
+    1.0
+    """
+    if len(one) < 3:
+        return 0.0
+    ranks = [np.unique(x, return_inverse=True)[1].astype(float) for x in (one, other)]
+    if any(r.max(initial=0) < 2 for r in ranks):
+        return 0.0
+    return float(abs(np.corrcoef(ranks[0], ranks[1])[0, 1]))
+
+
 def _by_neighbours(rank: np.ndarray, value: np.ndarray, sizes: np.ndarray) -> int:
     """How many groups of one record have the value of the group before or behind them."""
     by_rank = np.argsort(rank, kind="stable")
@@ -131,6 +160,6 @@ def _by_neighbours(rank: np.ndarray, value: np.ndarray, sizes: np.ndarray) -> in
     return int((near & (sizes == 1)).sum())
 
 
-def refused(exposures: Sequence[Exposure]) -> list[Exposure]:
+def refused_columns(exposures: Sequence[Exposure]) -> list[Exposure]:
     """The columns that may not be published."""
-    return [e for e in exposures if e.refused]
+    return [e for e in exposures if e.is_refused]

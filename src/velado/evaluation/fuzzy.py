@@ -8,16 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from velado.fuzzy import (
-    Clustering,
-    cardinality,
-    check_partition,
-    diversity,
-    largest_q,
-    q_anonymity,
-    sigma_count,
-    strongest,
-)
+from velado.fuzzy import Clustering, cardinality, check_partition, diversity, largest_q, q_anonymity, sigma_count, strongest
 from velado.fuzzy.classes import Fuzzified, FuzzyClasses
 from velado.fuzzy.coding import Coding
 from velado.hierarchies import Hierarchy
@@ -131,9 +122,7 @@ def _sensitive(classes: FuzzyClasses, column: str) -> FuzzySensitive:
     )
 
 
-def _partition(
-    coding: Coding, memberships: np.ndarray, fuzzy: Fuzzified, scales: dict[str, Scale]
-) -> PartitionMeasures:
+def _partition(coding: Coding, memberships: np.ndarray, fuzzy: Fuzzified, scales: dict[str, Scale]) -> PartitionMeasures:
     counts = fuzzy.classes.counts
     sums, numbers = sigma_count(memberships, counts), cardinality(memberships, counts)
     records = np.bincount(strongest(memberships), weights=counts, minlength=coding.sets).astype(int)

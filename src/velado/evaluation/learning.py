@@ -72,31 +72,37 @@ def _classifiers(seed: int) -> dict[str, Callable[[], Any]]:
         raise missing_package("no-learning", "learning utility needs one more package", "learning") from None
     return {
         Sentence("logistic regression"): lambda: LogisticRegression(max_iter=200, tol=1e-3, random_state=seed),
-        Sentence("random forest"): lambda: RandomForestClassifier(
-            100, min_samples_leaf=2, random_state=seed, n_jobs=-1
-        ),
+        Sentence("random forest"): lambda: RandomForestClassifier(100, min_samples_leaf=2, random_state=seed, n_jobs=-1),
     }
+
+
+def known_classes(pair: Pair) -> np.ndarray:
+    """What became of every record; an error where nobody knows."""
+    if pair.class_of is None:
+        raise InputError(
+            "rows-not-matched",
+            "learning utility needs to know which released class each original record went to; "
+            "labels of this release overlap, or parts of classes were suppressed",
+            hint="Name the project that made the release, if that was not relaxed Mondrian, which draws lots.",
+        )
+    return pair.class_of
 
 
 def learning_utility(pair: Pair, outcome: Outcome, seed: int = 0, progress: Progress | None = None) -> Learning:
     """Train and test; quasi-identifiers other than the outcome are the features."""
     progress = progress or Progress()
     classifiers = _classifiers(seed)
-    if pair.class_of is None:
-        raise InputError(
-            "rows-not-matched", "learning utility needs to know which released class each original record went to; "
-            "labels of this release overlap, or parts of classes were suppressed",
-        )  # fmt: skip
+    class_of = known_classes(pair)
     columns = [j for j, c in enumerate(pair.covers) if c.column != outcome.column]
     if not columns:
         raise InputError("no-features", "there is no quasi-identifier left to predict from", column=outcome.column)
     rng = np.random.default_rng(seed)
-    rows, values = _drawn(outcome, rng)
+    rows, values = _draw_records(outcome, rng)
     if len(np.unique(values)) < 2:
         raise InputError("one-value", "the column has only one value: nothing to predict", column=outcome.column)
     codes = pair.original.codes[rows]
     before = _table([(_leaf_features(pair.covers[j]), codes[:, j]) for j in columns])
-    place = pair.class_of[rows]
+    place = class_of[rows]
     kept = place >= 0
     after = _table([_released_features(pair, j, codes[:, j], place) for j in columns])
     fold = _folds(values, rng)
@@ -108,13 +114,13 @@ def learning_utility(pair: Pair, outcome: Outcome, seed: int = 0, progress: Prog
             for which, (features, used) in enumerate(((before, train), (after, train & kept))):
                 fitted = sum(len(s) for both in scores.values() for s in both)
                 progress.at(fitted, 2 * FOLDS * len(classifiers))
-                scores[name][which].append(_scored(make(), features[used], values[used], features[test], values[test]))
+                scores[name][which].append(_score(make(), features[used], values[used], features[test], values[test]))
     most = np.bincount(values).max() / len(values)
     both = [{name: _mean(s[which]) for name, s in scores.items()} for which in (0, 1)]
     return Learning(outcome.column, len(rows), FOLDS, seed, float(most), *both)
 
 
-def _drawn(outcome: Outcome, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def _draw_records(outcome: Outcome, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """At most `MOST_RECORDS` records: their rows and values, in random order."""
     entries = np.repeat(np.arange(len(outcome.counts)), outcome.counts)
     entries = rng.permutation(entries)[:MOST_RECORDS]
@@ -132,12 +138,12 @@ def _folds(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 def _leaf_features(cover: Cover) -> np.ndarray:
     """One row per leaf: a number on 0…1, or one indicator per leaf."""
-    return np.eye(len(cover.hierarchy.leaves)) if cover.numbers is None else _scaled(cover, cover.numbers)[:, None]
+    return np.eye(len(cover.hierarchy.leaves)) if cover.numbers is None else _scale(cover, cover.numbers)[:, None]
 
 
 def _label_features(cover: Cover) -> np.ndarray:
     """One row per label: its midpoint on 0…1, or one indicator per label."""
-    return np.eye(len(cover.labels)) if cover.bounds is None else _scaled(cover, cover.bounds.mean(axis=1))[:, None]
+    return np.eye(len(cover.labels)) if cover.bounds is None else _scale(cover, cover.bounds.mean(axis=1))[:, None]
 
 
 def _released_features(pair: Pair, j: int, leaves: np.ndarray, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -154,7 +160,7 @@ def _released_features(pair: Pair, j: int, leaves: np.ndarray, place: np.ndarray
     return np.vstack([labels, above]), np.where(place >= 0, known, len(labels) + leaves)
 
 
-def _scaled(cover: Cover, numbers: np.ndarray) -> np.ndarray:
+def _scale(cover: Cover, numbers: np.ndarray) -> np.ndarray:
     """Numbers of a numeric column on 0…1; those that say nothing in the middle."""
     assert cover.numbers is not None
     low, high = np.nanmin(cover.numbers), np.nanmax(cover.numbers)
@@ -169,7 +175,7 @@ def _table(features: list[tuple[np.ndarray, np.ndarray]]) -> Any:
     return table.toarray() if table.shape[1] <= MOST_DENSE else table
 
 
-def _scored(model: Any, x: Any, y: np.ndarray, x_test: Any, y_test: np.ndarray) -> tuple[float, float | None]:
+def _score(model: Any, x: Any, y: np.ndarray, x_test: Any, y_test: np.ndarray) -> tuple[float, float | None]:
     from sklearn.metrics import roc_auc_score
 
     if len(np.unique(y)) < 2:

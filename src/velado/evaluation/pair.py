@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
@@ -17,7 +17,7 @@ from velado.fuzzy.classes import Fuzzified
 from velado.hierarchies import Cover
 from velado.progress import Progress
 from velado.results import Discreet
-from velado.sentences import Sentence, joined
+from velado.sentences import Sentence, join_sentences
 from velado.values import Text
 
 
@@ -45,6 +45,7 @@ class Pair(Discreet):
     release as rows of ``*``. Suppressed records belong to no class. ``whole`` gives the records of each leaf in the whole
     table where this pair is only a part of it. ``fuzzy`` is the fuzzy side of a release that has one. ``lost`` counts
     suppressed records of which nothing else is known. ``people`` counts people where a person may have several records.
+    ``spelled`` are the spellings that the release has in each sensitive column, where it was read.
     """
 
     original: FrequencyTable
@@ -57,6 +58,7 @@ class Pair(Discreet):
     fuzzy: Fuzzified | None = None
     lost: int = 0
     people: People | None = None
+    spelled: Mapping[str, Collection[Text]] = field(default_factory=dict)
 
     def known_numbers(self, j: int) -> tuple[np.ndarray, np.ndarray]:
         """The numbers of a quasi-identifier in the original and the records of each; none if it is not numeric."""
@@ -126,7 +128,7 @@ class Pair(Discreet):
         short = np.flatnonzero(available < released.sizes)
         if len(short):
             c = short[np.argmax(released.sizes[short] - available[short])]
-            shown = joined(", ", [str(cover.labels[x]) for cover, x in zip(covers, labels[c], strict=True)])
+            shown = join_sentences(", ", [str(cover.labels[x]) for cover, x in zip(covers, labels[c], strict=True)])
             raise InputError(
                 "not-corresponding",
                 Sentence(
@@ -182,17 +184,21 @@ class Pair(Discreet):
         return np.bincount(self.shown_as, weights=self.sizes).astype(np.int64)
 
     @cached_property
-    def shown(self) -> Classes:
+    def visible_classes(self) -> Classes:
         """The released classes as a reader of the release sees them."""
-        return self.released.joined(self.shown_as, len(self.shown_sizes))
+        return self.released.merge_classes(self.shown_as, len(self.shown_sizes))
 
     @property
-    def judged(self) -> Classes:
+    def judged_classes(self) -> Classes:
         """The classes as models are judged on them: as they are shown, with their people, where these are counted."""
-        return self.shown if self.people is None else self.shown.with_people(self.people.person, self.people.classes)
+        return (
+            self.visible_classes
+            if self.people is None
+            else self.visible_classes.with_people(self.people.person, self.people.classes)
+        )
 
     @property
-    def exposed(self) -> np.ndarray:
+    def risk_sizes(self) -> np.ndarray:
         """Among how many people, or records, an adversary has to guess in each class."""
         return self.shown_sizes if self.people is None else self.people.classes
 
@@ -207,14 +213,14 @@ class Pair(Discreet):
         return self.original.singled_out if self.people is None else int((self.people.before == 1).sum())
 
     @cached_property
-    def kept(self) -> int:
+    def released_records(self) -> int:
         """Records released."""
         return int(self.sizes.sum())
 
     @property
-    def suppressed(self) -> int:
+    def suppressed_records(self) -> int:
         """Records that are not released."""
-        return self.records - self.kept
+        return self.records - self.released_records
 
     @property
     def leaf_records(self) -> tuple[np.ndarray, ...]:
@@ -246,9 +252,7 @@ class Pair(Discreet):
         return [tuple(c.labels[x] for c, x in zip(self.covers, self.labels[i], strict=True)) for i in classes]
 
 
-def _check_overlapping(
-    counts: np.ndarray, sizes: np.ndarray, rows: np.ndarray, classes: np.ndarray, file: str | None
-) -> None:
+def _check_overlapping(counts: np.ndarray, sizes: np.ndarray, rows: np.ndarray, classes: np.ndarray, file: str | None) -> None:
     """Classes that share original rows, directly or through others, have no more records together than those rows."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

@@ -11,13 +11,7 @@ import numpy as np
 from velado.evaluation.classes import ClassFigures, class_figures, class_models
 from velado.evaluation.risk import Risk, risk
 from velado.frequency import Classes, FrequencyTable, Sensitive
-from velado.models import (
-    KAnonymity,
-    PrivacyModel,
-    Verdict,
-    checked_figures,
-    judge_classes,
-)
+from velado.models import KAnonymity, PrivacyModel, Verdict, checked_figures, judge_classes
 from velado.results import IF_SET, Result
 
 
@@ -28,7 +22,7 @@ class Check(Result):
     ``sensitive`` gives, per column: ``l_distinct``, ``l_entropy``, ``c`` (the recursive factor for ``l``: the
     table is (c',ℓ)-diverse for every c' above it; None if some class has fewer than ℓ values),
     ``t_equal``, ``t_ordered`` (None if the values have no order), ``t_hierarchical`` (with a tree), ``delta`` (base 2), ``delta_e`` (base e), ``beta``,
-    ``beta_enhanced`` (None if no β is enough), ``alpha``. ``twins`` says how many values of a column have several
+    ``beta_enhanced`` (None if no β is enough), ``alpha``. ``variants`` says how many values of a column have several
     spellings, which were judged as one, and how many spellings these have. ``models`` are the verdicts on models that were
     asked for, ``class_figures`` the figures of each class, smallest first, if they were asked for. What a column has is
     what the models declare (`velado.models.checked_figures`).
@@ -42,16 +36,14 @@ class Check(Result):
     risk: Risk
     l: int  # noqa: E741
     sensitive: dict[str, dict[str, Any]]
-    twins: dict[str, dict[str, int]] = field(default_factory=dict)
+    variants: dict[str, dict[str, int]] = field(default_factory=dict)
     models: tuple[Verdict, ...] = field(default=(), metadata=IF_SET)
     class_figures: ClassFigures | None = field(default=None, metadata=IF_SET)
 
     def summary(self) -> dict[str, Any]:
         """k, risk, and the weakest figures of every sensitive column."""
         weakest = {
-            f"{name} of {column}": found[name]
-            for column, found in self.sensitive.items()
-            for name in ("l_distinct", "t_equal")
+            f"{name} of {column}": found[name] for column, found in self.sensitive.items() for name in ("l_distinct", "t_equal")
         }
         return {"rows": self.rows, "classes": self.classes, "k": self.k, "highest_risk": self.risk.highest, **weakest}
 
@@ -63,9 +55,7 @@ class Check(Result):
         return found if each is None else replace(found, class_figures=replace(each, l=found.l))
 
 
-def check_frequency(
-    frequency: FrequencyTable, order: int = 2, people: np.ndarray | None = None, each: bool = False
-) -> Check:
+def check_frequency(frequency: FrequencyTable, order: int = 2, people: np.ndarray | None = None, each: bool = False) -> Check:
     """All measures of a table, its quasi-identifiers as they are; ``order`` is the ℓ of the recursive c.
 
     ``people`` are the different people of each row, where k and risk are to be judged on them; ``each``: with the figures
@@ -81,11 +71,7 @@ def check_frequency(
 
 
 def check_classes(
-    classes: Classes,
-    sensitive: Sequence[Sensitive],
-    singled_out_before: int,
-    order: int = 2,
-    people: np.ndarray | None = None,
+    classes: Classes, sensitive: Sequence[Sensitive], singled_out_before: int, order: int = 2, people: np.ndarray | None = None
 ) -> Check:
     """All measures of equivalence classes; k and risk on the people of each class as it is shown, if they are given."""
     sizes = classes.sizes
@@ -96,7 +82,7 @@ def check_classes(
             named.append((attribute.column, name, model))
     _, verdicts = judge_classes([m for _, _, m in named], sensitive, classes)
     figures = checked_figures()
-    measured: dict[str, dict[str, Any]] = {s.column: _unmeasured(s) for s in sensitive}
+    measured: dict[str, dict[str, Any]] = {s.column: _empty_figures(s) for s in sensitive}
     for (column, name, _), verdict in zip(named, verdicts, strict=True):
         part = figures[name][1].part
         value = verdict.achieved if part is None else verdict.achieved[part]
@@ -105,14 +91,14 @@ def check_classes(
         rows=int(sizes.sum()),
         classes=len(sizes),
         class_size=class_size(sizes),
-        k=KAnonymity(2).achieved([exposed.min()]),
+        k=KAnonymity(2).achieved_level([exposed.min()]),
         risk=risk(exposed, singled_out_before),
         l=order,
         sensitive=measured,
     )
 
 
-def _unmeasured(attribute: Sensitive) -> dict[str, Any]:
+def _empty_figures(attribute: Sensitive) -> dict[str, Any]:
     """The figures of a column in their order; those of a tree only where there is one."""
     return {name: None for name, (_, f) in checked_figures().items() if f.needs != "tree" or attribute.tree is not None}
 

@@ -7,7 +7,7 @@ input had held the released people only, and as many others of whom nothing is k
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,9 +15,12 @@ import numpy as np
 from velado.errors import InputError
 from velado.evaluation.pair import Pair
 from velado.frequency import Classes, FrequencyTable, Sensitive
-from velado.fuzzy.classes import FuzzyClasses
+from velado.frequency.table import sparse
 from velado.hierarchies import Cover, Hierarchy
+from velado.methods.axes import Axis
+from velado.methods.representatives import range_cover, reach
 from velado.models import PrivacyModel, Verdict
+from velado.values import Text
 
 
 def public(pair: Pair) -> Pair:
@@ -26,13 +29,14 @@ def public(pair: Pair) -> Pair:
     Values that only they have are gone from hierarchies that took their leaves from the data, from labels and from the
     sensitive columns, whose distribution is that of the released people.
     """
-    if not pair.suppressed:
+    if not pair.suppressed_records:
         return pair
     if pair.class_of is None:
         raise InputError(
-            "rows-not-matched", "it cannot be told which records were suppressed, so nothing can be said without them",
+            "rows-not-matched",
+            "it cannot be told which records were suppressed, so nothing can be said without them",
             hint="Run the project again, and do not change its release.",
-        )  # fmt: skip
+        )
     original = pair.original
     rows = pair.class_of >= 0
     codes, hierarchies, covers = [], [], []
@@ -44,8 +48,13 @@ def public(pair: Pair) -> Pair:
         shown, labels[:, j] = np.unique(pair.labels[:, j], return_inverse=True)
         hierarchies.append(kept)
         codes.append(place[original.codes[rows, j]].astype(np.int32))
-        covers.append(_narrowed(cover, kept, _leaves_kept(hierarchy, held), shown))
-    sensitive, number = _sensitive(original, rows)
+        if pair.fuzzy is None:
+            covers.append(_narrow_cover(cover, kept, _leaves_kept(hierarchy, held), shown))
+        else:
+            texts = [cover.labels[i] for i in shown]
+            found, labels[:, j] = _where_shown(kept, codes[-1], texts, labels[:, j], pair.class_of[rows])
+            covers.append(found)
+    sensitive, number = _sensitive(original, rows, pair.spelled)
     start, values, counts = _entries(original.start, original.values, original.value_counts, number, rows)
     released_people = FrequencyTable(
         tuple(hierarchies), np.column_stack(codes), original.counts[rows], sensitive, start, values, counts
@@ -58,24 +67,14 @@ def public(pair: Pair) -> Pair:
         labels=labels,
         released=released,
         class_of=pair.class_of[rows],
-        fuzzy=None if pair.fuzzy is None else replace(pair.fuzzy, classes=_fuzzy(pair.fuzzy.classes)),
-        lost=pair.suppressed,
+        fuzzy=None if pair.fuzzy is None else pair.fuzzy.public_view(released_people),
+        lost=pair.suppressed_records,
         people=None if pair.people is None else replace(pair.people, before=pair.people.before[rows]),
     )
 
 
-def _fuzzy(classes: FuzzyClasses) -> FuzzyClasses:
-    """Fuzzy classes, which hold released people only, beside these people's distribution."""
-    histograms, expected = {}, {}
-    for name, histogram in classes.histograms.items():
-        held = np.asarray(histogram.sum(axis=0), dtype=float).ravel()
-        histograms[name] = histogram[:, np.flatnonzero(held)]
-        expected[name] = held[held > 0] / max(held.sum(), 1)
-    return replace(classes, histograms=histograms, expected=expected)
-
-
 def public_verdicts(models: Sequence[PrivacyModel], verdicts: Sequence[Verdict], suppressed: int) -> list[Verdict]:
-    """Verdicts of which those that compare with the whole input say only the bound that holds, if anybody is suppressed."""
+    """Verdicts of which those that depend on the whole input say only the bound that holds, if anybody is suppressed."""
     if not suppressed:
         return list(verdicts)
     return [
@@ -88,7 +87,7 @@ def _leaves_kept(hierarchy: Hierarchy, held: np.ndarray) -> np.ndarray:
     return np.asarray(held | hierarchy.listed_leaves)
 
 
-def _narrowed(cover: Cover, hierarchy: Hierarchy, kept: np.ndarray, shown: np.ndarray) -> Cover:
+def _narrow_cover(cover: Cover, hierarchy: Hierarchy, kept: np.ndarray, shown: np.ndarray) -> Cover:
     """The labels that are shown, over the leaves that are left."""
     place = np.cumsum(kept) - 1
     members = [place[under[kept[under]]] for under in (cover.under(int(i)) for i in shown)]
@@ -103,26 +102,37 @@ def _narrowed(cover: Cover, hierarchy: Hierarchy, kept: np.ndarray, shown: np.nd
     )
 
 
-def _sensitive(original: FrequencyTable, rows: np.ndarray) -> tuple[tuple[Sensitive, ...], np.ndarray]:
+def _where_shown(
+    hierarchy: Hierarchy, codes: np.ndarray, texts: Sequence[Text], labels: np.ndarray, class_of: np.ndarray
+) -> tuple[Cover, np.ndarray]:
+    """Fuzzy labels, which stand for where those are who show them, in ascending order; and those of the classes."""
+    axis = Axis.of(hierarchy)
+    low, high = reach(axis, codes, labels[class_of], len(texts))
+    order = sorted(range(len(texts)), key=lambda i: (low[i], high[i], str(texts[i])))
+    return range_cover(axis, tuple(texts[i] for i in order), low[order], high[order]), np.argsort(order)[labels]
+
+
+def _sensitive(
+    original: FrequencyTable, rows: np.ndarray, spelled: Mapping[str, Collection[Text]]
+) -> tuple[tuple[Sensitive, ...], np.ndarray]:
     """The sensitive columns with the values that released people have, and the new number of each value (−1: none).
 
     Readings that join other columns are left out: they are judged before, and never shown.
     """
     entries = np.repeat(rows, np.diff(original.start)) if len(original.values) else np.zeros(0, dtype=bool)
-    held = np.bincount(
-        original.values[entries], weights=original.value_counts[entries], minlength=original.histogram_domain
-    )
+    held = np.bincount(original.values[entries], weights=original.value_counts[entries], minlength=original.histogram_domain)
     number = np.full(original.histogram_domain, -1, dtype=np.int64)
     found: list[Sensitive] = []
     first = 0
     for s in original.sensitive:
         if s.others:
             continue
-        own = held[s.first : s.first + s.width]
-        present = np.flatnonzero(own)
-        number[s.first + present] = first + np.arange(len(present))
-        found.append(s.only(present, first, own[present] / max(own.sum(), 1)))
-        first += len(present)
+        known = s.restrict(spelled[s.column], first)
+        old = np.array([s.number[label] for label in known.labels], dtype=np.int64)
+        number[s.first + old] = first + np.arange(known.width)
+        own = held[s.first + old]
+        found.append(replace(known, expected=own / max(own.sum(), 1)))
+        first += known.width
     return tuple(found), number
 
 
@@ -132,29 +142,20 @@ def _entries(
     """Histogram entries of some rows under new numbers."""
     if not len(values):
         return np.zeros(1, dtype=np.int64), values, counts
-    row_of = np.repeat(np.arange(len(rows)), np.diff(start))
-    chosen = rows[row_of] & (number[values] >= 0)
-    per_row = np.bincount(row_of[chosen], minlength=len(rows))[rows]
-    new = np.concatenate([[0], np.cumsum(per_row)]).astype(np.int64)
-    return new, number[values[chosen]].astype(np.int32), counts[chosen]
+    row_of = np.repeat(np.cumsum(rows) - 1, np.diff(start))
+    chosen = np.repeat(rows, np.diff(start)) & (number[values] >= 0)
+    domain = int(number.max()) + 1
+    return sparse(int(rows.sum()), domain, [row_of[chosen]], [number[values[chosen]]], [counts[chosen]])
 
 
-def _classes(
-    released: Classes, original: FrequencyTable, people: FrequencyTable, rows: np.ndarray, number: np.ndarray
-) -> Classes:
+def _classes(released: Classes, original: FrequencyTable, people: FrequencyTable, rows: np.ndarray, number: np.ndarray) -> Classes:
     """The released classes over the released people, or over their own table where they were read from a release."""
     everything = np.ones(released.count, dtype=bool)
     start, values, counts = _entries(released.start, released.values, released.value_counts, number, everything)
     if released.frequency is original:
         place = np.cumsum(rows) - 1
         return Classes(
-            people,
-            released.class_of[rows],
-            released.sizes,
-            place[released.rows].astype(np.uint32),
-            start,
-            values,
-            counts,
+            people, released.class_of[rows], released.sizes, place[released.rows].astype(np.uint32), start, values, counts
         )
     # Every row of a release is a class.
     own = replace(released.frequency, sensitive=people.sensitive, start=start, values=values, value_counts=counts)

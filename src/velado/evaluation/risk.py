@@ -14,7 +14,7 @@ from velado.frequency import FrequencyTable
 from velado.hierarchies import Cover
 from velado.models import PrivacyModel, smallest_class
 from velado.progress import Progress
-from velado.sentences import Sentence, joined
+from velado.sentences import Sentence, join_sentences
 
 THRESHOLD = 0.1
 
@@ -90,10 +90,7 @@ def journalist(
     pair: Pair, population: FrequencyTable, threshold: float = THRESHOLD, progress: Progress | None = None
 ) -> Journalist:
     """Journalist risk of a release against a population table with the same quasi-identifiers."""
-    covers = [
-        Cover.of_labels(h, cover.labels, strict=False)
-        for h, cover in zip(population.hierarchies, pair.covers, strict=True)
-    ]
+    covers = [Cover.of_labels(h, cover.labels, strict=False) for h, cover in zip(population.hierarchies, pair.covers, strict=True)]
     rows, classes = fitting(population.codes, covers, pair.labels, progress)
     there = np.bincount(classes, weights=population.counts[rows], minlength=pair.released.count).astype(np.int64)
     # Classes that show the same are one, and have everybody of the population whom that fits.
@@ -107,7 +104,7 @@ def journalist(
                 "{classes:,} released class(es) have more records than the population has for them, for example "
                 "({labels}): {released:,} released, {available:,} in the population",
                 classes=len(short),
-                labels=joined(", ", map(str, shown)),
+                labels=join_sentences(", ", map(str, shown)),
                 released=int(sizes[short[0]]),
                 available=int(there[short[0]]),
             ),
@@ -117,6 +114,6 @@ def journalist(
     return Journalist(
         population=population.records,
         highest=float(risks.max(initial=0)),
-        average=float((risks * pair.sizes).sum() / max(pair.kept, 1)),
-        at_risk=float(pair.sizes[risks > threshold + 1e-12].sum() / max(pair.kept, 1)),
+        average=float((risks * pair.sizes).sum() / max(pair.released_records, 1)),
+        at_risk=float(pair.sizes[risks > threshold + 1e-12].sum() / max(pair.released_records, 1)),
     )

@@ -56,14 +56,14 @@ def subsets(pair: Pair, progress: Progress | None = None) -> tuple[Subset, ...]:
     progress = progress or Progress()
     chosen = list(sets_of(len(pair.columns)))
     codes = np.ascontiguousarray(pair.original.codes.T)
-    labels = np.array([_shown(pair, j) for j in range(len(pair.columns))])
+    labels = np.array([_visible_codes(pair, j) for j in range(len(pair.columns))])
     leaves = [len(h.leaves) for h in pair.original.hierarchies]
     shown = [len(c.labels) for c in pair.covers]
     found = []
     for number, columns in enumerate(chosen):
         progress.at(number, len(chosen))
-        before = _told(codes[list(columns)], [leaves[j] for j in columns], pair.original.counts)
-        after = _told(labels[list(columns)], [shown[j] for j in columns], pair.sizes)
+        before = _measure_groups(codes[list(columns)], [leaves[j] for j in columns], pair.original.counts)
+        after = _measure_groups(labels[list(columns)], [shown[j] for j in columns], pair.sizes)
         found.append(Subset(tuple(pair.columns[j] for j in columns), before, after))
     return tuple(sorted(found, key=lambda s: (-s.before.singled_out, -s.after.singled_out, len(s.columns))))
 
@@ -86,14 +86,14 @@ def sets_of(columns: int) -> Iterator[tuple[int, ...]]:
     yield tuple(range(columns))
 
 
-def _shown(pair: Pair, j: int) -> np.ndarray:
+def _visible_codes(pair: Pair, j: int) -> np.ndarray:
     """What every class shows in a column; equal texts are one label."""
     number: dict[str | None, int] = {}
     same = [number.setdefault(text, len(number)) for text in pair.covers[j].labels]
     return np.asarray(np.array(same, dtype=np.int64)[pair.labels[:, j]])
 
 
-def _told(codes: np.ndarray, widths: list[int], counts: np.ndarray) -> Told:
+def _measure_groups(codes: np.ndarray, widths: list[int], counts: np.ndarray) -> Told:
     _, group = distinct_rows(codes, widths)
     sizes = np.bincount(group, weights=counts).astype(np.int64)
     sizes = sizes[sizes > 0]

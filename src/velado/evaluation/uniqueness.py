@@ -55,8 +55,7 @@ def uniqueness(sizes: np.ndarray, fraction: float, progress: Progress | None = N
     progress.at(0.0)
     if not 0 < fraction <= 1:
         raise InputError(
-            "bad-parameter",
-            Sentence("the sampling fraction must be above 0 and at most 1, got {fraction!r}", fraction=fraction),
+            "bad-parameter", Sentence("the sampling fraction must be above 0 and at most 1, got {fraction!r}", fraction=fraction)
         )
     size, count = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
     size, count = size.astype(float), count.astype(float)
@@ -92,9 +91,7 @@ def _zayatz(size: np.ndarray, count: np.ndarray, population: int) -> float:
     rest, others = population - records, size - 1
     possible = others <= rest
     size, count, others = size[possible], count[possible], others[possible]
-    drawn_once = size * np.exp(
-        _log_gamma_step(rest - others + 1, others) - _log_gamma_step(population - others, others)
-    )
+    drawn_once = size * np.exp(_log_gamma_step(rest - others + 1, others) - _log_gamma_step(population - others, others))
     uniques = _count_of(1, size, count)
     return float(uniques / records * uniques / (count @ drawn_once))
 
@@ -179,9 +176,7 @@ def _snb(size: np.ndarray, count: np.ndarray, fraction: float, progress: Progres
     return share if share <= 1 else None
 
 
-def _snb_fit(
-    once: float, ratio: float, fraction: float, progress: Progress | None = None
-) -> tuple[float, float] | None:
+def _snb_fit(once: float, ratio: float, fraction: float, progress: Progress | None = None) -> tuple[float, float] | None:
     """(α, ln β) of the classes' sizes 1 + NB(α, β), from ``once`` = s_1/(K·π) and ``ratio`` = s_2/s_1, or None.
 
     With z = (1−π)(1−β) and w = 1−z the sample is expected to have

@@ -50,7 +50,7 @@ class Utility(Discreet):
 
 def utility(pair: Pair, k: int | None = None) -> tuple[Utility, dict[str, ColumnUtility]]:
     """All measures, overall and per column."""
-    n, suppressed, sizes = pair.records, pair.suppressed, pair.shown_sizes
+    n, suppressed, sizes = pair.records, pair.suppressed_records, pair.shown_sizes
     shares = [entropy_loss(pair, j) for j in range(len(pair.covers))]
     lost = [s for s in shares if s is not None]
     columns = {
@@ -66,17 +66,11 @@ def utility(pair: Pair, k: int | None = None) -> tuple[Utility, dict[str, Column
     }
     entropy = _ratio(sum(a for a, _ in lost), sum(b for _, b in lost)) if len(lost) == len(shares) else None
     squares = float((sizes.astype(float) ** 2).sum())
-    return overall(columns, n, pair.kept, len(sizes), squares, entropy, k), columns
+    return overall(columns, n, pair.released_records, len(sizes), squares, entropy, k), columns
 
 
 def overall(
-    columns: Mapping[str, ColumnUtility],
-    n: int,
-    kept: int,
-    classes: int,
-    squares: float,
-    entropy: float | None,
-    k: int | None,
+    columns: Mapping[str, ColumnUtility], n: int, kept: int, classes: int, squares: float, entropy: float | None, k: int | None
 ) -> Utility:
     """The measures of a release from those of its columns and its number of classes and sum of squared sizes."""
     losses = [c.loss for c in columns.values()]
@@ -102,7 +96,7 @@ def precision(pair: Pair, depth: str = "highest") -> float | None:
     ``depth="levels"`` divides by the number of levels instead of the highest level.
     """
     columns = [
-        _column_precision(cover, records, pair.records, pair.suppressed, depth)
+        _column_precision(cover, records, pair.records, pair.suppressed_records, depth)
         for cover, records in zip(pair.covers, pair.label_records, strict=True)
     ]
     known = [p for p in columns if p is not None]
@@ -119,9 +113,7 @@ def _loss(cover: Cover, records: np.ndarray, n: int, suppressed: int) -> float:
     return max(0.0, (shares - n / domain) / (n - n / domain))
 
 
-def _column_precision(
-    cover: Cover, records: np.ndarray, n: int, suppressed: int, depth: str = "highest"
-) -> float | None:
+def _column_precision(cover: Cover, records: np.ndarray, n: int, suppressed: int, depth: str = "highest") -> float | None:
     height = cover.hierarchy.height
     divisor = height if depth == "highest" else height + 1
     if not divisor or not n:
@@ -155,7 +147,7 @@ def entropy_loss(pair: Pair, j: int) -> tuple[float, float] | None:
 
     Records of which nothing is known count like the mean of the others. None if it cannot be told which were suppressed.
     """
-    if pair.class_of is None and pair.suppressed > pair.lost:
+    if pair.class_of is None and pair.suppressed_records > pair.lost:
         return None
     original, records = pair.original, pair.leaf_records[j].astype(float)
     own = np.log2(np.maximum(records, 1))

@@ -1,17 +1,9 @@
 """Frequency tables and equivalence classes: all that privacy decisions need."""
 
 from velado.frequency.classes import Classes, in_order
-from velado.frequency.dividing import Portions, SingleRecords
 from velado.frequency.population import Population
-from velado.frequency.table import FrequencyTable, Sensitive, distinct_rows
+from velado.frequency.sensitive import Sensitive
+from velado.frequency.single_records import Portions, SingleRecords
+from velado.frequency.table import FrequencyTable, distinct_rows
 
-__all__ = [
-    "Classes",
-    "FrequencyTable",
-    "Population",
-    "Portions",
-    "Sensitive",
-    "SingleRecords",
-    "distinct_rows",
-    "in_order",
-]
+__all__ = ["Classes", "FrequencyTable", "Population", "Portions", "Sensitive", "SingleRecords", "distinct_rows", "in_order"]

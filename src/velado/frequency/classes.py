@@ -39,10 +39,19 @@ class Classes(Discreet):
         capacity = table_capacity(n)
         ids = np.empty(n, dtype=np.int32)
         found = group(
-            tables.cells, np.arange(n, dtype=np.uint32), n, np.asarray(levels, dtype=np.int64), tables.maps, tables.first,
-            tables.radix, np.empty(tables.first[-1], dtype=np.int64), np.empty(n, dtype=np.int64),
-            np.empty(capacity, dtype=np.int64), np.full(capacity, -1, dtype=np.int32), ids,
-        )  # fmt: skip
+            tables.cells,
+            np.arange(n, dtype=np.uint32),
+            n,
+            np.asarray(levels, dtype=np.int64),
+            tables.maps,
+            tables.first,
+            tables.radix,
+            np.empty(tables.first[-1], dtype=np.int64),
+            np.empty(n, dtype=np.int64),
+            np.empty(capacity, dtype=np.int64),
+            np.full(capacity, -1, dtype=np.int32),
+            ids,
+        )
         return replace(cls.from_ids(frequency, ids, found), levels=tuple(int(x) for x in levels))
 
     @classmethod
@@ -66,13 +75,24 @@ class Classes(Discreet):
         values = np.empty(entries, dtype=np.int32)
         counts = np.empty(entries, dtype=np.int64)
         used = 0
-        if frequency.judged:
+        if frequency.judged_columns:
             domain = frequency.histogram_domain
             used = merge_histograms(
-                class_of, n, found, frequency.start, frequency.values, frequency.value_counts, domain,
-                np.empty(found + 1, dtype=np.int64), np.empty(n, dtype=np.int64), np.zeros(domain, dtype=np.int64),
-                np.empty(domain, dtype=np.int64), start, values, counts,
-            )  # fmt: skip
+                class_of,
+                n,
+                found,
+                frequency.start,
+                frequency.values,
+                frequency.value_counts,
+                domain,
+                np.empty(found + 1, dtype=np.int64),
+                np.empty(n, dtype=np.int64),
+                np.zeros(domain, dtype=np.int64),
+                np.empty(domain, dtype=np.int64),
+                start,
+                values,
+                counts,
+            )
         return cls(frequency, class_of, sizes, rows, start, values[:used], counts[:used])
 
     def summary(self) -> dict[str, int]:
@@ -99,9 +119,7 @@ class Classes(Discreet):
     def with_people(self, person: str, people: np.ndarray) -> Classes:
         """The classes with their different people behind their sensitive values."""
         frequency = replace(self.frequency, people=self.frequency.people_at(person, 1))
-        start, values, counts = add_people(
-            self.start, self.values, self.value_counts, frequency.sensitive_domain, people
-        )
+        start, values, counts = add_people(self.start, self.values, self.value_counts, frequency.sensitive_domain, people)
         return replace(self, frequency=frequency, start=start, values=values, value_counts=counts)
 
     def labels_at(self, levels: Sequence[int]) -> tuple[tuple[Cover, ...], np.ndarray]:
@@ -112,7 +130,7 @@ class Classes(Discreet):
             labels[:, j] = h.maps[level][self.frequency.codes[self.rows, j]]
         return tuple(Cover.at_level(h, x) for h, x in zip(hierarchies, levels, strict=True)), labels
 
-    def joined(self, number: np.ndarray, count: int) -> Classes:
+    def merge_classes(self, number: np.ndarray, count: int) -> Classes:
         """The classes under new numbers, those with the same number as one."""
         if count == self.count:
             return self

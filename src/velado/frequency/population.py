@@ -53,7 +53,7 @@ class Population(Discreet):
             label = _label_of(self.chains[place], there)[self.codes[:, place]]
             fits &= label != NOWHERE
             # Renumbered column by column, so that no product of domains overflows.
-            both = np.unique(np.concatenate([_paired(keys, shown), _paired(own, label)]), return_inverse=True)[1]
+            both = np.unique(np.concatenate([_pair_keys(keys, shown), _pair_keys(own, label)]), return_inverse=True)[1]
             keys, own = both[: classes.count], both[classes.count :]
         people = np.bincount(own[fits], weights=self.counts[fits], minlength=int(keys.max(initial=-1)) + 1)
         return people[keys].astype(np.int64)
@@ -64,5 +64,5 @@ def _label_of(chains: Sequence[Sequence[Text]], there: dict[Text, int]) -> np.nd
     return np.array([next((there[x] for x in chain if x in there), NOWHERE) for chain in chains], dtype=np.int64)
 
 
-def _paired(keys: np.ndarray, codes: np.ndarray) -> np.ndarray:
+def _pair_keys(keys: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return keys * (1 << 31) + (codes.astype(np.int64) + 1)

@@ -5,88 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from velado.errors import InputError
 from velado.frequency.population import Population
+from velado.frequency.sensitive import Sensitive
 from velado.hierarchies import Hierarchy
 from velado.results import Discreet
 from velado.tables.counts import Counts
-from velado.twins import NO_TWINS, Twins
-from velado.values import Text
-
-
-@dataclass(frozen=True, repr=False)
-class Sensitive(Discreet):
-    """A sensitive column in the histograms.
-
-    Its values take ``first … first + segments·width − 1``. There is one segment, unless the column is
-    judged strictly (Machanavajjhala et al.): then each combination of the ``others`` has its own.
-    ``expected`` is the distribution in the whole input; ``tree`` serves the hierarchical distance. Spelling ``twins``
-    are one value: the label that stands for all of them. ``disorder`` says why the labels are in no meaningful order.
-    With a ``unit`` this is no column: its one value counts the people of a row, in so many units each.
-    """
-
-    NAMES: ClassVar[tuple[str, ...]] = ("column",)
-    column: str
-    labels: tuple[Text, ...]
-    tree: Hierarchy | None = None
-    others: tuple[str, ...] = ()
-    other_labels: tuple[tuple[Text, ...], ...] = ()
-    first: int = 0
-    expected: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    twins: Twins = NO_TWINS
-    disorder: InputError | None = None
-    unit: int = 0
-
-    @cached_property
-    def number(self) -> dict[Text, int]:
-        """The number of every spelling of every value."""
-        number = {label: i for i, label in enumerate(self.labels)}
-        spelled = {spelling: number[label] for spelling, label in self.twins.labels.items() if label in number}
-        return number | spelled
-
-    @property
-    def width(self) -> int:
-        """Number of different values."""
-        return len(self.labels)
-
-    @property
-    def segments(self) -> int:
-        """Number of combinations of the other columns' values."""
-        return int(np.prod([len(labels) for labels in self.other_labels], dtype=np.int64))
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that an engine must count together."""
-        return (*self.others, self.column)
-
-    def only(self, kept: np.ndarray, first: int, expected: np.ndarray) -> Sensitive:
-        """The column with some of its values, another place in the histograms and another distribution."""
-        labels = tuple(self.labels[i] for i in kept)
-        tree = self.tree
-        if tree is not None:
-            held = np.zeros(len(tree.leaves), dtype=bool)
-            held[tree.encode(labels)] = True
-            tree = tree.only(held)
-        return replace(self, labels=labels, tree=tree, first=first, expected=expected)
-
-    def encode(self, counts: Counts) -> np.ndarray:
-        """Histogram values of the rows of a GROUP BY."""
-        codes = np.zeros(len(counts.counts), dtype=np.int64)
-        for name, labels in zip(self.columns, (*self.other_labels, self.labels), strict=True):
-            number = self.number if name == self.column else {label: i for i, label in enumerate(labels)}
-
-            def lookup(values: Sequence[Text], number: dict[Text, int] = number, name: str = name) -> np.ndarray:
-                unknown = [v for v in values if v not in number]
-                if unknown:
-                    raise InputError("unseen-value", "sensitive values that the input did not contain", column=name)
-                return np.array([number[v] for v in values], dtype=np.int64)
-
-            codes = codes * len(labels) + counts.encoded(name, lookup)
-        return self.first + codes
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,7 +46,7 @@ class FrequencyTable(Discreet):
     ) -> FrequencyTable:
         """Put the engine's counts together: one `Counts` per sensitive attribute, or one alone."""
         tables = [
-            np.array([c.encoded(h.column, h.encode) for h in hierarchies], dtype=np.int32).reshape(
+            np.array([c.encode_column(h.column, h.encode) for h in hierarchies], dtype=np.int32).reshape(
                 len(hierarchies), len(c.counts)
             )
             for c in counted
@@ -174,14 +102,22 @@ class FrequencyTable(Discreet):
         return int(self.counts.sum())
 
     @property
-    def judged(self) -> tuple[Sensitive, ...]:
+    def size(self) -> int:
+        """How many people there are, or records if every record is a person."""
+        people = self.people
+        if people is None:
+            return self.records
+        return int(-(-self.value_counts[self.values == people.first].sum() // people.unit))
+
+    @property
+    def judged_columns(self) -> tuple[Sensitive, ...]:
         """What models are judged on: the sensitive columns, and the people where they are counted."""
         return self.sensitive if self.people is None else (*self.sensitive, self.people)
 
     @property
     def histogram_domain(self) -> int:
         """Exclusive upper bound of the histogram values."""
-        return sum(s.width * s.segments for s in self.judged)
+        return sum(s.width * s.segments for s in self.judged_columns)
 
     def with_people(self, person: str, people: np.ndarray, unit: int = 1) -> FrequencyTable:
         """The table with the people of each row, in units, behind its sensitive values."""
@@ -203,9 +139,11 @@ class FrequencyTable(Discreet):
             if attribute.column == name and attribute.others == tuple(others):
                 return attribute
         raise InputError(
-            "not-sensitive", "a model protects this column, but its role is not sensitive", column=name,
+            "not-sensitive",
+            "a model protects this column, but its role is not sensitive",
+            column=name,
             hint="Give the column the role 'sensitive', or name another column in the model.",
-        )  # fmt: skip
+        )
 
     @cached_property
     def leaf_records(self) -> tuple[np.ndarray, ...]:
@@ -255,13 +193,17 @@ def add_people(
     start: np.ndarray, values: np.ndarray, counts: np.ndarray, place: int, people: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Histograms with the people of each row or class under the value ``place``, in the place of others that were there."""
-    rows = np.arange(len(people))
-    entries = np.repeat(rows, np.diff(start)) if len(values) else np.zeros(0, dtype=np.int64)
+    entries = np.repeat(np.arange(len(people)), np.diff(start)) if len(values) else np.zeros(0, dtype=np.int64)
     kept = values < place
+    # Kernels take a count of 0 for a value that is not there.
+    rows = np.flatnonzero(people)
     return sparse(
-        len(people), place + 1, [entries[kept], rows], [values[kept].astype(np.int64), np.full(len(people), place)],
-        [counts[kept], people.astype(np.int64)],
-    )  # fmt: skip
+        len(people),
+        place + 1,
+        [entries[kept], rows],
+        [values[kept].astype(np.int64), np.full(len(rows), place)],
+        [counts[kept], people[rows].astype(np.int64)],
+    )
 
 
 def sparse(

@@ -55,7 +55,7 @@ class CMeans(FuzzyClusterer):
                 np.subtract(new, old, out=old)
                 change = max(change, self.change(old))
                 old[...] = new
-                self.raised(new, out=new)
+                self.apply_fuzzifier(new, out=new)
                 if weights is not None:
                     new *= weights[part]
                 sums += new @ extended[:, part].T

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from velado.fuzzy.points import checked_counts
+from velado.fuzzy.input_checks import checked_counts
 from velado.results import Discreet
 
 if TYPE_CHECKING:

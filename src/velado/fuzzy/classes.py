@@ -15,6 +15,7 @@ from velado.fuzzy.cardinality import FuzzyCardinality, value_cardinality
 from velado.fuzzy.coding import Coding
 from velado.fuzzy.histograms import column_histograms
 from velado.fuzzy.measures import closeness, distributions, surest_belief
+from velado.fuzzy.memberships import product, public_memberships
 from velado.results import Discreet
 
 if TYPE_CHECKING:
@@ -57,9 +58,11 @@ class FuzzyClasses(Discreet):
         """The sensitive values of each row."""
         if column not in self.histograms:
             raise InputError(
-                "not-sensitive", "a model protects this column, but its role is not sensitive", column=column,
+                "not-sensitive",
+                "a model protects this column, but its role is not sensitive",
+                column=column,
                 hint="Give the column the role 'sensitive', or name another column in the model.",
-            )  # fmt: skip
+            )
         return self.histograms[column]
 
     def values(self, column: str) -> np.ndarray:
@@ -82,10 +85,37 @@ class Fuzzified(Discreet):
     """A released table in fuzzy sets: how its columns were partitioned, and the fuzzy classes.
 
     ``memberships`` are those of the released rows in the sets of each coding; ``names`` what the sets are called in each
-    column, in the order of the sets.
+    column, in the order of the sets; ``degrees`` how many decimals of the memberships the release shows, if any.
     """
 
     codings: tuple[Coding, ...]
     memberships: tuple[np.ndarray, ...]
     names: Mapping[str, tuple[str, ...]]
     classes: FuzzyClasses
+    degrees: int | None = None
+
+    def public_view(self, people: FrequencyTable) -> Fuzzified:
+        """All that may be told beside suppressed people, given a table of the released ones alone.
+
+        Learned sets, and so the memberships of everybody, were learned from suppressed people, too. They are told as the
+        release itself shows them, and no further digit.
+        """
+        codings, memberships, names = [], [], dict(self.names)
+        for coding, own in zip(self.codings, self.memberships, strict=True):
+            order = np.argsort(coding.places[0])
+            known = own if coding.corners is not None else public_memberships(own, self.degrees)
+            memberships.append(known[:, order])
+            points = [numbers_of(people, c) for c in coding.columns]
+            codings.append(coding.public_view(memberships[-1], np.stack(points, axis=1), people.counts))
+            names |= {c: tuple(self.names[c][i] for i in order) for c in coding.columns}
+        crossed = memberships[0] if len(memberships) == 1 else product(memberships)
+        classes = FuzzyClasses.of(people, crossed, np.ones(people.rows, dtype=bool))
+        return Fuzzified(tuple(codings), tuple(memberships), names, classes, self.degrees)
+
+
+def numbers_of(frequency: FrequencyTable, column: str) -> np.ndarray:
+    """The numbers of a quasi-identifier, row by row."""
+    j = frequency.columns.index(column)
+    scale = frequency.hierarchies[j].scale
+    assert scale is not None
+    return np.asarray(scale.numbers[frequency.codes[:, j]])

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from velado.errors import InputError
-from velado.fuzzy.points import check_size, checked_counts, checked_points, name_of
+from velado.fuzzy.input_checks import check_size, checked_counts, checked_points, name_of
 from velado.parameters import FLAG, Choice, Number, Parameter, check
 from velado.progress import Progress
 from velado.results import Discreet
@@ -40,9 +40,11 @@ class Scaling(Discreet):
         span = points.max(axis=0) - low
         if (span == 0).any():
             raise InputError(
-                "constant-column", "all values are the same: there is nothing to partition",
-                column=name_of(columns, int((span == 0).argmax())), hint="Leave the column out.",
-            )  # fmt: skip
+                "constant-column",
+                "all values are the same: there is nothing to partition",
+                column=name_of(columns, int((span == 0).argmax())),
+                hint="Leave the column out.",
+            )
         return cls(low, span if scaled else np.ones_like(span))
 
     def scale(self, points: np.ndarray) -> np.ndarray:
@@ -110,9 +112,7 @@ class Clusterer(ABC):
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "sets": Number("number of sets", low=2, high=1000, integer=True),
         "iterations": Number("most iterations of a run", low=1, integer=True, expert=True),
-        "restarts": Number(
-            "runs from different starts, of which the best is taken", low=1, high=1000, integer=True, expert=True
-        ),
+        "restarts": Number("runs from different starts, of which the best is taken", low=1, high=1000, integer=True, expert=True),
         "seed": Number("seed of the starts", low=0, integer=True, expert=True),
         "scaled": Choice("scale every column to the range from 0 to 1", FLAG, expert=True),
     }
@@ -148,7 +148,7 @@ class Clusterer(ABC):
         scaled = scaling.scale(x)
         self._check_distinct(scaled, columns)
         if start is not None:
-            starts = [self._given(start, scaling)]
+            starts = [self._scale_start(start, scaling)]
         else:
             rng = np.random.default_rng(self.seed)
             starts = [spread_start(scaled, records, self.sets, rng, progress) for _ in range(self.restarts)]
@@ -171,15 +171,13 @@ class Clusterer(ABC):
             None if best.norms is None else best.norms[order],
         )
 
-    def _given(self, start: np.ndarray, scaling: Scaling) -> np.ndarray:
+    def _scale_start(self, start: np.ndarray, scaling: Scaling) -> np.ndarray:
         centres = checked_points(start)
         if centres.shape != (self.sets, len(scaling.low)):
             raise InputError(
                 "bad-start",
                 Sentence(
-                    "start centres must be {sets} points of {columns} column(s) each",
-                    sets=self.sets,
-                    columns=len(scaling.low),
+                    "start centres must be {sets} points of {columns} column(s) each", sets=self.sets, columns=len(scaling.low)
                 ),
             )
         return scaling.scale(centres)
@@ -198,17 +196,13 @@ class Clusterer(ABC):
             )
         raise InputError(
             "too-few-points",
-            Sentence(
-                "{distinct} different points cannot be partitioned into {sets} sets", distinct=distinct, sets=self.sets
-            ),
+            Sentence("{distinct} different points cannot be partitioned into {sets} sets", distinct=distinct, sets=self.sets),
             column=columns[0] if len(columns) == 1 else None,
             hint=hint,
         )
 
 
-def spread_start(
-    points: np.ndarray, counts: np.ndarray, sets: int, rng: np.random.Generator, progress: Progress
-) -> np.ndarray:
+def spread_start(points: np.ndarray, counts: np.ndarray, sets: int, rng: np.random.Generator, progress: Progress) -> np.ndarray:
     """Points drawn with probability proportional to records × squared distance to the nearest one drawn before."""
     chosen = [points[rng.choice(len(points), p=counts / counts.sum())]]
     nearest = np.full(len(points), np.inf)

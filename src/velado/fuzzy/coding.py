@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +15,15 @@ from velado.fuzzy.sets import FuzzyPartition
 from velado.progress import Progress
 from velado.results import Discreet
 
-Learned = Clustering | FuzzyPartition | Intervals
+
+@dataclass(frozen=True, repr=False)
+class Means(Discreet):
+    """The mean of those who belong to each set, sets × columns: what may be told of sets that were learned from others, too."""
+
+    centres: np.ndarray
+
+
+Learned = Clustering | FuzzyPartition | Intervals | Means
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,7 +60,7 @@ class Coding(Discreet):
         return cls(tuple(columns), found.memberships, np.argsort(order, axis=0).T, found, _usual(points, counts))
 
     @classmethod
-    def drawn(cls, partition: FuzzyPartition, points: np.ndarray, counts: np.ndarray, column: str) -> Coding:
+    def from_partition(cls, partition: FuzzyPartition, points: np.ndarray, counts: np.ndarray, column: str) -> Coding:
         """Sets that somebody drew."""
         memberships, places = partition.memberships(points[:, 0]), _rising(len(partition.sets))
         return cls((column,), memberships, places, partition, _usual(points, counts))
@@ -65,7 +73,7 @@ class Coding(Discreet):
     @property
     def centres(self) -> np.ndarray | None:
         """Sets × columns, where the sets were learned by clustering."""
-        return self.learned.centres if isinstance(self.learned, Clustering) else None
+        return self.learned.centres if isinstance(self.learned, Clustering | Means) else None
 
     @property
     def corners(self) -> list[list[float]] | None:
@@ -77,12 +85,31 @@ class Coding(Discreet):
         """Where the intervals of global recode begin and end; the outermost are values of single records."""
         return self.learned.breaks if isinstance(self.learned, Intervals) else None
 
+    @property
+    def is_known(self) -> bool:
+        """Whether it is known how far any point belongs to the sets."""
+        return not isinstance(self.learned, Means)
+
+    def public_view(self, shown: np.ndarray, points: np.ndarray, counts: np.ndarray) -> Coding:
+        """The sets as released points let them appear: in ascending order, learned ones with means for centres.
+
+        ``shown`` are the memberships of the points in the sets in that order.
+        """
+        learned = self.learned
+        if isinstance(learned, Clustering):
+            records = shown * counts[:, None]
+            total = records.sum(axis=0)
+            learned = Means((records.T @ points) / np.where(total > 0, total, 1)[:, None])
+        order = np.argsort(self.places[0])
+        return replace(self, memberships=shown, places=self.places[:, order], learned=learned, usual=_usual(points, counts))
+
     def memberships_of(self, points: np.ndarray) -> np.ndarray:
         """The memberships of other points, rows × columns, in the same sets."""
         if isinstance(self.learned, Clustering):
             return self.learned.memberships_of(points)
         if isinstance(self.learned, Intervals):
             return crisp(self.learned.labels_of(points[:, 0]), self.learned.number)
+        assert isinstance(self.learned, FuzzyPartition)
         return self.learned.memberships(points[:, 0])
 
 

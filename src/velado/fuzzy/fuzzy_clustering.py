@@ -26,9 +26,7 @@ class FuzzyClusterer(Clusterer):
     stop: str = "change"
     parameters: ClassVar = {
         **Clusterer.parameters,
-        "fuzzifier": Number(
-            "exponent m of the memberships; the larger, the fuzzier", low=1, low_open=True, high=100, expert=True
-        ),
+        "fuzzifier": Number("exponent m of the memberships; the larger, the fuzzier", low=1, low_open=True, high=100, expert=True),
         "tolerance": Number("largest change of a membership at rest", low=0, low_open=True, high=1, expert=True),
         "stop": Choice("which changes of memberships count: all, or only rises", ("change", "rise"), expert=True),
     }
@@ -45,7 +43,7 @@ class FuzzyClusterer(Clusterer):
         squares *= 1 / squares.sum(axis=0)
         return squares
 
-    def raised(self, memberships: np.ndarray, out: np.ndarray) -> np.ndarray:
+    def apply_fuzzifier(self, memberships: np.ndarray, out: np.ndarray) -> np.ndarray:
         """μ^m; squares without a power."""
         if self.fuzzifier == 2:
             np.multiply(memberships, memberships, out=out)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from velado.errors import InputError
-from velado.fuzzy.points import checked_counts, checked_values
+from velado.fuzzy.input_checks import checked_counts, checked_values
 from velado.parameters import Choice, Number, Parameter, check
 from velado.results import Discreet
 
@@ -65,9 +65,7 @@ class GlobalRecode:
     def __post_init__(self) -> None:
         check(self)
 
-    def fit(
-        self, values: Sequence[float] | np.ndarray, counts: np.ndarray | None = None, column: str | None = None
-    ) -> Intervals:
+    def fit(self, values: Sequence[float] | np.ndarray, counts: np.ndarray | None = None, column: str | None = None) -> Intervals:
         """The intervals of a column whose rows stand for ``counts`` records each."""
         x = checked_values(values, column)
         records = checked_counts(counts, len(x))
@@ -78,9 +76,11 @@ class GlobalRecode:
         breaks = np.unique(self._breaks(ascending, up_to, column))
         if len(breaks) < 2:
             raise InputError(
-                "constant-column", "all values are the same: there is nothing to partition", column=column,
+                "constant-column",
+                "all values are the same: there is nothing to partition",
+                column=column,
                 hint="Leave the column out.",
-            )  # fmt: skip
+            )
         closed = self.outliers != "lowest"
         return Intervals(breaks, _cut(x, breaks, closed), closed)
 
@@ -93,9 +93,7 @@ class GlobalRecode:
             breaks: np.ndarray = low + shares * (high - low)
         else:
             if low <= 0:
-                raise InputError(
-                    "not-positive", "'logEqui' needs numbers above 0", column=column, hint="Use 'equalAmount'."
-                )
+                raise InputError("not-positive", "'logEqui' needs numbers above 0", column=column, hint="Use 'equalAmount'.")
             breaks = np.exp(np.log(low) + shares * (np.log(high) - np.log(low)))
         # Rounding must not put the extremes outside.
         breaks[0], breaks[-1] = low, high

@@ -28,9 +28,7 @@ class GustafsonKessel(FuzzyClusterer):
     name: ClassVar[str] = "gustafson-kessel"
     parameters: ClassVar = {
         **FuzzyClusterer.parameters,
-        "condition": Number(
-            "largest ratio of the eigenvalues of a covariance", low=1, low_open=True, high=1e15, expert=True
-        ),
+        "condition": Number("largest ratio of the eigenvalues of a covariance", low=1, low_open=True, high=1e15, expert=True),
     }
 
     def iterate(self, points: np.ndarray, counts: np.ndarray, start: np.ndarray, progress: Progress) -> Iterated:
@@ -40,7 +38,7 @@ class GustafsonKessel(FuzzyClusterer):
         powers = np.empty_like(memberships)
         centres = start
         for iteration in range(1, self.iterations + 1):  # noqa: B007
-            self.raised(memberships, out=powers)
+            self.apply_fuzzifier(memberships, out=powers)
             powers *= weights
             totals = powers.sum(axis=1)
             centres = weighted_means(powers @ points.T, totals, centres)
@@ -67,9 +65,7 @@ class GustafsonKessel(FuzzyClusterer):
         return vectors * np.exp((volume - np.log(values)) / 2), singular
 
 
-def _covariances(
-    points: np.ndarray, centres: np.ndarray, powers: np.ndarray, totals: np.ndarray, progress: Progress
-) -> np.ndarray:
+def _covariances(points: np.ndarray, centres: np.ndarray, powers: np.ndarray, totals: np.ndarray, progress: Progress) -> np.ndarray:
     """Σ μ^m (x − v)(x − v)ᵀ / Σ μ^m of each set; 0 for a set to which nobody belongs."""
     sums = np.zeros((len(centres), len(points), len(points)))
     for part in chunks(points.shape[1], len(points), progress):

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from velado.i18n import Language, language
 
-LOWER = (
-    (),
-    ("low",),
-    ("very-low", "low"),
-    ("very-low", "low", "rather-low"),
-    ("extremely-low", "very-low", "low", "rather-low"),
-)
+LOWER = ((), ("low",), ("very-low", "low"), ("very-low", "low", "rather-low"), ("extremely-low", "very-low", "low", "rather-low"))
 """The words below the middle, by how many are needed; those above mirror them."""
 MOST_WORDS = 2 * len(LOWER) - 1
 
@@ -23,8 +17,8 @@ def set_labels(number: int, code: str | Language = "en") -> list[str]:
     """
     words = language(code)
     if number > MOST_WORDS:
-        return [words.text("fuzzy-set.numbered", i=i, n=number) for i in range(1, number + 1)]
+        return [words.say("level {i} of {n}", i=i, n=number) for i in range(1, number + 1)]
     lower = LOWER[number // 2]
     upper = [word.replace("low", "high") for word in reversed(lower)]
     middle = ["middle"] * (number % 2)
-    return [words.text(f"fuzzy-set.{word}") for word in (*lower, *middle, *upper)]
+    return [words.label("fuzzy-set", word) for word in (*lower, *middle, *upper)]

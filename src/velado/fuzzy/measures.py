@@ -115,9 +115,7 @@ def distributions(weights: np.ndarray) -> np.ndarray:
     return shares
 
 
-def closeness(
-    memberships: np.ndarray, of_classes: np.ndarray, expected: np.ndarray, ordered: bool = False
-) -> np.ndarray:
+def closeness(memberships: np.ndarray, of_classes: np.ndarray, expected: np.ndarray, ordered: bool = False) -> np.ndarray:
     """The distance EMD(P_x, Q) of every row x, P_x = Σ_i μ_i(x)·P_i the mixture of its classes' distributions.
 
     The t of a table is the largest. The ground distance is equal, or ordered (values in their order). A class without

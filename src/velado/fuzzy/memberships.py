@@ -55,6 +55,16 @@ def crisp(labels: np.ndarray, classes: int) -> np.ndarray:
     return np.asarray(np.asarray(labels)[:, None] == np.arange(classes), dtype=float)
 
 
+def public_memberships(memberships: np.ndarray, degrees: int | None) -> np.ndarray:
+    """What a release shows of memberships: the strongest set alone, or with ``degrees`` so many decimals of all."""
+    alone = crisp(strongest(memberships), memberships.shape[1])
+    if degrees is None:
+        return alone
+    rounded = np.round(memberships, degrees)
+    total = rounded.sum(axis=1, keepdims=True)
+    return np.where(total > 0, rounded / np.where(total > 0, total, 1), alone)
+
+
 def strongest(memberships: np.ndarray) -> np.ndarray:
     """The class to which each row belongs most; of equal ones (within 1e-9: rounding must not decide) the first."""
     near = memberships >= memberships.max(axis=1, keepdims=True) - TOLERANCE

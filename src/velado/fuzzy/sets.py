@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from velado.errors import InputError
-from velado.fuzzy.points import checked_values
+from velado.fuzzy.input_checks import checked_values
 from velado.sentences import Sentence
 
 SUM_TOLERANCE = 1e-9
@@ -38,10 +38,11 @@ class FuzzySet:
         inside = self.b <= self.c and math.isfinite(self.a) == math.isfinite(self.b)
         if not (left and right and inside and math.isfinite(self.c) == math.isfinite(self.d)):
             raise InputError(
-                "bad-breakpoints", "the corners of a fuzzy set must be numbers in ascending order",
+                "bad-breakpoints",
+                "the corners of a fuzzy set must be numbers in ascending order",
                 values=(f"{x:g}" for x in (self.a, self.b, self.c, self.d)),
                 hint="Two corners are the same only at the peak of a triangle, or at infinity.",
-            )  # fmt: skip
+            )
 
     @classmethod
     def triangular(cls, a: float, b: float, c: float) -> FuzzySet:
@@ -95,10 +96,12 @@ class FuzzyPartition:
         wrong = np.abs(sums - 1) > SUM_TOLERANCE
         if wrong.any():
             raise InputError(
-                "not-a-partition", "the memberships of the fuzzy sets do not sum to 1 everywhere", column=self.column,
+                "not-a-partition",
+                "the memberships of the fuzzy sets do not sum to 1 everywhere",
+                column=self.column,
                 values=(f"{sum_:g} at {x:g}" for x, sum_ in zip(probes[wrong], sums[wrong], strict=True)),
                 hint="Let every set begin to rise where the one before it begins to fall.",
-            )  # fmt: skip
+            )
 
     @classmethod
     def triangular(cls, peaks: Sequence[float], column: str | None = None) -> FuzzyPartition:
@@ -131,7 +134,9 @@ def _breakpoints(points: Sequence[float], column: str | None) -> list[float]:
     numbers = [float(x) for x in points if isinstance(x, (int, float, np.number)) and math.isfinite(x)]
     if len(numbers) < 2 or len(numbers) < len(points) or any(x >= y for x, y in pairwise(numbers)):
         raise InputError(
-            "bad-breakpoints", "breakpoints must be at least two numbers in ascending order, all different",
-            column=column, values=points,
-        )  # fmt: skip
+            "bad-breakpoints",
+            "breakpoints must be at least two numbers in ascending order, all different",
+            column=column,
+            values=points,
+        )
     return numbers

@@ -8,6 +8,16 @@ from velado.hierarchies.preview import HierarchyPreview
 from velado.hierarchies.tree import Branch, branches, described, outline
 
 __all__ = [
-    "BUILDERS", "Branch", "Cover", "Distribution", "Hierarchy", "HierarchyPreview", "branches", "build", "build_preview",
-    "described", "distribution_of", "outline",
-]  # fmt: skip
+    "BUILDERS",
+    "Branch",
+    "Cover",
+    "Distribution",
+    "Hierarchy",
+    "HierarchyPreview",
+    "branches",
+    "build",
+    "build_preview",
+    "described",
+    "distribution_of",
+    "outline",
+]

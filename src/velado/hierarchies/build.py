@@ -14,7 +14,7 @@ from typing import Any
 
 from velado.dates import Formats
 from velado.errors import InputError, Problems, suggest
-from velado.hierarchies import calendar, categories, known, numbers, rare, texts
+from velado.hierarchies import calendar, categories, known_lists, numbers, rare_values, texts
 from velado.hierarchies.files import from_file
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
@@ -31,8 +31,8 @@ BUILDERS: dict[str, Builder] = {
     "path": texts.path,
     "prefix": texts.prefix,
     "dates": calendar.dates,
-    "known": known.known,
-    "frequency": rare.frequency,
+    "known": known_lists.known_list,
+    "frequency": rare_values.frequency,
     "tree": categories.tree,
     "groups": categories.groups,
     "rows": categories.rows,
@@ -57,7 +57,7 @@ def build(
     >>> h.rows()
     [['34', '30-39', '*'], ['37', '30-39', '*'], ['52', '50-59', '*']]
     """
-    hierarchy, file = _unchecked(column, spec, values, format, missing, folder)
+    hierarchy, file = _build_unchecked(column, spec, values, format, missing, folder)
     hierarchy.encode(list(values), file)
     return hierarchy
 
@@ -72,7 +72,7 @@ def build_unchecked(
     folder: Path | None = None,
 ) -> Hierarchy:
     """The hierarchy of a column, also where it does not cover all values that occur: to be mended."""
-    return _unchecked(column, spec, values, format, missing, folder)[0]
+    return _build_unchecked(column, spec, values, format, missing, folder)[0]
 
 
 def build_preview(
@@ -95,11 +95,11 @@ def build_preview(
     1 value(s) of the hierarchy are not in the data.
     1 value(s) of the data are not in the hierarchy, for example: flu
     """
-    hierarchy, _ = _unchecked(column, spec, values, format, missing, folder)
+    hierarchy, _ = _build_unchecked(column, spec, values, format, missing, folder)
     return preview(hierarchy, values)
 
 
-def _unchecked(
+def _build_unchecked(
     column: str,
     spec: Any,
     values: Sequence[Text] | Mapping[Text, int] | Mapping[str, int],
@@ -130,9 +130,11 @@ def _unchecked(
 def missing_values(column: str) -> InputError:
     """The error for missing values in a column that must not have any."""
     return InputError(
-        "missing-values", "the column has missing values and its rule is 'missing: reject'", column=column,
+        "missing-values",
+        "the column has missing values and its rule is 'missing: reject'",
+        column=column,
         hint="Clean the column, or write 'missing: own-category'.",
-    )  # fmt: skip
+    )
 
 
 def check_description(column: str, spec: Any, format: Formats = None) -> None:
@@ -157,7 +159,7 @@ def _by_builder(column: str, kind: str, spec: Mapping[str, Any], leaves: Leaves)
     problems = Problems(column)
     with problems.at(kind):
         hierarchy = BUILDERS[kind](column, spec[kind], leaves)
-    problems.done()
+    problems.raise_if_any()
     return hierarchy
 
 
@@ -165,7 +167,7 @@ def _path(column: str, spec: Mapping[str, Any], folder: Path | None) -> Path:
     problems = Problems(column)
     with problems.at("file"):
         path = path_of(spec["file"], Sentence("the hierarchy file of the column '{column}'", column=column), folder)
-    problems.done()
+    problems.raise_if_any()
     return path
 
 
@@ -173,9 +175,11 @@ def _kind(column: str, spec: Any) -> tuple[str, dict[str, Any]]:
     """The builder of a description, or "file", and its options."""
     if not isinstance(spec, Mapping):
         raise InputError(
-            "bad-hierarchy", Sentence("a hierarchy is described by a mapping, got {given}", given=repr(spec)), column=column,
+            "bad-hierarchy",
+            Sentence("a hierarchy is described by a mapping, got {given}", given=repr(spec)),
+            column=column,
             hint="For example {intervals: [5, 10]} or {file: ages.csv}.",
-        )  # fmt: skip
+        )
     known = ["file", *BUILDERS]
     kinds = [k for k in spec if k in known]
     options = {k: v for k, v in spec.items() if k not in known}
@@ -194,7 +198,7 @@ def _kind(column: str, spec: Any) -> tuple[str, dict[str, Any]]:
     if not isinstance(options.get("top", True), bool):
         message = Sentence("'top' must be true or false, got {given}", given=repr(options["top"]))
         problems.add(InputError("bad-hierarchy", message), "top")
-    problems.done()
+    problems.raise_if_any()
     return kinds[0], {**usual, **options}
 
 

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from velado.dates import ISO, Formats, day_format, formats_of, month_first, read_in, year_first
-from velado.declared import declared
+from velado.declarations import declare
 from velado.errors import InputError, suggest, way_to
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
 from velado.hierarchies.scale import Scale, days_of
-from velado.sentences import Sentence, joined
+from velado.sentences import Sentence, join_sentences
 
-MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,9})?")
-"""The canonical text of a time."""
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,9})?(\+00)?")
+"""The canonical text of a time; of one with a zone, which is in UTC."""
 DAY = re.compile(r"\d{4}-\d\d-\d\d")
 """The canonical text of a day."""
 
@@ -70,7 +70,7 @@ def parse_dates(column: str, values: Sequence[str], format: Formats) -> list[dat
     for value in values:
         if not formats and MOMENT.fullmatch(value):
             try:
-                days.append(datetime.fromisoformat(value))
+                days.append(datetime.fromisoformat(value.removesuffix("+00")))
             except ValueError:
                 wrong.append(value)
             continue
@@ -95,21 +95,22 @@ def not_dates(
 
     ``moved``: or that are moved out of the calendar.
     """
-    shown = joined(Sentence(" or "), [f"'{f}'" for f in formats or (ISO,)])
+    shown = join_sentences(Sentence(" or "), [f"'{f}'" for f in formats or (ISO,)])
     many = len(wrong) if number is None else number
     if moved:
         message = Sentence(
-            "{count:,} value(s) do not match the date format {formats}, or leave the calendar",
-            count=many,
-            formats=shown,
+            "{count:,} value(s) do not match the date format {formats}, or leave the calendar", count=many, formats=shown
         )
     else:
         message = Sentence("{count:,} value(s) do not match the date format {formats}", count=many, formats=shown)
     return InputError(
-        "not-a-date", message, column=column, values=wrong,
+        "not-a-date",
+        message,
+        column=column,
+        values=wrong,
         hint="Write the column's 'format', for example format: \"%d/%m/%Y\", or a list of formats; name what stands for "
         "a missing value in 'source: {missing: [...]}'.",
-    )  # fmt: skip
+    )
 
 
 def ambiguous_dates(column: str, values: Sequence[str], number: int | None = None) -> InputError:
@@ -124,7 +125,7 @@ def ambiguous_dates(column: str, values: Sequence[str], number: int | None = Non
     )
 
 
-@declared(
+@declare(
     title="calendar",
     meaning="calendar units per level, such as [month, year, decade]",
     example={"dates": ["month", "year", "decade"]},
@@ -137,9 +138,7 @@ def dates(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """
     units = [spec] if isinstance(spec, str) else spec
     if not isinstance(units, Sequence) or not units:
-        raise InputError(
-            "bad-hierarchy", Sentence("'dates' needs a list of units, got {given}", given=repr(spec)), column=column
-        )
+        raise InputError("bad-hierarchy", Sentence("'dates' needs a list of units, got {given}", given=repr(spec)), column=column)
     for place, unit in enumerate(units):
         if not isinstance(unit, str) or unit not in UNITS:
             raise InputError(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from velado.declared import declared
+from velado.declarations import declare
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
@@ -17,7 +17,7 @@ from velado.sentences import Sentence
 from velado.values import ROOT
 
 
-@declared(
+@declare(
     title="tree",
     meaning="nested names whose leaves are the values",
     example={"tree": {"heart": ["angina"], "lung": ["asthma", "flu"]}},
@@ -56,9 +56,7 @@ def _walk(column: str, node: Any, above: list[str], chains: list[list[str]]) -> 
         chains.append([str(node), *above])
     else:
         raise InputError(
-            "bad-hierarchy",
-            Sentence("a tree holds names and lists, not {kind}", kind=type(node).__name__),
-            column=column,
+            "bad-hierarchy", Sentence("a tree holds names and lists, not {kind}", kind=type(node).__name__), column=column
         )
 
 
@@ -66,14 +64,12 @@ def _members(column: str, members: Any) -> Sequence[Any]:
     listed = [members] if isinstance(members, (str, int, float)) else members
     if not isinstance(listed, Sequence) or not all(isinstance(m, (str, int, float)) for m in listed):
         raise InputError(
-            "bad-hierarchy",
-            Sentence("'groups' maps names to lists of values, got {given}", given=repr(members)),
-            column=column,
+            "bad-hierarchy", Sentence("'groups' maps names to lists of values, got {given}", given=repr(members)), column=column
         )
     return listed
 
 
-@declared(
+@declare(
     title="groups",
     meaning="names with their members, or a list of such mappings, one per level",
     example={"groups": {"office": ["clerk"], "field": ["nurse"]}},
@@ -87,9 +83,7 @@ def groups(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     levels = [spec] if isinstance(spec, Mapping) else spec
     good = isinstance(levels, Sequence) and not isinstance(levels, str) and bool(levels)
     if not good or not all(isinstance(level, Mapping) for level in levels):
-        raise InputError(
-            "bad-hierarchy", "'groups' needs a mapping of names to members, or a list of them", column=column
-        )
+        raise InputError("bad-hierarchy", "'groups' needs a mapping of names to members, or a list of them", column=column)
     rows: list[list[str]] = []
     for number, level in enumerate(levels, start=1):
         parent: dict[str, str] = {}
@@ -115,11 +109,7 @@ def groups(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     return Hierarchy.from_rows(column, rows)
 
 
-@declared(
-    title="rows",
-    meaning="every value with its labels, level by level",
-    example={"rows": [["f", "person"], ["m", "person"]]},
-)
+@declare(title="rows", meaning="every value with its labels, level by level", example={"rows": [["f", "person"], ["m", "person"]]})
 def rows(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """The rows of a hierarchy file, written in place: ``[[leaf, level 1, …], …]``.
 
@@ -132,11 +122,7 @@ def rows(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     return Hierarchy.from_rows(column, [[None if cell is None else str(cell) for cell in row] for row in spec])
 
 
-@declared(
-    title="order",
-    meaning="all values in order",
-    example={"order": ["low", "middle", "high"]},
-)
+@declare(title="order", meaning="all values in order", example={"order": ["low", "middle", "high"]})
 def order(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """Categories in order, ``[low, middle, high]``: methods that cut between values may cut between these.
 

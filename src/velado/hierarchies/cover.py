@@ -70,9 +70,7 @@ class Cover(Discreet):
             last = level == common[-1] and not rewritten
             if records is None or last or (enough[level][chosen] >= records[0]).all():
                 whole = cls.at_level(hierarchy, level)
-                return cls(
-                    hierarchy, tuple(plain), whole.leaves, whole.first[chosen], whole.last[chosen], whole.levels[chosen]
-                )
+                return cls(hierarchy, tuple(plain), whole.leaves, whole.first[chosen], whole.last[chosen], whole.levels[chosen])
         members: list[np.ndarray] = []
         levels: list[int] = []
         numbers = hierarchy.leaf_numbers
@@ -94,10 +92,12 @@ class Cover(Discreet):
             raise InputError(
                 "not-corresponding",
                 Sentence("{count} released value(s) stand for no value of the original", count=len(unknown)),
-                file=file, column=hierarchy.column, values=unknown,
+                file=file,
+                column=hierarchy.column,
+                values=unknown,
                 hint="Give the hierarchy that the release was made with (--hierarchy COLUMN=FILE or --project), "
                 "or check that the release belongs to this original.",
-            )  # fmt: skip
+            )
         ends = np.cumsum([0, *(len(m) for m in members)])
         leaves = np.concatenate(members) if members else np.zeros(0, dtype=np.int64)
         return cls(hierarchy, tuple(plain), leaves, ends[:-1], ends[1:], np.array(levels, dtype=np.int64))
@@ -213,10 +213,7 @@ def _intervals(hierarchy: Hierarchy, labels: Sequence[Text]) -> list[Interval | 
     notation = hierarchy.leaf_notation
     values = [label in hierarchy.code and notation is not None for label in labels]
     others = iter(intervals_of([x for x, value in zip(labels, values, strict=True) if not value], notation))
-    return [
-        intervals_of([label], notation)[0] if value else next(others)
-        for label, value in zip(labels, values, strict=True)
-    ]
+    return [intervals_of([label], notation)[0] if value else next(others) for label, value in zip(labels, values, strict=True)]
 
 
 def _plain(hierarchy: Hierarchy, label: Text) -> Text:
@@ -230,15 +227,10 @@ def _enough(hierarchy: Hierarchy, records: tuple[np.ndarray, np.ndarray] | None)
     """Per level, the original records of each group."""
     if records is None:
         return []
-    return [
-        np.bincount(hierarchy.maps[x], weights=records[1], minlength=len(hierarchy.labels[x]))
-        for x in range(hierarchy.levels)
-    ]
+    return [np.bincount(hierarchy.maps[x], weights=records[1], minlength=len(hierarchy.labels[x])) for x in range(hierarchy.levels)]
 
 
-def _members(
-    hierarchy: Hierarchy, label: Text, numbers: np.ndarray | None, interval: Interval | None
-) -> tuple[np.ndarray, int]:
+def _members(hierarchy: Hierarchy, label: Text, numbers: np.ndarray | None, interval: Interval | None) -> tuple[np.ndarray, int]:
     """The leaves under a label that the hierarchy does not have, and its level (−1: none)."""
     if label is None or label == ROOT:
         return np.arange(len(hierarchy.leaves)), hierarchy.height

@@ -62,10 +62,14 @@ def distribution_of(values: Mapping[Text, int] | Mapping[str, int]) -> Distribut
     up_to = np.cumsum(records)
     shares = np.arange(1, 100) * up_to[-1]
     return Distribution(
-        low=low, high=high, whole=whole, start=start, width=width,
+        low=low,
+        high=high,
+        whole=whole,
+        start=start,
+        width=width,
         records=tuple(np.bincount(places, records).astype(np.int64).tolist()),
         percentiles=tuple(numbers[np.searchsorted(up_to * 100, shares)].tolist()),
-    )  # fmt: skip
+    )
 
 
 def _width(low: float, high: float, whole: bool) -> float:

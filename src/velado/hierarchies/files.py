@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
-from velado.declared import declared
+from velado.declarations import declare
 from velado.errors import InputError, reason
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.sentences import Sentence
@@ -18,11 +18,7 @@ from velado.values import Text
 DELIMITERS = ";,\t|"
 
 
-@declared(
-    title="file",
-    meaning="a file: value;level 1;…;*, one row for each value",
-    example={"file": "ages.csv"},
-)
+@declare(title="file", meaning="a file: value;level 1;…;*, one row for each value", example={"file": "ages.csv"})
 def from_file(column: str, path: Path, delimiter: str | None = None, encoding: str | None = None) -> Hierarchy:
     """Read a hierarchy; the delimiter is found out unless it is given.
 
@@ -38,10 +34,7 @@ def from_file(column: str, path: Path, delimiter: str | None = None, encoding: s
         raise not_found(path, Sentence("hierarchy file"), column) from None
     except OSError as error:
         raise InputError(
-            "unreadable-file",
-            Sentence("cannot read the hierarchy: {why}", why=reason(error)),
-            file=path,
-            column=column,
+            "unreadable-file", Sentence("cannot read the hierarchy: {why}", why=reason(error)), file=path, column=column
         ) from None
     try:
         text = data.decode(encoding or "utf-8-sig")
@@ -63,7 +56,7 @@ def from_file(column: str, path: Path, delimiter: str | None = None, encoding: s
             column=column,
         )
     try:
-        rows = [row for row in _parsed(text, delimiter or _delimiter(text)) if row]
+        rows = [row for row in _parse_rows(text, delimiter or _delimiter(text)) if row]
     except csv.Error as error:
         raise InputError(
             "unreadable-file", Sentence("the hierarchy cannot be read: {why}", why=str(error)), file=path, column=column
@@ -72,14 +65,14 @@ def from_file(column: str, path: Path, delimiter: str | None = None, encoding: s
     return Hierarchy.from_rows(column, cells, file=path)
 
 
-def _parsed(text: str, delimiter: str) -> Iterator[list[str]]:
+def _parse_rows(text: str, delimiter: str) -> Iterator[list[str]]:
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
 
 
 def _delimiter(text: str) -> str:
     """The first delimiter that splits all rows into the same number of fields, more than one."""
     for candidate in DELIMITERS:
-        widths = {len(row) for row in itertools.islice(_parsed(text, candidate), 200) if row}
+        widths = {len(row) for row in itertools.islice(_parse_rows(text, candidate), 200) if row}
         if len(widths) == 1 and widths.pop() > 1:
             return candidate
     return DELIMITERS[0]

@@ -7,20 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TextIO
+from typing import Any, ClassVar, TextIO
 
 import numpy as np
 
 from velado.errors import InputError, unwritable
 from velado.hierarchies.labels import leaf_notation, numbers_of
+from velado.hierarchies.preview import HierarchyPreview, preview
 from velado.hierarchies.scale import Scale
+from velado.hierarchies.tree import as_tree, rows_of_tree
 from velado.numbers import Notation
 from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.values import ROOT, Text
-
-if TYPE_CHECKING:
-    from velado.hierarchies.preview import HierarchyPreview
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,8 +55,7 @@ class Hierarchy(Discreet):
             raise InputError(
                 "ragged-hierarchy",
                 Sentence(
-                    "every row of a hierarchy needs as many levels as the first ({width}); other rows start with",
-                    width=width,
+                    "every row of a hierarchy needs as many levels as the first ({width}); other rows start with", width=width
                 ),
                 column=column,
                 file=file,
@@ -71,9 +69,13 @@ class Hierarchy(Discreet):
                 twice.append(row[0])
         if twice:
             raise InputError(
-                "ambiguous-leaf", "a value appears twice with different generalizations", column=column, file=file,
-                values=twice, hint="Keep one row per value.",
-            )  # fmt: skip
+                "ambiguous-leaf",
+                "a value appears twice with different generalizations",
+                column=column,
+                file=file,
+                values=twice,
+                hint="Keep one row per value.",
+            )
         labels, maps = [], []
         for level in range(width):
             numbers: dict[Text, int] = {}
@@ -93,11 +95,17 @@ class Hierarchy(Discreet):
                 groups = dict.fromkeys(self.labels[level - 1][g] for g in self.maps[level - 1][torn])
                 raise InputError(
                     "not-nested",
-                    Sentence("level {level} is not a function of level {below}: "
-                    "these values of level {below} have several generalizations", level=level, below=level - 1),
-                    column=self.column, file=file, values=groups,
+                    Sentence(
+                        "level {level} is not a function of level {below}: "
+                        "these values of level {below} have several generalizations",
+                        level=level,
+                        below=level - 1,
+                    ),
+                    column=self.column,
+                    file=file,
+                    values=groups,
                     hint="Give groups with the same name the same parent, or different names.",
-                )  # fmt: skip
+                )
 
     def summary(self) -> dict[str, str | int]:
         """The column, how many values it has, and how many levels."""
@@ -155,9 +163,11 @@ class Hierarchy(Discreet):
             raise InputError(
                 "value-not-in-hierarchy",
                 Sentence("{count} value(s) of the data are missing at level 0 of the hierarchy", count=len(unknown)),
-                column=self.column, file=file, values=["(missing)" if v is None else v for v in unknown],
+                column=self.column,
+                file=file,
+                values=["(missing)" if v is None else v for v in unknown],
                 hint="Add them to the hierarchy, or clean the column.",
-            )  # fmt: skip
+            )
         return codes
 
     def with_missing(self) -> Hierarchy:
@@ -216,8 +226,6 @@ class Hierarchy(Discreet):
         >>> Hierarchy.from_rows("ill", [["flu", "lung", "*"], ["angina", "heart", "*"]]).as_tree()
         {'*': {'lung': ['flu'], 'heart': ['angina']}}
         """
-        from velado.hierarchies.tree import as_tree
-
         return as_tree(self)
 
     @classmethod
@@ -227,16 +235,10 @@ class Hierarchy(Discreet):
         >>> Hierarchy.from_tree("ill", {"*": {"lung": ["flu"], "heart": ["angina"]}}).rows()
         [['flu', 'lung', '*'], ['angina', 'heart', '*']]
         """
-        from velado.hierarchies.tree import from_tree
+        return cls.from_rows(column, rows_of_tree(column, tree))
 
-        return from_tree(column, tree)
-
-    def preview(
-        self, values: Sequence[Text] | Mapping[Text, int] | Mapping[str, int] | None = None
-    ) -> HierarchyPreview:
+    def preview(self, values: Sequence[Text] | Mapping[Text, int] | Mapping[str, int] | None = None) -> HierarchyPreview:
         """Levels, groups and their sizes at a glance, and which of the values given are not covered."""
-        from velado.hierarchies.preview import preview
-
         return preview(self, values)
 
     def write(self, out: TextIO, delimiter: str = ";") -> None:
@@ -246,9 +248,7 @@ class Hierarchy(Discreet):
     def save(self, path: str | Path, delimiter: str = ";") -> None:
         """Write as a file that `hierarchies.build({'file': …})` reads back."""
         if len(delimiter) != 1:
-            raise InputError(
-                "bad-delimiter", Sentence("the delimiter must be one character, got {given}", given=repr(delimiter))
-            )
+            raise InputError("bad-delimiter", Sentence("the delimiter must be one character, got {given}", given=repr(delimiter)))
         try:
             with open(path, "w", newline="", encoding="utf-8") as out:
                 self.write(out, delimiter)

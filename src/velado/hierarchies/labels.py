@@ -81,7 +81,7 @@ def _limit(text: str, notation: Notation) -> float | None:
     return notation.number(text)
 
 
-def _written(label: Text, notation: Notation | None = None) -> _Written | _Whole | None:
+def _parse_limits(label: Text, notation: Notation | None = None) -> _Written | _Whole | None:
     """The limits of a label in the notations of the common tools; codes with leading zeros are no numbers."""
     if label is None:
         return None
@@ -113,7 +113,7 @@ def intervals_of(labels: Sequence[Text], notation: Notation | None = None) -> li
     >>> intervals_of(["1,000-1,999"]), intervals_of(["1,000-1,999"], POINT)[0].low
     ([None], 1000.0)
     """
-    written = [_written(label, notation) for label in labels]
+    written = [_parse_limits(label, notation) for label in labels]
     limits = [x for w in written if w is not None for x in w.limits()]
     if notation is None or any(notation.number(x) is None for x in limits):
         notation = notation_of(limits) if limits else POINT
@@ -181,7 +181,5 @@ def _part_of(label: str, value: str) -> bool:
     """Whether a value begins or ends with a label, beside a character that is not of a word."""
     if len(value) <= len(label):
         return False
-    beside = ([value[len(label)]] if value.startswith(label) else []) + (
-        [value[-len(label) - 1]] if value.endswith(label) else []
-    )
+    beside = ([value[len(label)]] if value.startswith(label) else []) + ([value[-len(label) - 1]] if value.endswith(label) else [])
     return any(re.match(r"\W", character) for character in beside)

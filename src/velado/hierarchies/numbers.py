@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from velado.declared import declared
-from velado.errors import InputError, shown, way_to
+from velado.declarations import declare
+from velado.errors import InputError, short_repr, way_to
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
 from velado.hierarchies.scale import Scale
@@ -20,7 +20,7 @@ from velado.sentences import Sentence
 from velado.values import ROOT
 
 
-@declared(
+@declare(
     title="intervals",
     meaning="intervals of numbers: widths per level, such as [5, 10, 20], or cuts",
     example={"intervals": [5, 10, 20]},
@@ -36,9 +36,7 @@ def intervals(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     options: Mapping[str, Any] = spec if isinstance(spec, Mapping) else {"widths": spec}
     unknown = set(options) - {"widths", "origin", "cuts"}
     if unknown or ("cuts" in options) == ("widths" in options):
-        raise InputError(
-            "bad-hierarchy", "intervals take a list of widths, or {widths, origin}, or {cuts}", column=column
-        )
+        raise InputError("bad-hierarchy", "intervals take a list of widths, or {widths, origin}, or {cuts}", column=column)
     values = leaves.values
     notation = column_notation(column, values)
     numbers = np.array(parse_all(column, values), dtype=float)
@@ -48,9 +46,7 @@ def intervals(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
         edges = [_cuts(column, level, cuts) for level, cuts in enumerate(_lists(column, options["cuts"]), start=1)]
         for level in range(1, len(edges)):
             if not set(edges[level]) <= set(edges[level - 1]):
-                raise _not_nested(
-                    column, level + 1, sorted(set(edges[level]) - set(edges[level - 1])), way_to("cuts", level)
-                )
+                raise _not_nested(column, level + 1, sorted(set(edges[level]) - set(edges[level - 1])), way_to("cuts", level))
         limits = [_by_cuts(numbers, e) for e in edges]
         marks = [mark for e in edges for mark in e]
     else:
@@ -82,7 +78,7 @@ def _by_cuts(numbers: np.ndarray, edges: list[float]) -> list[tuple[float, float
 
 
 def _label(low: float, high: float, whole: bool, negative: bool, notation: Notation) -> str:
-    lower, upper = (notation.written(_text(x)) if math.isfinite(x) else "" for x in (low, high))
+    lower, upper = (notation.write_number(_text(x)) if math.isfinite(x) else "" for x in (low, high))
     if not lower and not upper:
         return ROOT
     if not lower:
@@ -117,9 +113,12 @@ def _cuts(column: str, level: int, cuts: Any) -> list[float]:
     edges = [_one_number(column, c, what, way) for c in cuts]
     if edges != sorted(set(edges)):
         raise InputError(
-            "bad-hierarchy", Sentence("the cuts of level {level} must ascend", level=level), column=column, values=cuts,
+            "bad-hierarchy",
+            Sentence("the cuts of level {level} must ascend", level=level),
+            column=column,
+            values=cuts,
             fields={"path": way},
-        )  # fmt: skip
+        )
     return edges
 
 
@@ -128,17 +127,18 @@ def _widths(column: str, widths: Any, steps: tuple[str, ...]) -> list[float]:
         widths = [widths]
     if not isinstance(widths, Sequence) or isinstance(widths, str) or not widths:
         raise InputError(
-            "bad-hierarchy",
-            Sentence("'intervals' needs a list of widths, got {given}", given=repr(widths)),
-            column=column,
+            "bad-hierarchy", Sentence("'intervals' needs a list of widths, got {given}", given=repr(widths)), column=column
         )
     checked = [_one_number(column, w, Sentence("the width"), way_to(*steps, i)) for i, w in enumerate(widths)]
     wrong = [i for i, w in enumerate(checked) if w <= 0]
     if wrong:
         raise InputError(
-            "bad-hierarchy", "interval widths must be positive", column=column, values=widths,
+            "bad-hierarchy",
+            "interval widths must be positive",
+            column=column,
+            values=widths,
             fields={"path": way_to(*steps, wrong[0])},
-        )  # fmt: skip
+        )
     return checked
 
 
@@ -146,7 +146,7 @@ def _one_number(column: str, value: Any, what: str, way: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= LARGEST:
         raise InputError(
             "bad-hierarchy",
-            Sentence("{what} must be a number, got {given}", what=what, given=shown(value)),
+            Sentence("{what} must be a number, got {given}", what=what, given=short_repr(value)),
             column=column,
             fields={"path": way},
         )
@@ -156,9 +156,7 @@ def _one_number(column: str, value: Any, what: str, way: str) -> float:
 def _not_nested(column: str, level: int, values: Sequence[Any], way: str) -> InputError:
     return InputError(
         "not-nested",
-        Sentence(
-            "the intervals of level {level} are not unions of those of level {below}", level=level, below=level - 1
-        ),
+        Sentence("the intervals of level {level} are not unions of those of level {below}", level=level, below=level - 1),
         column=column,
         values=[_text(v) if isinstance(v, float) else v for v in values],
         hint="Choose widths that are multiples of one another, such as [5, 10, 20].",

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from velado.hierarchies.hierarchy import Hierarchy
 from velado.results import Discreet
-from velado.sentences import Sentence, localized
+from velado.sentences import Sentence, localize_number
 from velado.values import Text
+
+if TYPE_CHECKING:
+    from velado.hierarchies.hierarchy import Hierarchy
 
 MOST_EXAMPLES = 3
 MOST_UNCOVERED = 5
@@ -69,16 +71,20 @@ class HierarchyPreview(Discreet):
         table = [
             "  ".join(c.ljust(w) if i == len(row) - 1 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
             for row in cells
-        ]  # fmt: skip
+        ]
         return "\n".join([*lines[:1], *(line.rstrip() for line in table), *lines[1:]])
 
     def sentences(self, language: str = "en") -> list[str]:
         """What is said before and after the table of levels."""
-        said = [Sentence("{column}: {values:,} values, {levels} levels", column=self.column, values=self.values, levels=len(self.levels))]  # fmt: skip
+        said = [
+            Sentence(
+                "{column}: {values:,} values, {levels} levels", column=self.column, values=self.values, levels=len(self.levels)
+            )
+        ]
         if self.unused:
             said.append(Sentence("{unused:,} value(s) of the hierarchy are not in the data.", unused=self.unused))
         if self.uncovered:
-            shown = [_shown(v, language) for v in self.uncovered_examples]
+            shown = [_label_text(v, language) for v in self.uncovered_examples]
             said.append(
                 Sentence(
                     "{values:,} value(s) of the data are not in the hierarchy, for example: {examples}",
@@ -99,11 +105,10 @@ class HierarchyPreview(Discreet):
         return [
             [
                 str(x.level),
-                localized(f"{x.groups:,}", language),
+                localize_number(f"{x.groups:,}", language),
                 _range(x.smallest, x.largest, language),
                 *([] if x.fewest is None or x.most is None else [_range(x.fewest, x.most, language)]),
-                ", ".join(_shown(label, language) for label in x.examples)
-                + (" …" if x.groups > len(x.examples) else ""),
+                ", ".join(_label_text(label, language) for label in x.examples) + (" …" if x.groups > len(x.examples) else ""),
             ]
             for x in self.levels
         ]
@@ -161,9 +166,9 @@ def _level(hierarchy: Hierarchy, level: int, records: np.ndarray | None) -> Leve
 
 
 def _range(low: int, high: int, language: str) -> str:
-    shown = [localized(f"{n:,}", language) for n in ((low,) if low == high else (low, high))]
+    shown = [localize_number(f"{n:,}", language) for n in ((low,) if low == high else (low, high))]
     return " … ".join(shown)
 
 
-def _shown(label: Text, language: str) -> str:
+def _label_text(label: Text, language: str) -> str:
     return Sentence("(missing)").into(language) if label is None else " ".join(label.split())

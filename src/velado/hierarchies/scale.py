@@ -29,10 +29,7 @@ class Scale(Discreet):
     written anew.
     """
 
-    NAMES: ClassVar[tuple[str, ...]] = (
-        "kind",
-        "format",
-    )
+    NAMES: ClassVar[tuple[str, ...]] = ("kind", "format")
     numbers: np.ndarray
     kind: str = "number"
     format: str = ISO
@@ -56,7 +53,7 @@ class Scale(Discreet):
             return self._moment(number)
         if self.whole or number == int(number):
             return str(int(number))
-        return self.notation.written(format(round(Decimal(repr(float(number))), 9).normalize(), "f"))
+        return self.notation.write_number(format(round(Decimal(repr(float(number))), 9).normalize(), "f"))
 
     def _moment(self, number: float) -> str:
         day = date.fromordinal(int(number))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from velado.declared import declared
+from velado.declarations import declare
 from velado.errors import InputError
 from velado.hierarchies.hierarchy import Hierarchy
 from velado.hierarchies.leaves import Leaves
@@ -16,7 +16,7 @@ SEPARATORS = " .,-/_:;|"
 """What a prefix does not end with."""
 
 
-@declared(
+@declare(
     title="masked characters",
     meaning="characters hidden one after another, from the right or from the left",
     example={"mask": "right"},
@@ -41,17 +41,15 @@ def mask(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
             Sentence("mask is 'right', 'left' or {{side, hide, fill}}, got {given}", given=repr(spec)),
             column=column,
         )
-    filled = _filled(column, leaves.values, options)
+    filled = _fill_zeros(column, leaves.values, options)
     longest = max((len(v) for v in filled.values()), default=1)
     hide = options.get("hide", list(range(1, longest)))
     if not _whole_numbers(hide) or list(hide) != sorted(set(hide)):
         raise InputError(
-            "bad-hierarchy",
-            Sentence("'hide' must be ascending whole numbers, got {given}", given=repr(hide)),
-            column=column,
+            "bad-hierarchy", Sentence("'hide' must be ascending whole numbers, got {given}", given=repr(hide)), column=column
         )
 
-    def shown(value: str, hidden: int) -> str:
+    def mask_value(value: str, hidden: int) -> str:
         keep = max(longest - hidden, 0)
         if side == "right":
             part = value[:keep]
@@ -59,14 +57,10 @@ def mask(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
         part = value[len(value) - keep :] if keep < len(value) else value
         return ROOT * (longest - len(part)) + part
 
-    return _of_rows(column, [[v, *(shown(filled[v], h) for h in hide)] for v in sorted(filled)])
+    return _of_rows(column, [[v, *(mask_value(filled[v], h) for h in hide)] for v in sorted(filled)])
 
 
-@declared(
-    title="parts of a path",
-    meaning="components of a path dropped one after another; the separator",
-    example={"path": "/"},
-)
+@declare(title="parts of a path", meaning="components of a path dropped one after another; the separator", example={"path": "/"})
 def path(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """Drop one component after another: ``"/"`` or ``{separator: "/", specific: left, keep: [2, 1]}``.
 
@@ -92,18 +86,14 @@ def path(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     keep = options.get("keep", list(range(depth - 1, 0, -1)))
     _check_descending(column, "keep", keep)
 
-    def shortened(value: str, kept: int) -> str:
+    def shorten(value: str, kept: int) -> str:
         parts = value.split(separator)
         return separator.join(parts[-kept:] if specific == "left" else parts[:kept])
 
-    return _of_rows(column, [[v, *(shortened(v, n) for n in keep)] for v in sorted(leaves.values)])
+    return _of_rows(column, [[v, *(shorten(v, n) for n in keep)] for v in sorted(leaves.values)])
 
 
-@declared(
-    title="beginnings of codes",
-    meaning="codes cut at these lengths, such as [4, 2]",
-    example={"prefix": [4, 2]},
-)
+@declare(title="beginnings of codes", meaning="codes cut at these lengths, such as [4, 2]", example={"prefix": [4, 2]})
 def prefix(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
     """Codes cut at fixed lengths: ``[4, 2]``, or ``{lengths: [4, 2], fill: 6}``; what is shorter stays.
 
@@ -123,12 +113,12 @@ def prefix(column: str, spec: Any, leaves: Leaves) -> Hierarchy:
         )
     lengths = options["lengths"]
     _check_descending(column, "lengths", lengths)
-    filled = _filled(column, leaves.values, options)
+    filled = _fill_zeros(column, leaves.values, options)
     rows = [[v, *(filled[v][:n].rstrip(SEPARATORS) or filled[v][:n] for n in lengths)] for v in sorted(filled)]
     return _of_rows(column, rows)
 
 
-def _filled(column: str, values: Sequence[str], options: Mapping[str, Any]) -> dict[str, str]:
+def _fill_zeros(column: str, values: Sequence[str], options: Mapping[str, Any]) -> dict[str, str]:
     """The values with the leading zeros that they lack."""
     length = options.get("fill")
     if length is None:

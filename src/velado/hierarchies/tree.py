@@ -6,15 +6,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from velado.errors import InputError
-from velado.hierarchies.hierarchy import Hierarchy
 from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.values import ROOT, Text
+
+if TYPE_CHECKING:
+    from velado.hierarchies.hierarchy import Hierarchy
 
 MOST_LINES = 100
 """Ends of branches that are shown."""
@@ -33,15 +35,14 @@ def as_tree(hierarchy: Hierarchy) -> dict[str, Any] | list[str]:
     return under(hierarchy.height, np.arange(len(hierarchy.labels[-1])))
 
 
-def from_tree(column: str, tree: Any) -> Hierarchy:
-    """What `as_tree` gave, as a hierarchy; an error if it is no tree whose leaves are all at the same depth."""
+def rows_of_tree(column: str, tree: Any) -> list[list[Text]]:
+    """What `as_tree` gave, as the rows of a hierarchy; an error if it is no tree whose leaves are all at the same depth."""
     rows = [list(reversed(path)) for path in _paths(column, tree)]
     twice = [leaf for leaf, times in Counter(row[0] for row in rows).items() if times > 1]
     if twice:
         raise InputError(
-            "ambiguous-leaf", "a value appears twice in the tree", column=column, values=twice,
-            hint="Keep every value once.",
-        )  # fmt: skip
+            "ambiguous-leaf", "a value appears twice in the tree", column=column, values=twice, hint="Keep every value once."
+        )
     lengths = {len(row) for row in rows}
     if len(lengths) > 1:
         deep = max(lengths)
@@ -52,7 +53,7 @@ def from_tree(column: str, tree: Any) -> Hierarchy:
             values=[row[0] for row in rows if len(row) < deep],
             hint="Put them into groups of the missing levels; a group may have the name of its one value.",
         )
-    return Hierarchy.from_rows(column, [[cell or None for cell in row] for row in rows])
+    return [[cell or None for cell in row] for row in rows]
 
 
 def _paths(column: str, node: Any) -> Iterator[tuple[str, ...]]:
@@ -68,8 +69,7 @@ def _paths(column: str, node: Any) -> Iterator[tuple[str, ...]]:
         raise InputError(
             "bad-hierarchy",
             Sentence(
-                "a tree is a mapping of names to what is under them, down to lists of values, not {kind}",
-                kind=type(node).__name__,
+                "a tree is a mapping of names to what is under them, down to lists of values, not {kind}", kind=type(node).__name__
             )
             if not isinstance(node, (Mapping, Sequence)) or node
             else "a group of the tree is empty",
@@ -82,9 +82,7 @@ def _name(column: str, name: Any) -> str:
         return ""
     if isinstance(name, bool) or not isinstance(name, (str, int, float)):
         raise InputError(
-            "bad-hierarchy",
-            Sentence("a tree holds names and lists, not {kind}", kind=type(name).__name__),
-            column=column,
+            "bad-hierarchy", Sentence("a tree holds names and lists, not {kind}", kind=type(name).__name__), column=column
         )
     return str(name)
 
@@ -95,6 +93,7 @@ def described(hierarchy: Hierarchy, kind: str = "tree") -> dict[str, Any]:
     A group that a tree or groups cannot hold, such as one of missing values, makes it ``rows``. A leaf for missing values
     that is alone is left out: where there are missing values it is there by itself.
 
+    >>> from velado.hierarchies import Hierarchy
     >>> described(Hierarchy.from_rows("ill", [["flu", "lung", "*"], ["asthma", "lung", "*"], ["angina", "angina", "*"]]))
     {'tree': {'lung': ['flu', 'asthma'], 'angina': None}}
     >>> described(Hierarchy.from_rows("ill", [["flu", "lung"], ["asthma", "lung"], ["angina", "heart"]]), "groups")
@@ -168,7 +167,7 @@ def branches(hierarchy: Hierarchy, most: int = MOST_LINES) -> Branch:
     return root if rooted is hierarchy else replace(root, label=hierarchy.column)
 
 
-def _shown(children: np.ndarray, most: int) -> np.ndarray:
+def _limit_children(children: np.ndarray, most: int) -> np.ndarray:
     """One that is left out would need a line, too."""
     return children if len(children) <= most + 1 else children[:most]
 
@@ -177,7 +176,7 @@ def _ends(level: int, group: int, children: list[list[np.ndarray]], most: int, e
     """Lines that a group needs; counting ends when they are more than enough."""
     if level == 0:
         return 1
-    shown = _shown(children[level][group], most)
+    shown = _limit_children(children[level][group], most)
     found = int(len(shown) < len(children[level][group]))
     for child in shown.tolist():
         found += _ends(level - 1, child, children, most, enough - found)
@@ -193,7 +192,7 @@ def _branch(
     if level == 0:
         return Branch(label, 0, values)
     every = children[level][group]
-    shown = _shown(every, most)
+    shown = _limit_children(every, most)
     below = [_branch(hierarchy, level - 1, child, children, sizes, most) for child in shown.tolist()]
     if len(shown) < len(every):
         left = every[len(shown) :]
@@ -204,6 +203,7 @@ def _branch(
 def outline(hierarchy: Hierarchy, most: int = MOST_LINES) -> list[list[int] | None]:
     """Per level, how many values each group has: groups of one group stand together. None where there are more than ``most``.
 
+    >>> from velado.hierarchies import Hierarchy
     >>> outline(Hierarchy.from_rows("ill", [["flu", "lung", "*"], ["angina", "heart", "*"], ["asthma", "lung", "*"]]))
     [[1, 1, 1], [2, 1], [3]]
     """

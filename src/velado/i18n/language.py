@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from velado.errors import InputError, suggest
-from velado.sentences import MARKS, PERCENT, Sentence
+from velado.i18n.labels import LABELS
+from velado.sentences import MARKS, PERCENT, Sentence, say_in
 
 LANGUAGES = ("en", "es", "pt")
-
-
-@cache
-def messages() -> dict[str, dict[str, str]]:
-    """All texts: key → language → text."""
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    text = files("velado.i18n").joinpath("messages.yaml").read_text(encoding="utf-8")
-    found: dict[str, dict[str, str]] = yaml.load(text, Loader=loader)
-    return found
+MONTHS = "January February March April May June July August September October November December"
 
 
 def language(code: str | Language) -> Language:
@@ -34,30 +23,28 @@ def language(code: str | Language) -> Language:
     if isinstance(code, Language):
         return code
     if code not in LANGUAGES:
-        raise InputError(
-            "unknown-language", Sentence("there is no language '{code}'", code=code), hint=suggest(code, LANGUAGES)
-        )
+        raise InputError("unknown-language", Sentence("there is no language '{code}'", code=code), hint=suggest(code, LANGUAGES))
     return Language(code)
 
 
 @dataclass(frozen=True)
 class Language:
-    """Texts by key, numbers and dates as the language writes them; None is a dash."""
+    """Sentences, numbers and dates as the language writes them; None is a dash."""
 
     code: str
 
-    def text(self, key: str, **values: Any) -> str:
-        """The text of a key, its places filled in."""
-        text = messages()[key][self.code]
-        return text.format(**values) if values else text
+    def say(self, template: str, /, **places: Any) -> str:
+        """A sentence, its places filled in."""
+        return say_in(self.code, template, places)
 
-    def label(self, group: str, name: str) -> str:
-        """The text of ``group.name``; the name itself where there is none."""
-        return messages().get(f"{group}.{name}", {}).get(self.code, name)
+    def label(self, group: str, name: str, **places: Any) -> str:
+        """The words for a name of the product; the name itself where there are none."""
+        known = LABELS.get(group, {}).get(name)
+        return name if known is None else say_in(self.code, known, places)
 
-    def plural(self, key: str, number: int, **values: Any) -> str:
-        """The text of ``key.one`` or ``key.many``; ``{n}`` is the number."""
-        return self.text(f"{key}.{'one' if number == 1 else 'many'}", n=self.integer(number), **values)
+    def plural(self, one: str, many: str, number: int, **places: Any) -> str:
+        """The sentence for one thing or the one for any other number; ``{n}`` is the number."""
+        return self.say(one if number == 1 else many, n=self.integer(number), **places)
 
     def integer(self, number: float | None) -> str:
         """A whole number with thousands marks."""
@@ -94,12 +81,12 @@ class Language:
 
     def date(self, day: date) -> str:
         """A date in words."""
-        month = self.text("months").split()[day.month - 1]
-        return self.text("date", day=day.day, month=month, year=day.year)
+        month = self.say(MONTHS).split()[day.month - 1]
+        return self.say("{day} {month} {year}", day=day.day, month=month, year=day.year)
 
-    def listed(self, words: list[str]) -> str:
+    def join_words(self, words: list[str]) -> str:
         """Words in a row with "and" before the last."""
-        return words[0] if len(words) == 1 else self.text("and", first=", ".join(words[:-1]), last=words[-1])
+        return words[0] if len(words) == 1 else self.say("{first} and {last}", first=", ".join(words[:-1]), last=words[-1])
 
     @property
     def format_locale(self) -> dict[str, Any]:

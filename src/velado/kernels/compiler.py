@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from velado.kernels.folder import CACHE_FOLDER, compiled_before
+from velado.kernels.compile_cache import CACHE_FOLDER, compiled_before
 
 PATIENCE = 10.0
 """Seconds that a process spends on plain kernels before it compiles."""
@@ -69,7 +69,7 @@ def _numba() -> Any:
 
 
 class Kernel:
-    """A function on arrays in two forms: ``plain`` as it is written, and ``compiled``.
+    """A function on arrays in two forms: ``plain`` as it is written, and ``compiled_form``.
 
     Inside compiled kernels it is the compiled one. Called from Python it is the plain one if ``size`` is None, else
     whichever is there, or pays.
@@ -87,19 +87,19 @@ class Kernel:
         self._looked = -np.inf
 
     @property
-    def compiled(self) -> Any:
+    def compiled_form(self) -> Any:
         """The compiled form; loaded or compiled when it is called."""
         with _making:
             if self._compiled is None:
-                self._compiled = self._made()
+                self._compiled = self._compile()
         return self._compiled
 
     @property
     def _numba_type_(self) -> Any:
         """As what compiled kernels see it."""
-        return self.compiled._numba_type_
+        return self.compiled_form._numba_type_
 
-    def _made(self) -> Any:
+    def _compile(self) -> Any:
         numba = _numba()
         settings: Any = numba.core.config
         before = settings.CACHE_DIR
@@ -114,7 +114,7 @@ class Kernel:
         if self._compiled is None and time.perf_counter() >= self._looked + LOOK:
             self._looked = time.perf_counter()
             if compiled_before(self.plain.__name__):
-                return self.compiled is not None
+                return self.compiled_form is not None
         return self._compiled is not None
 
     def __call__(self, *arguments: Any) -> Any:
@@ -122,7 +122,7 @@ class Kernel:
         if self._size is None or (getattr(_at_work, "plainly", False) and not self.ready()):
             return self.plain(*arguments)
         if self.ready() or _spent >= _patience or self._size(*arguments) > LARGEST:
-            return self.compiled(*arguments)
+            return self.compiled_form(*arguments)
         return self._plainly(arguments)
 
     def _plainly(self, arguments: tuple[Any, ...]) -> Any:

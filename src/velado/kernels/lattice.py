@@ -252,9 +252,17 @@ def start_search(tables, objective, search, first, last):
         search.closed[node] = False
         search.tried[node] = False
         search.lower[node] = bound_of(
-            tables.strides, tables.depth, tables.records, objective, search.suppressed, search.finer, search.bound_for,
-            search.lower, node, costs,
-        )  # fmt: skip
+            tables.strides,
+            tables.depth,
+            tables.records,
+            objective,
+            search.suppressed,
+            search.finer,
+            search.bound_for,
+            search.lower,
+            node,
+            costs,
+        )
         search.key[node] = search.lower[node]
         _push(search.heap, search.key, search.integers, node)
 
@@ -355,9 +363,19 @@ def group_node(tables, objective, search, scratch, levels, base, at):
     n = search.base_rows[base]
     rows = search.rows[first : first + n]
     found = group(
-        tables.cells, rows, n, levels, tables.maps, tables.first, tables.radix,
-        scratch.digits, scratch.keys, scratch.table_keys, scratch.table_ids, scratch.ids,
-    )  # fmt: skip
+        tables.cells,
+        rows,
+        n,
+        levels,
+        tables.maps,
+        tables.first,
+        tables.radix,
+        scratch.digits,
+        scratch.keys,
+        scratch.table_keys,
+        scratch.table_ids,
+        scratch.ids,
+    )
     sizes = search.sizes[at : at + found]
     summarize(rows, search.sizes[first : first + n], n, scratch.ids, found, search.rows[at : at + found], sizes)
     entries = 0
@@ -365,16 +383,26 @@ def group_node(tables, objective, search, scratch, levels, base, at):
         dense = search.dense[at : at + found]
         add_rows(scratch.ids, n, found, search.dense[first : first + n], dense)
         entries = compress(
-            dense, found, sizes, objective.smallest_class,
-            scratch.class_start, scratch.class_values, scratch.class_counts,
-        )  # fmt: skip
+            dense, found, sizes, objective.smallest_class, scratch.class_start, scratch.class_values, scratch.class_counts
+        )
     elif search.start.shape[0] > 0:
         begin = search.base_entries[base]
         entries = merge_histograms(
-            scratch.ids, n, found, search.start[first + base : first + base + n + 1],
-            search.values[begin:], search.counts[begin:], tables.histogram_domain, scratch.starts, scratch.order,
-            scratch.totals, scratch.touched, scratch.class_start, scratch.class_values, scratch.class_counts,
-        )  # fmt: skip
+            scratch.ids,
+            n,
+            found,
+            search.start[first + base : first + base + n + 1],
+            search.values[begin:],
+            search.counts[begin:],
+            tables.histogram_domain,
+            scratch.starts,
+            scratch.order,
+            scratch.totals,
+            scratch.touched,
+            scratch.class_start,
+            scratch.class_values,
+            scratch.class_counts,
+        )
     return found, entries
 
 
@@ -383,14 +411,22 @@ def _keep(tables, search, scratch, levels, node, base_rows, at, found, entries, 
     """Store a grouping that is much smaller than the one it came from, and offer it to the coarser nodes."""
     stored = np.int64(-1)
     if found <= SHRINK * base_rows:
-        stored = _store(
-            search, scratch.class_start, scratch.class_values, scratch.class_counts, node, at, found, entries
-        )
+        stored = _store(search, scratch.class_start, scratch.class_values, scratch.class_counts, node, at, found, entries)
     if stored >= 0 or kind > SUM:
         _offer_above(
-            tables.strides, tables.depth, search.base, search.base_rows, search.finer, levels, node, stored, found, figure,
-            kind, scratch.box,
-        )  # fmt: skip
+            tables.strides,
+            tables.depth,
+            search.base,
+            search.base_rows,
+            search.finer,
+            levels,
+            node,
+            stored,
+            found,
+            figure,
+            kind,
+            scratch.box,
+        )
 
 
 @helper
@@ -414,9 +450,20 @@ def settle(tables, rules, objective, search, scratch, node, base_rows, at, found
         keepable[c] = sizes[c] if satisfied[c] else 0
     for r in range(rules.kind.shape[0]):
         judge_rule(
-            rules, r, found, sizes, scratch.class_start, scratch.class_values, scratch.class_counts,
-            scratch.figures, satisfied, keepable, np.bool_(False), scratch.buffer, scratch.reals,
-        )  # fmt: skip
+            rules,
+            r,
+            found,
+            sizes,
+            scratch.class_start,
+            scratch.class_values,
+            scratch.class_counts,
+            scratch.figures,
+            satisfied,
+            keepable,
+            np.bool_(False),
+            scratch.buffer,
+            scratch.reals,
+        )
     kept = np.int64(0)
     classes = 0
     squares = 0.0
@@ -464,9 +511,19 @@ def settle(tables, rules, objective, search, scratch, node, base_rows, at, found
             _store(search, scratch.class_start, scratch.class_values, scratch.class_counts, node, at, found, entries)
         if objective.kind > SUM:
             _offer_above(
-                tables.strides, tables.depth, search.base, search.base_rows, search.finer, levels, node, np.int64(-1),
-                found, figure, objective.kind, scratch.box,
-            )  # fmt: skip
+                tables.strides,
+                tables.depth,
+                search.base,
+                search.base_rows,
+                search.finer,
+                levels,
+                node,
+                np.int64(-1),
+                found,
+                figure,
+                objective.kind,
+                scratch.box,
+            )
     search.closed[node] = True
     search.value[node] = value
     search.integers[EVALUATED] += 1
@@ -482,9 +539,7 @@ def evaluate_node(tables, rules, objective, search, scratch, node):
     base = np.int64(search.base[node])
     at = _room(search.rows, search.base_rows, search.integers)
     found, entries = group_node(tables, objective, search, scratch, levels, base, at)
-    settle(
-        tables, rules, objective, search, scratch, node, search.base_rows[base], at, found, entries, np.bool_(False), levels
-    )  # fmt: skip
+    settle(tables, rules, objective, search, scratch, node, search.base_rows[base], at, found, entries, np.bool_(False), levels)
 
 
 @helper
@@ -502,9 +557,8 @@ def _climb(strides, depth, records, objective, search, node, threshold, costs, p
             if search.closed[parent] or search.lower[parent] > threshold:
                 continue
             lower = bound_of(
-                strides, depth, records, objective, search.suppressed, search.finer, search.bound_for, search.lower,
-                parent, costs,
-            )  # fmt: skip
+                strides, depth, records, objective, search.suppressed, search.finer, search.bound_for, search.lower, parent, costs
+            )
             search.lower[parent] = lower
             if lower <= threshold and lower < best_bound:
                 best_bound = lower
@@ -554,9 +608,17 @@ def climb_nodes(tables, rules, objective, search, scratch, quota):
         if search.closed[node]:
             continue
         lower = bound_of(
-            tables.strides, tables.depth, tables.records, objective, search.suppressed, search.finer, search.bound_for,
-            search.lower, node, costs,
-        )  # fmt: skip
+            tables.strides,
+            tables.depth,
+            tables.records,
+            objective,
+            search.suppressed,
+            search.finer,
+            search.bound_for,
+            search.lower,
+            node,
+            costs,
+        )
         if lower == np.inf or lower > threshold:
             search.closed[node] = True
             continue
@@ -584,9 +646,8 @@ def climb_nodes(tables, rules, objective, search, scratch, quota):
             _keep(tables, search, scratch, levels, halfway, search.base_rows[0], at, found, entries, 0.0, np.int64(SUM))
             halfway = np.int64(0)
         settle(
-            tables, rules, objective, search, scratch, chosen, search.base_rows[base], at, found, entries,
-            np.bool_(False), levels,
-        )  # fmt: skip
+            tables, rules, objective, search, scratch, chosen, search.base_rows[base], at, found, entries, np.bool_(False), levels
+        )
         done += 1
         if chosen != node:
             _push(search.heap, search.key, search.integers, node)
@@ -641,9 +702,17 @@ def sweep_nodes(tables, rules, objective, search, scratch, first, last):
         if search.closed[node]:
             continue
         lower = bound_of(
-            tables.strides, tables.depth, tables.records, objective, search.suppressed, search.finer, search.bound_for,
-            search.lower, node, costs,
-        )  # fmt: skip
+            tables.strides,
+            tables.depth,
+            tables.records,
+            objective,
+            search.suppressed,
+            search.finer,
+            search.bound_for,
+            search.lower,
+            node,
+            costs,
+        )
         search.lower[node] = lower
         if lower == np.inf or lower > _threshold(search.best):
             search.closed[node] = True
@@ -658,8 +727,5 @@ def sweep_nodes(tables, rules, objective, search, scratch, first, last):
         levels_of(tables.strides, tables.depth, node, levels)
         at = _room(search.rows, search.base_rows, search.integers)
         found, entries = group_node(tables, objective, search, scratch, levels, base, at)
-        settle(
-            tables, rules, objective, search, scratch, node, search.base_rows[base], at, found, entries,
-            np.bool_(True), levels,
-        )  # fmt: skip
+        settle(tables, rules, objective, search, scratch, node, search.base_rows[base], at, found, entries, np.bool_(True), levels)
     return True

@@ -17,9 +17,7 @@ from velado.kernels.compiler import helper, kernel, shared_helper
 from velado.kernels.grouping import sort_ascending
 
 # What a rule measures.
-SIZE, MASS, DISTINCT, ENTROPY, RECURSIVE, EQUAL, ORDERED, HIERARCHICAL, DISCLOSURE, LIKENESS, ENHANCED, SHARE = range(
-    12
-)
+SIZE, MASS, DISTINCT, ENTROPY, RECURSIVE, EQUAL, ORDERED, HIERARCHICAL, DISCLOSURE, LIKENESS, ENHANCED, SHARE = range(12)
 TOLERANCE = 1e-12
 NEWTON = 2
 
@@ -448,7 +446,5 @@ def judge(rules, sizes, start, values, counts):
     for r in range(rules.kind.shape[0]):
         for c in range(classes):
             keepable[c] = 1
-        judge_rule(
-            rules, r, classes, sizes, start, values, counts, figures[r], passes[r], keepable, np.bool_(True), buffer, reals
-        )  # fmt: skip
+        judge_rule(rules, r, classes, sizes, start, values, counts, figures[r], passes[r], keepable, np.bool_(True), buffer, reals)
     return figures, passes

@@ -140,7 +140,7 @@ def _by_deviation(columns, n, j, width, total, squares):
 
 
 @helper
-def _ranked(data, counts, begin, end, j, lowest, highest, room, ranks, records):
+def _count_ranks(data, counts, begin, end, j, lowest, highest, room, ranks, records):
     """The different ranks of a part in a column, ascending, and the records of each; how many there are."""
     width = highest - lowest + 1
     found = 0
@@ -170,9 +170,7 @@ def _ranked(data, counts, begin, end, j, lowest, highest, room, ranks, records):
 
 
 @helper
-def _measure(
-    data, counts, begin, end, columns, rule, lowest, highest, low, high, total, squares, room, ranks, records
-):  # fmt: skip
+def _measure(data, counts, begin, end, columns, rule, lowest, highest, low, high, total, squares, room, ranks, records):
     """Per column the outermost ranks and values and the sums of a part."""
     m = data.shape[1]
     for j in range(m):
@@ -200,7 +198,7 @@ def _measure(
         high[j] = columns.number[at + highest[j]]
         if rule == VALUES:
             low[j] = 0
-            high[j] = _ranked(data, counts, begin, end, j, lowest[j], highest[j], room, ranks, records) - 1
+            high[j] = _count_ranks(data, counts, begin, end, j, lowest[j], highest[j], room, ranks, records) - 1
 
 
 @helper
@@ -245,9 +243,20 @@ def _satisfies(rules, n, dense, minus, scratch):
         if rules.kind[r] != SIZE:
             scratch.keepable[0] = 1
             judge_rule(
-                rules, r, np.int64(1), scratch.sizes, scratch.start, scratch.values, scratch.counts, scratch.figures,
-                scratch.satisfied, scratch.keepable, np.bool_(False), scratch.buffer, scratch.reals,
-            )  # fmt: skip
+                rules,
+                r,
+                np.int64(1),
+                scratch.sizes,
+                scratch.start,
+                scratch.values,
+                scratch.counts,
+                scratch.figures,
+                scratch.satisfied,
+                scratch.keepable,
+                np.bool_(False),
+                scratch.buffer,
+                scratch.reals,
+            )
             if not scratch.satisfied[0]:
                 return False
     return True
@@ -293,15 +302,33 @@ def _by_group(columns, j, lowest, highest, found, ranks, records):
 
 @helper
 def _cut_in_two(
-    data, counts, rows, begin, end, n, j, lowest, highest, columns, rules, histograms, k, split, judged, room, ranks, records, scratch
-):  # fmt: skip
+    data,
+    counts,
+    rows,
+    begin,
+    end,
+    n,
+    j,
+    lowest,
+    highest,
+    columns,
+    rules,
+    histograms,
+    k,
+    split,
+    judged,
+    room,
+    ranks,
+    records,
+    scratch,
+):
     """Cut a part at one value; where the second part begins, or −1.
 
     MEDIAN: values up to the median | above it. FIRST: the first cut in ascending order that leaves both sides
     satisfying (distribution-based split). BALANCED: the satisfying cut that leaves the most equal sides; trees are cut
     between the groups below the lowest one that holds the part.
     """
-    found = _ranked(data, counts, begin, end, j, lowest, highest, room, ranks, records)
+    found = _count_ranks(data, counts, begin, end, j, lowest, highest, room, ranks, records)
     if columns.kind[j] == TREE:
         found = _by_group(columns, j, lowest, highest, found, ranks, records)
     for f in range(1, found):
@@ -416,9 +443,9 @@ def _cut_anywhere(data, counts, rows, begin, end, j, rules, histograms, k, split
 @helper
 def _cut_tree(
     data, counts, rows, begin, end, j, lowest, highest, columns, rules, histograms, k, judged, room, ranks, records, scratch, edges
-):  # fmt: skip
+):
     """Cut a part into the groups below the lowest one that holds it; ``edges`` are where they begin; how many, or 0."""
-    found = _ranked(data, counts, begin, end, j, lowest, highest, room, ranks, records)
+    found = _count_ranks(data, counts, begin, end, j, lowest, highest, room, ranks, records)
     parts = _by_group(columns, j, lowest, highest, found, ranks, records)
     for p in range(parts):
         if records[p] < k:
@@ -463,11 +490,23 @@ def partition(data, counts, rows, columns, rules, histograms, k, split, relaxed,
     domain = max(histograms.domain, 1)
     single = end - begin if relaxed else 0
     scratch = Scratch(
-        np.zeros(domain, np.int64), np.zeros(domain, np.int64), np.empty(domain, np.int32), np.empty(domain, np.int64),
-        np.empty(1, np.int64), np.zeros(2, np.int64), np.empty(1), np.ones(1, np.bool_), np.empty(1, np.int64),
-        np.empty(widest_rule, np.int64), np.empty((3, widest_rule + 1)), np.empty(single, np.int64),
-        np.empty(single, np.int64), np.empty(domain, np.int64), np.empty(domain, np.int64), np.empty(domain, np.int64),
-    )  # fmt: skip
+        np.zeros(domain, np.int64),
+        np.zeros(domain, np.int64),
+        np.empty(domain, np.int32),
+        np.empty(domain, np.int64),
+        np.empty(1, np.int64),
+        np.zeros(2, np.int64),
+        np.empty(1),
+        np.ones(1, np.bool_),
+        np.empty(1, np.int64),
+        np.empty(widest_rule, np.int64),
+        np.empty((3, widest_rule + 1)),
+        np.empty(single, np.int64),
+        np.empty(single, np.int64),
+        np.empty(domain, np.int64),
+        np.empty(domain, np.int64),
+        np.empty(domain, np.int64),
+    )
     lowest, highest = np.empty(m, np.int64), np.empty(m, np.int64)
     low, high = np.empty(m, np.int64), np.empty(m, np.int64)
     total, squares = np.empty(m, np.int64), np.empty(m, np.int64)
@@ -493,9 +532,7 @@ def partition(data, counts, rows, columns, rules, histograms, k, split, relaxed,
             n += counts[i]
         parts = 0
         if n >= 2 * k and b - a > 1:
-            _measure(
-                data, counts, a, b, columns, rule, lowest, highest, low, high, total, squares, room, ranks, records
-            )  # fmt: skip
+            _measure(data, counts, a, b, columns, rule, lowest, highest, low, high, total, squares, room, ranks, records)
             for x in range(m):
                 tried[x] = False
             for _ in range(m):
@@ -508,19 +545,50 @@ def partition(data, counts, rows, columns, rules, histograms, k, split, relaxed,
                     continue
                 if columns.kind[j] == TREE and split != BALANCED:
                     parts = _cut_tree(
-                        data, counts, rows, a, b, j, lowest[j], highest[j], columns, rules, histograms, k, judged,
-                        room, ranks, records, scratch, edges,
-                    )  # fmt: skip
+                        data,
+                        counts,
+                        rows,
+                        a,
+                        b,
+                        j,
+                        lowest[j],
+                        highest[j],
+                        columns,
+                        rules,
+                        histograms,
+                        k,
+                        judged,
+                        room,
+                        ranks,
+                        records,
+                        scratch,
+                        edges,
+                    )
                 else:
                     if relaxed and columns.kind[j] == ORDERED:
-                        middle = _cut_anywhere(
-                            data, counts, rows, a, b, j, rules, histograms, k, split, judged, scratch
-                        )
+                        middle = _cut_anywhere(data, counts, rows, a, b, j, rules, histograms, k, split, judged, scratch)
                     else:
                         middle = _cut_in_two(
-                            data, counts, rows, a, b, n, j, lowest[j], highest[j], columns, rules, histograms, k, split,
-                            judged, room, ranks, records, scratch,
-                        )  # fmt: skip
+                            data,
+                            counts,
+                            rows,
+                            a,
+                            b,
+                            n,
+                            j,
+                            lowest[j],
+                            highest[j],
+                            columns,
+                            rules,
+                            histograms,
+                            k,
+                            split,
+                            judged,
+                            room,
+                            ranks,
+                            records,
+                            scratch,
+                        )
                     if middle >= 0:
                         edges[0], edges[1] = a, middle
                         parts = 2

@@ -36,8 +36,8 @@ class Survey(NamedTuple):
 
     ``kept``: records of satisfying classes; ``classes``, ``smallest`` and ``largest`` are about these classes.
     ``exposure`` is the smallest number of people of a satisfying class, ``least`` that of all classes, ``people`` those of
-    all satisfying classes together: records, or shares where a person has several (``unit`` is then what one weighs in the
-    last value of the histograms, and 0 otherwise). ``achieved[r]`` and ``reached[r]``: worst figure of rule r among satisfying classes
+    all satisfying classes together: records, or shares where a person has several (``unit`` is then what one weighs under the
+    value ``place`` of the histograms, the last one, and 0 otherwise). ``achieved[r]`` and ``reached[r]``: worst figure of rule r among satisfying classes
     and among all. ``value`` is empty where the objective is the loss. What nothing is known of is NaN, or 0 for counts.
     """
 
@@ -53,10 +53,11 @@ class Survey(NamedTuple):
     achieved: np.ndarray
     reached: np.ndarray
     unit: float
+    place: int
 
 
 @helper
-def _priced(tables, objective, scratch, levels, sizes, rows, found, kept):
+def _objective_value(tables, objective, scratch, levels, sizes, rows, found, kept):
     """The objective at a node whose satisfying classes are marked in the scratch."""
     m = levels.shape[0]
     satisfied = scratch.satisfied
@@ -121,9 +122,20 @@ def _measure(tables, rules, objective, loss, search, scratch, figures, survey, l
         for c in range(found):
             scratch.keepable[c] = 1
         judge_rule(
-            rules, r, found, sizes, scratch.class_start, scratch.class_values, scratch.class_counts, figures[r],
-            satisfied, scratch.keepable, np.bool_(True), scratch.buffer, scratch.reals,
-        )  # fmt: skip
+            rules,
+            r,
+            found,
+            sizes,
+            scratch.class_start,
+            scratch.class_values,
+            scratch.class_counts,
+            figures[r],
+            satisfied,
+            scratch.keepable,
+            np.bool_(True),
+            scratch.buffer,
+            scratch.reals,
+        )
     _worst(rules, figures, satisfied, found, node, survey.achieved, survey.reached)
     kept = np.int64(0)
     classes = np.int64(0)
@@ -136,7 +148,9 @@ def _measure(tables, rules, objective, loss, search, scratch, figures, survey, l
         size = sizes[c]
         here = float(size)
         if survey.unit > 0:
-            here = scratch.class_counts[scratch.class_start[c + 1] - 1] / survey.unit
+            last = scratch.class_start[c + 1] - 1
+            known = last >= scratch.class_start[c] and scratch.class_values[last] == survey.place
+            here = scratch.class_counts[last] / survey.unit if known else 0.0
         least = min(least, here)
         if not satisfied[c]:
             continue
@@ -155,9 +169,9 @@ def _measure(tables, rules, objective, loss, search, scratch, figures, survey, l
     survey.largest[node] = largest
     survey.exposure[node] = exposure
     survey.people[node] = people
-    survey.loss[node] = _priced(tables, loss, scratch, levels, sizes, rows, found, kept)
+    survey.loss[node] = _objective_value(tables, loss, scratch, levels, sizes, rows, found, kept)
     if survey.value.shape[0] > 0:
-        survey.value[node] = _priced(tables, objective, scratch, levels, sizes, rows, found, kept)
+        survey.value[node] = _objective_value(tables, objective, scratch, levels, sizes, rows, found, kept)
 
 
 @kernel(size=lambda tables, rules, objective, loss, search, *rest: search.base_rows[0] * (rest[-1] - rest[-2]))

@@ -10,13 +10,14 @@ from velado.methods.fixed import Fixed
 from velado.methods.fuzzy import Fuzzy
 from velado.methods.incognito import Incognito
 from velado.methods.lattice import Lattice
+from velado.methods.local import Local
 from velado.methods.mondrian import Mondrian
 from velado.methods.objectives import OBJECTIVES
 from velado.methods.samarati import Samarati
 from velado.parameters import build
 from velado.sentences import Sentence
 
-METHODS: dict[str, type[Method]] = {m.name: m for m in (Lattice, Mondrian, Samarati, Datafly, Incognito, Fuzzy, Fixed)}
+METHODS: dict[str, type[Method]] = {m.name: m for m in (Lattice, Local, Mondrian, Samarati, Datafly, Incognito, Fuzzy, Fixed)}
 
 
 def method_from(name: str, arguments: Mapping[str, Any] | None) -> Method:
@@ -26,9 +27,7 @@ def method_from(name: str, arguments: Mapping[str, Any] | None) -> Method:
     0.05
     """
     if name not in METHODS:
-        raise InputError(
-            "unknown-method", Sentence("there is no method '{name}'", name=name), hint=suggest(name, METHODS)
-        )
+        raise InputError("unknown-method", Sentence("there is no method '{name}'", name=name), hint=suggest(name, METHODS))
     return build(METHODS[name], arguments, Sentence("the method {name}", name=name))
 
 
@@ -41,6 +40,7 @@ __all__ = [
     "Fuzzy",
     "Incognito",
     "Lattice",
+    "Local",
     "Method",
     "Mondrian",
     "Samarati",

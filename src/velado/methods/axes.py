@@ -31,7 +31,7 @@ class Axis(Discreet):
     steps: np.ndarray | None = None
 
     @property
-    def ordered(self) -> bool:
+    def is_ordered(self) -> bool:
         """Whether the column is cut between two values."""
         return self.hierarchy.scale is not None
 

@@ -11,17 +11,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.errors import NoSolution
 from velado.frequency import Classes, FrequencyTable
 from velado.fuzzy.classes import Fuzzified
 from velado.hierarchies import Cover
-from velado.methods.suppression import Suppression, unlimited
+from velado.methods.suppression import Suppression, is_unlimited
 from velado.models import CLASS, WHOLE, PrivacyModel, Verdict, judge_classes
 from velado.parameters import Parameter, check, records_of
 from velado.progress import Progress
 from velado.results import UNSAID, Discreet
-from velado.sentences import Sentence, joined
+from velado.sentences import Sentence, join_sentences
 from velado.values import Text
 
 MOST_LOOKED_AT = 10**7
@@ -32,8 +32,8 @@ FIRST_NODES = 16
 
 def kernels_ready(rows: int, *kernels: str) -> bool:
     """Whether so many rows can be searched, with these kernels or in any way, without waiting for the compiler."""
+    from velado.kernels.compile_cache import compiled_before
     from velado.kernels.compiler import LARGEST
-    from velado.kernels.folder import compiled_before
 
     return rows * FIRST_NODES <= LARGEST or compiled_before(*(kernels or ("climb_nodes", "partition")))
 
@@ -75,7 +75,7 @@ class Found(Discreet):
         return {"classes": self.classes.count, "released": int(self.kept.sum()), **levels}
 
     @property
-    def suppressed(self) -> int:
+    def suppressed_records(self) -> int:
         """Records in classes that are not released."""
         return int(self.classes.sizes[~self.kept].sum())
 
@@ -131,9 +131,7 @@ class Method(ABC):
         return False
 
     @abstractmethod
-    def search(
-        self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
-    ) -> Found:
+    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None) -> Found:
         """Find the node; `NoSolution` if there is none. The progress is that of the search alone."""
 
 
@@ -147,7 +145,7 @@ def release_of(
 ) -> Found:
     """The classes of a node, the satisfying ones kept."""
     classes = Classes.at_levels(frequency, levels)
-    kept, _ = judge_classes(models, frequency.judged, classes)
+    kept, _ = judge_classes(models, frequency.judged_columns, classes)
     return Found(classes, kept, search, *classes.labels_at(levels), tuple(int(x) for x in levels), **more)
 
 
@@ -160,7 +158,7 @@ def no_solution(frequency: FrequencyTable, models: Sequence[PrivacyModel], limit
     """
     top = [h.height for h in frequency.hierarchies]
     classes = Classes.at_levels(frequency, top)
-    _, verdicts = judge_classes(models, frequency.judged, classes)
+    _, verdicts = judge_classes(models, frequency.judged_columns, classes)
     failing = [v for v in verdicts if not v.satisfied]
     hints = [
         Sentence(
@@ -172,40 +170,35 @@ def no_solution(frequency: FrequencyTable, models: Sequence[PrivacyModel], limit
         for v in failing
     ]
     if not failing:
-        hints.append(
-            Sentence("The fully generalized table satisfies the models; no node does so within the limits given.")
-        )
-    if not unlimited(limit):
+        hints.append(Sentence("The fully generalized table satisfies the models; no node does so within the limits given."))
+    if not is_unlimited(limit):
         hints.append(Sentence("Allow more suppression, weaken the models, or give the hierarchies a higher level."))
     else:
         hints.append(Sentence("Weaken the models to what the table reaches, or drop the model."))
     named = zip(_names(verdicts), verdicts, strict=True)
     broken = [name for name, v in named if not v.satisfied]
-    fields = {"allowed": limit, "reached": reached(verdicts), "failing": broken}
-    nearest = None if unlimited(limit) else _nearest(frequency, models)
+    fields = {"allowed": limit, "reached": reached_levels(verdicts), "failing": broken}
+    nearest = None if is_unlimited(limit) else _nearest(frequency, models)
     return NoSolution(
         "no-solution",
-        _unsatisfied(limit),
-        hint=joined("\n", hints),
+        _failure_sentence(limit),
+        hint=join_sentences("\n", hints),
         fields=fields if nearest is None else {**fields, "nearest": nearest},
     )
 
 
-def _unsatisfied(limit: Suppression) -> Sentence:
-    if unlimited(limit):
+def _failure_sentence(limit: Suppression) -> Sentence:
+    if is_unlimited(limit):
         return Sentence("no recoding satisfies the models")
     records = records_of(limit)
     if records is None:
         return Sentence(
-            "no recoding satisfies the models when at most {allowed:.4g} of the records may be suppressed",
-            allowed=float(limit),
+            "no recoding satisfies the models when at most {allowed:.4g} of the records may be suppressed", allowed=float(limit)
         )
-    return Sentence(
-        "no recoding satisfies the models when at most {records:,} record(s) may be suppressed", records=records
-    )
+    return Sentence("no recoding satisfies the models when at most {records:,} record(s) may be suppressed", records=records)
 
 
-def reached(verdicts: Sequence[Verdict]) -> dict[str, float | int | None]:
+def reached_levels(verdicts: Sequence[Verdict]) -> dict[str, float | int | None]:
     """What each model reaches, by its name; with its column where several have the same name."""
     return {name: _finite(v.achieved) for name, v in zip(_names(verdicts), verdicts, strict=True)}
 
@@ -232,13 +225,13 @@ def _nearest(frequency: FrequencyTable, models: Sequence[PrivacyModel]) -> dict[
     best: Found | None = None
     for levels in climb(frequency):
         found = release_of(frequency, models, levels, Search(0, 0, False, None, 0.0))
-        if found.kept.any() and (best is None or found.suppressed < best.suppressed):
+        if found.kept.any() and (best is None or found.suppressed_records < best.suppressed_records):
             best = found
     if best is None or best.levels is None:
         return None
     return {
-        "suppression": best.suppressed / frequency.records,
-        "suppressed": best.suppressed,
+        "suppression": best.suppressed_records / frequency.records,
+        "suppressed": best.suppressed_records,
         "levels": dict(zip(frequency.columns, best.levels, strict=True)),
     }
 

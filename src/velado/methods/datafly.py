@@ -6,17 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.frequency import FrequencyTable
-from velado.methods.base import (
-    Found,
-    Method,
-    Search,
-    climb,
-    lattice_size,
-    no_solution,
-    release_of,
-)
+from velado.methods.base import Found, Method, Search, climb, lattice_size, no_solution, release_of
 from velado.methods.clock import Clock
 from velado.methods.suppression import SUPPRESSION, Suppression, suppression_limit
 from velado.models import PrivacyModel
@@ -35,15 +27,12 @@ class Datafly(Method):
     name: ClassVar[str] = "datafly"
     declaration: ClassVar = Declaration(
         title="Datafly: a fast guess",
-        meaning="The column with the most different values goes up one level, again and again, until the rest may be "
-        "suppressed.",
+        meaning="The column with the most different values goes up one level, again and again, until the rest may be suppressed.",
         example={"suppression": 0.05},
     )
     parameters: ClassVar = {"suppression": SUPPRESSION}
 
-    def search(
-        self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
-    ) -> Found:
+    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None) -> Found:
         """Climb until the violating records may be suppressed."""
         progress = progress or Progress()
         clock = Clock()
@@ -52,7 +41,7 @@ class Datafly(Method):
         for evaluated, levels in enumerate(climb(frequency), 1):
             progress.at(sum(levels), sum(heights))
             found = release_of(frequency, models, levels, Search(0, 0, False, None, 0.0))
-            if found.suppressed <= limit and found.kept.any():
+            if found.suppressed_records <= limit and found.kept.any():
                 nodes = lattice_size([h + 1 for h in heights])
                 search = Search(nodes, evaluated, False, None, clock.seconds)
                 progress.at(1.0)

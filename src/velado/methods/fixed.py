@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.errors import InputError, NoSolution, suggest
 from velado.frequency import FrequencyTable
-from velado.methods.base import Found, Method, Search, lattice_size, reached, release_of
+from velado.methods.base import Found, Method, Search, lattice_size, reached_levels, release_of
 from velado.methods.clock import Clock
 from velado.methods.suppression import SUPPRESSION, Suppression, suppression_limit
 from velado.models import PrivacyModel, judge_classes
@@ -30,36 +30,29 @@ class Fixed(Method):
         meaning="Exactly the levels that are given; classes that violate the models are suppressed.",
         example={"levels": {"age": 2, "zip": 1}},
     )
-    parameters: ClassVar = {
-        "levels": Levels("level of each quasi-identifier"),
-        "suppression": SUPPRESSION,
-    }
+    parameters: ClassVar = {"levels": Levels("level of each quasi-identifier"), "suppression": SUPPRESSION}
 
-    def search(
-        self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
-    ) -> Found:
+    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None) -> Found:
         """Judge the one node."""
         progress = progress or Progress()
         progress.at(0, 1)
         clock = Clock()
         vector = self._vector(frequency)
         nodes = lattice_size([h.levels for h in frequency.hierarchies])
-        found = release_of(
-            frequency, models, vector, Search(nodes, 1, False, None, clock.seconds, Sentence("given levels"))
-        )
-        if not found.kept.any() or found.suppressed > suppression_limit(self.suppression, frequency.records):
+        found = release_of(frequency, models, vector, Search(nodes, 1, False, None, clock.seconds, Sentence("given levels")))
+        if not found.kept.any() or found.suppressed_records > suppression_limit(self.suppression, frequency.records):
             raise NoSolution(
                 "no-solution",
                 Sentence(
                     "these levels leave {suppressed:,} of {records:,} records in violating classes",
-                    suppressed=found.suppressed,
+                    suppressed=found.suppressed_records,
                     records=frequency.records,
                 ),
                 hint="Allow more suppression, choose higher levels, or use the method lattice.",
                 fields={
                     "allowed": self.suppression,
-                    "reached": reached(judge_classes(models, frequency.judged, found.classes)[1]),
-                    **({"needed": found.suppressed / frequency.records} if found.kept.any() else {}),
+                    "reached": reached_levels(judge_classes(models, frequency.judged_columns, found.classes)[1]),
+                    **({"needed": found.suppressed_records / frequency.records} if found.kept.any() else {}),
                 },
             )
         progress.at(1, 1)
@@ -70,16 +63,16 @@ class Fixed(Method):
         lacking = [c for c in frequency.columns if c not in self.levels]
         if unknown or lacking:
             raise InputError(
-                "bad-levels", "the levels must name every quasi-identifier and nothing else",
-                column=(unknown or lacking)[0], hint=suggest(str(unknown[0]), frequency.columns) if unknown else "",
-            )  # fmt: skip
+                "bad-levels",
+                "the levels must name every quasi-identifier and nothing else",
+                column=(unknown or lacking)[0],
+                hint=suggest(str(unknown[0]), frequency.columns) if unknown else "",
+            )
         for h in frequency.hierarchies:
             if self.levels[h.column] > h.height:
                 raise InputError(
                     "bad-levels",
-                    Sentence(
-                        "the highest level is {highest}, got {level}", highest=h.height, level=self.levels[h.column]
-                    ),
+                    Sentence("the highest level is {highest}, got {level}", highest=h.height, level=self.levels[h.column]),
                     column=h.column,
                 )
         return [int(self.levels[c]) for c in frequency.columns]

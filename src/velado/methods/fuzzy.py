@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.errors import InputError, NoSolution, suggest
 from velado.frequency import FrequencyTable
 from velado.fuzzy import CMeans, FuzzyPartition, GlobalRecode, GustafsonKessel, KMeans, set_labels
@@ -18,14 +18,14 @@ from velado.fuzzy.coding import Coding
 from velado.fuzzy.memberships import MOST_CELLS
 from velado.hierarchies import Hierarchy
 from velado.i18n import LANGUAGES
-from velado.methods.base import Found, Method, Search, reached, shown_figure
+from velado.methods.base import Found, Method, Search, reached_levels, shown_figure
 from velado.methods.clock import Clock
 from velado.methods.fuzzy_labels import Labelled
 from velado.methods.suppression import SUPPRESSION, Suppression, suppression_limit
 from velado.models import CLASS, FUZZY, PrivacyModel, Verdict, check_basis
 from velado.parameters import FLAG, Choice, Lists, Number
 from velado.progress import Progress
-from velado.sentences import Sentence, joined
+from velado.sentences import Sentence, join_sentences
 from velado.values import ROOT
 
 MOST_SETS = 9
@@ -73,7 +73,9 @@ class Fuzzy(Method):
         "sets": Number("number of sets, of each column or of all jointly", low=2, high=1000, integer=True, word="auto"),
         "breakpoints": Lists("where the sets of a column lie that are drawn by hand", numbers=True),
         "shape": Choice("shape of the sets drawn by hand", tuple(SHAPES), expert=True),
-        "intervals": Choice("what the intervals of global recode have in common", ("equalAmount", "equidistant", "logEqui"), expert=True),
+        "intervals": Choice(
+            "what the intervals of global recode have in common", ("equalAmount", "equidistant", "logEqui"), expert=True
+        ),
         "outliers": Choice("which outliers global recode leaves out", ("keep", "lowest", "fences"), expert=True),
         "fuzzifier": Number("how much the learned sets overlap", low=1, low_open=True, high=100, expert=True),
         "names": Lists("names of the sets of a column, ascending"),
@@ -82,7 +84,7 @@ class Fuzzy(Method):
         "suppression": SUPPRESSION,
         "restarts": Number("runs from different starts, of which the best is taken", low=1, high=1000, integer=True, expert=True),
         "seed": Number("seed of the starts", low=0, integer=True, expert=True),
-    }  # fmt: skip
+    }
 
     @property
     def representative(self) -> bool:
@@ -94,9 +96,7 @@ class Fuzzy(Method):
         """Its classes have memberships."""
         return True
 
-    def search(
-        self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
-    ) -> Found:
+    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None) -> Found:
         """The given number of sets, or the largest with which all models hold."""
         progress = progress or Progress()
         clock = Clock()
@@ -104,24 +104,20 @@ class Fuzzy(Method):
         self._check(frequency.hierarchies)
         numbers = [_numbers(h) for h in frequency.hierarchies]
         limit = suppression_limit(self.suppression, frequency.records)
-        wanted = self._wanted(frequency, numbers)
+        wanted = self._set_numbers(frequency, numbers)
         for tried, sets in enumerate(wanted, 1):
-            labelled = self._labelled(frequency, numbers, sets, progress.of(tried - 1, len(wanted)))
+            labelled = self._label_classes(frequency, numbers, sets, progress.of(tried - 1, len(wanted)))
             progress.check()
-            kept, verdicts = labelled.judged(models)
+            kept, verdicts = labelled.judge(models)
             suppressed = int(labelled.classes.sizes[~kept].sum())
             failing = [v for v in verdicts if not v.satisfied]
             if not failing and kept.any() and suppressed <= limit:
                 search = Search(len(wanted), tried, False, None, clock.seconds, "number of sets", sets)
                 progress.at(1.0)
-                return Found(
-                    labelled.classes, kept, search, labelled.covers, labelled.labels, fuzzy=labelled.released(kept)
-                )
+                return Found(labelled.classes, kept, search, labelled.covers, labelled.labels, fuzzy=labelled.fuzzify(kept))
         raise self._none(wanted[-1], suppressed, failing)
 
-    def _labelled(
-        self, frequency: FrequencyTable, numbers: Sequence[np.ndarray], sets: int, progress: Progress
-    ) -> Labelled:
+    def _label_classes(self, frequency: FrequencyTable, numbers: Sequence[np.ndarray], sets: int, progress: Progress) -> Labelled:
         codings, memberships = [], []
         if self.joint:
             points = _rows(frequency, numbers)
@@ -133,7 +129,7 @@ class Fuzzy(Method):
                 points, records = numbers[j][here][:, None], frequency.leaf_records[j][here]
                 if column in self.breakpoints:
                     partition = SHAPES[self.shape](self.breakpoints[column], column)
-                    coding = Coding.drawn(partition, points, records, column)
+                    coding = Coding.from_partition(partition, points, records, column)
                 else:
                     learning = progress.of(j, len(frequency.columns))
                     coding = Coding.learn(self._method(sets), points, records, [column], learning)
@@ -162,7 +158,7 @@ class Fuzzy(Method):
             )
         return tuple(given[i] for i in places)
 
-    def _wanted(self, frequency: FrequencyTable, numbers: Sequence[np.ndarray]) -> Sequence[int]:
+    def _set_numbers(self, frequency: FrequencyTable, numbers: Sequence[np.ndarray]) -> Sequence[int]:
         """The numbers of sets to try; names say how many sets there are."""
         if self.sets != "auto":
             return [self.sets]
@@ -175,9 +171,7 @@ class Fuzzy(Method):
         else:
             different = min(len(np.unique(numbers[j][frequency.leaf_records[j] > 0])) for j in learned)
         most = max(2, min(MOST_SETS, different))
-        return [
-            n for n in range(most, 1, -1) if n == 2 or frequency.rows * self._classes(n, len(learned)) <= MOST_CELLS
-        ]
+        return [n for n in range(most, 1, -1) if n == 2 or frequency.rows * self._classes(n, len(learned)) <= MOST_CELLS]
 
     def _classes(self, sets: int, learned: int) -> int:
         """How many fuzzy classes so many learned columns with so many sets each give, crossed with those drawn by hand."""
@@ -191,39 +185,42 @@ class Fuzzy(Method):
         for name in (*self.breakpoints, *self.names):
             if name not in columns:
                 raise InputError(
-                    "unknown-column", "sets are described for a column that is not a quasi-identifier", column=name,
+                    "unknown-column",
+                    "sets are described for a column that is not a quasi-identifier",
+                    column=name,
                     hint=suggest(name, columns),
-                )  # fmt: skip
+                )
         for column, names in self.names.items():
             if len(set(names)) < len(names) or {"", ROOT} & {name.strip() for name in names}:
                 raise InputError(
                     "bad-names", "the names of sets must be different, and neither empty nor *", column=column, values=names
-                )  # fmt: skip
+                )
         if self.joint and (self.breakpoints or self.partition == "global-recode"):
             raise InputError(
-                "not-joint", "sets drawn by hand and intervals of global recode belong to one column each",
+                "not-joint",
+                "sets drawn by hand and intervals of global recode belong to one column each",
                 hint="Leave out 'joint', or choose c-means, gustafson-kessel or k-means.",
-            )  # fmt: skip
+            )
         for h in hierarchies:
             if h.scale is None or h.scale.kind == "order":
                 raise InputError(
-                    "not-numeric", "fuzzy sets are sets of numbers or dates, and this column has others", column=h.column,
+                    "not-numeric",
+                    "fuzzy sets are sets of numbers or dates, and this column has others",
+                    column=h.column,
                     hint="A single cell that is no number (NA, inf) is enough: replace it. Otherwise give the column the "
                     "type integer, number or date, or another role, or use another method.",
-                )  # fmt: skip
+                )
             if h.scale.kind == "date" and h.column in self.breakpoints:
                 raise InputError(
-                    "bad-breakpoints", "breakpoints are numbers, and this column has dates", column=h.column,
+                    "bad-breakpoints",
+                    "breakpoints are numbers, and this column has dates",
+                    column=h.column,
                     hint="Let the sets of dates be learned, or make years of them first.",
-                )  # fmt: skip
+                )
 
     def _none(self, sets: int, suppressed: int, failing: Sequence[Verdict]) -> NoSolution:
-        hints = [
-            Sentence("{model}: {reached} is reached.", model=v.name, reached=shown_figure(v.achieved)) for v in failing
-        ]
-        hints.append(
-            Sentence("Weaken the models to what is reached, allow suppression, or take fewer sets or fewer columns.")
-        )
+        hints = [Sentence("{model}: {reached} is reached.", model=v.name, reached=shown_figure(v.achieved)) for v in failing]
+        hints.append(Sentence("Weaken the models to what is reached, allow suppression, or take fewer sets or fewer columns."))
         text = Sentence(
             "no partition satisfies the models: with {sets} sets, {suppressed} record(s) would be suppressed",
             sets=sets,
@@ -232,8 +229,8 @@ class Fuzzy(Method):
         return NoSolution(
             "no-solution",
             text,
-            hint=joined("\n", hints),
-            fields={"reached": reached(failing), "allowed": self.suppression},
+            hint=join_sentences("\n", hints),
+            fields={"reached": reached_levels(failing), "allowed": self.suppression},
         )
 
 
@@ -246,7 +243,9 @@ def _numbers(hierarchy: Hierarchy) -> np.ndarray:
     assert hierarchy.scale is not None
     if np.isnan(hierarchy.scale.numbers).any():
         raise InputError(
-            "not-finite", "missing numbers have no membership in a fuzzy set", column=hierarchy.column,
+            "not-finite",
+            "missing numbers have no membership in a fuzzy set",
+            column=hierarchy.column,
             hint="Suppress these records or replace the values first.",
-        )  # fmt: skip
+        )
     return hierarchy.scale.numbers

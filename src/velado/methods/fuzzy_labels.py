@@ -13,7 +13,7 @@ from velado.fuzzy.classes import Fuzzified, FuzzyClasses
 from velado.fuzzy.coding import Coding
 from velado.hierarchies import Cover
 from velado.methods.axes import Axis
-from velado.methods.represent import range_cover, reach
+from velado.methods.representatives import range_cover, reach
 from velado.models import PrivacyModel, Verdict, crisp_models, fuzzy_verdicts, judge_classes
 from velado.results import Discreet
 from velado.values import ROOT
@@ -24,7 +24,8 @@ class Labelled(Discreet):
     """A frequency table whose rows got labels.
 
     ``memberships`` are those of the rows in the sets of each coding, ``names`` what the sets are called in each column;
-    ``inside`` tells the classes whose rows belong to a set at all (outliers do not).
+    ``inside`` tells the classes whose rows belong to a set at all (outliers do not); ``degrees`` how many decimals of the
+    memberships are written, if any.
     """
 
     frequency: FrequencyTable
@@ -35,6 +36,7 @@ class Labelled(Discreet):
     covers: tuple[Cover, ...]
     labels: np.ndarray
     inside: np.ndarray
+    degrees: int | None
 
     @classmethod
     def of(
@@ -56,29 +58,28 @@ class Labelled(Discreet):
         class_of, first = in_order(number.reshape(-1))
         classes = Classes.from_ids(frequency, class_of, len(first))
         inside = np.all([m.any(axis=1) for m in memberships], axis=0)[classes.rows]
-        return cls(frequency, tuple(codings), tuple(memberships), names, classes, tuple(covers), codes[first], inside)
+        return cls(frequency, tuple(codings), tuple(memberships), names, classes, tuple(covers), codes[first], inside, degrees)
 
-    def judged(self, models: Sequence[PrivacyModel]) -> tuple[np.ndarray, list[Verdict]]:
+    def judge(self, models: Sequence[PrivacyModel]) -> tuple[np.ndarray, list[Verdict]]:
         """The classes that satisfy the crisp models, and the verdicts of the fuzzy ones on what is left."""
         crisp = crisp_models(models)
-        kept, _ = judge_classes(crisp, self.frequency.judged, self.classes)
+        kept, _ = judge_classes(crisp, self.frequency.judged_columns, self.classes)
         kept &= self.inside
         asked = len(crisp) < len(models) and kept.any()
         return kept, fuzzy_verdicts(models, self._fuzzy(kept)) if asked else []
 
-    def released(self, kept: np.ndarray) -> Fuzzified:
+    def fuzzify(self, kept: np.ndarray) -> Fuzzified:
         """The fuzzy side of the kept classes."""
         rows = kept[self.classes.class_of]
-        return Fuzzified(self.codings, tuple(m[rows] for m in self.memberships), self.names, self._fuzzy(kept))
+        memberships = tuple(m[rows] for m in self.memberships)
+        return Fuzzified(self.codings, memberships, self.names, self._fuzzy(kept), self.degrees)
 
     def _fuzzy(self, kept: np.ndarray) -> FuzzyClasses:
         crossed = self.memberships[0] if len(self.memberships) == 1 else product(self.memberships)
         return FuzzyClasses.of(self.frequency, crossed, kept[self.classes.class_of])
 
 
-def labels_of(
-    memberships: np.ndarray, names: Sequence[str], degrees: int | None = None
-) -> tuple[tuple[str, ...], np.ndarray]:
+def labels_of(memberships: np.ndarray, names: Sequence[str], degrees: int | None = None) -> tuple[tuple[str, ...], np.ndarray]:
     """The different labels, and which of them each row gets: the name of its strongest set (of equal ones the first).
 
     With ``degrees`` the names of all sets whose degree, rounded to so many decimals, is above 0, the strongest first; the

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.frequency import FrequencyTable
 from velado.methods.base import Found, Method, Search, no_solution, release_of
 from velado.methods.clock import Clock
@@ -46,9 +46,7 @@ class Incognito(Method):
         "objective": Choice("what to minimise among the satisfying nodes", tuple(OBJECTIVES)),
     }
 
-    def search(
-        self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
-    ) -> Found:
+    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None) -> Found:
         """Grow subsets of the columns."""
         progress = progress or Progress()
         require_monotone(self.name, models, self.suppression)
@@ -60,11 +58,7 @@ class Incognito(Method):
         subsets = [s for size in range(1, m + 1) for s in itertools.combinations(range(m), size)]
         for done, subset in enumerate(subsets):
             progress.at(done, len(subsets))
-            part = (
-                space
-                if len(subset) == m
-                else Space(project(frequency, subset), models, "loss", self.suppression, progress)
-            )
+            part = space if len(subset) == m else Space(project(frequency, subset), models, "loss", self.suppression, progress)
             candidates = np.ones(part.shape, dtype=bool)
             for i in range(len(subset)):
                 candidates &= np.expand_dims(passing[subset[:i] + subset[i + 1 :]], i)

@@ -13,19 +13,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.errors import InputError
 from velado.frequency import Classes, FrequencyTable
 from velado.frequency.classes import LevelTables, table_capacity
-from velado.methods.base import (
-    FIRST_NODES,
-    Found,
-    Method,
-    Search,
-    lattice_size,
-    no_solution,
-    release_of,
-)
+from velado.methods.base import FIRST_NODES, Found, Method, Search, lattice_size, no_solution, release_of
 from velado.methods.clock import Clock
 from velado.methods.objectives import OBJECTIVES, compile_objective, value_of
 from velado.methods.suppression import SUPPRESSION, Suppression, suppression_limit
@@ -63,8 +55,7 @@ class Lattice(Method):
     name: ClassVar[str] = "lattice"
     declaration: ClassVar = Declaration(
         title="lattice: optimal full-domain recoding",
-        meaning="The levels that lose least of all that satisfy the models, with proof; classes that violate them are "
-        "suppressed.",
+        meaning="The levels that lose least of all that satisfy the models, with proof; classes that violate them are suppressed.",
         example={"suppression": 0.05},
     )
     proves: ClassVar[bool] = True
@@ -72,19 +63,12 @@ class Lattice(Method):
         "suppression": SUPPRESSION,
         "objective": Choice("what to minimise (precision: to maximise)", tuple(OBJECTIVES)),
         "budget": Number(
-            "seconds after which the best node found is returned",
-            low=0,
-            low_open=True,
-            optional=True,
-            unit="s",
-            expert=True,
+            "seconds after which the best node found is returned", low=0, low_open=True, optional=True, unit="s", expert=True
         ),
         "minimal": Choice("list all minimal nodes as well", FLAG, expert=True),
     }
 
-    def search(
-        self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
-    ) -> Found:
+    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None) -> Found:
         """Search all nodes."""
         progress = progress or Progress()
         progress.at(0.0)
@@ -97,9 +81,10 @@ class Lattice(Method):
             if proven:
                 raise no_solution(frequency, models, self.suppression)
             raise InputError(
-                "budget-too-small", Sentence("no node was found within the budget of {budget} s", budget=self.budget),
+                "budget-too-small",
+                Sentence("no node was found within the budget of {budget} s", budget=self.budget),
                 hint="Raise the budget, or use the method datafly.",
-            )  # fmt: skip
+            )
         value = space.value(node)
         left = None if self.budget is None else self.budget - clock.seconds
         minimal = space.minimal_nodes(listing, left) if self.minimal else ()
@@ -134,14 +119,12 @@ class Space:
         self.shape = tuple(h.levels for h in frequency.hierarchies)
         self.nodes = lattice_size(self.shape)
         if self.nodes > MOST_NODES:
-            raise too_large(
-                self.nodes, MOST_NODES, "Take fewer quasi-identifiers or levels, or use the method datafly."
-            )
+            raise too_large(self.nodes, MOST_NODES, "Take fewer quasi-identifiers or levels, or use the method datafly.")
         self.limit = suppression_limit(suppression, frequency.records)
         tables = LevelTables.of(frequency)
         self.tables = kernel_tables(frequency, tables)
         self.models = tuple(models)
-        self.rules = compile_rules(single_models(models), frequency.judged)
+        self.rules = compile_rules(single_models(models), frequency.judged_columns)
         # The kernels judge single classes: what models of the whole leave out is found here, node by node.
         self.whole = whole_models(models)
         self.judged = np.zeros(self.nodes if self.whole else 0, dtype=bool)
@@ -201,7 +184,7 @@ class Space:
         """The objective of a node that single models allow, as the models of the whole leave it; infinite if they do not."""
         levels = self.levels(node)
         classes = Classes.at_levels(self.frequency, levels)
-        kept, _ = judge_classes(self.models, self.frequency.judged, classes)
+        kept, _ = judge_classes(self.models, self.frequency.judged_columns, classes)
         suppressed = int(classes.sizes[~kept].sum())
         if self.inherited and self.shape:
             finer = self.state.suppressed.reshape(self.shape)[tuple(slice(0, x + 1) for x in levels)]
@@ -303,9 +286,7 @@ class Space:
                 self.state.best[:] = min(best, value)
         return bool(np.isfinite(self.state.value[node]))
 
-    def minimal_nodes(
-        self, progress: Progress | None = None, budget: float | None = None
-    ) -> tuple[tuple[int, ...], ...]:
+    def minimal_nodes(self, progress: Progress | None = None, budget: float | None = None) -> tuple[tuple[int, ...], ...]:
         """All usable nodes below which no node is usable, by sum of levels, then lexicographically.
 
         Nodes that must suppress too much (known from coarser ones) are never grouped. None are listed where the
@@ -383,9 +364,7 @@ def too_large(nodes: int, most: int, hint: str) -> InputError:
     """The error for a lattice of more nodes than can be dealt with."""
     shown = Sentence("{nodes:,}", nodes=nodes) if nodes < 10**15 else Sentence("more than 10^15")
     return InputError(
-        "lattice-too-large",
-        Sentence("the lattice has {nodes} nodes, more than {most:,}", nodes=shown, most=most),
-        hint=hint,
+        "lattice-too-large", Sentence("the lattice has {nodes} nodes, more than {most:,}", nodes=shown, most=most), hint=hint
     )
 
 

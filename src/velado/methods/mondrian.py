@@ -8,15 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.errors import InputError, suggest
 from velado.frequency import Classes, FrequencyTable, Sensitive, SingleRecords, in_order
 from velado.hierarchies import Hierarchy
 from velado.methods.axes import Axis
 from velado.methods.base import Found, Method, Search, no_solution
 from velado.methods.clock import Clock
-from velado.methods.cutting import Cutter
-from velado.methods.represent import REPRESENTATIVES, centred, labels_of
+from velado.methods.cutter import Cutter
+from velado.methods.representatives import REPRESENTATIVES, has_centre, labels_of
 from velado.models import CLASS, PrivacyModel, check_basis, judge_classes
 from velado.parameters import FLAG, Choice, ChoiceByColumn, Size, Weights
 from velado.progress import Progress
@@ -68,9 +68,7 @@ class Mondrian(Method):
         "width": Choice("how the width of a column is measured", ("values", "range", "std"), expert=True),
         "weights": Weights("how much more a column's width counts, by column", expert=True),
         "relaxed": Choice("whether records with equal values may come on both sides of a cut", FLAG, expert=True),
-        "memory": Size(
-            "memory above which the table is solved in parts; half of what is free if not given", expert=True
-        ),
+        "memory": Size("memory above which the table is solved in parts; half of what is free if not given", expert=True),
     }
 
     @property
@@ -84,47 +82,41 @@ class Mondrian(Method):
         """Relaxed cuts part equal records."""
         return self.relaxed
 
-    def search(
-        self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
-    ) -> Found:
+    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None) -> Found:
         """Cut until nothing can be cut."""
         progress = progress or Progress()
         progress.at(0, frequency.rows)
         check_basis(models, self.takes)
         clock = Clock()
         whole = Classes.from_ids(frequency, np.zeros(frequency.rows, dtype=np.int64), 1)
-        good, _ = judge_classes(models, frequency.judged, whole)
+        good, _ = judge_classes(models, frequency.judged_columns, whole)
         if not good.all():
             raise no_solution(frequency, models, 0.0)
-        cutter = self.cutter(frequency.hierarchies, frequency.records, models, frequency.judged)
+        cutter = self.cutter(frequency.hierarchies, frequency.records, models, frequency.judged_columns)
         records = SingleRecords.of(frequency) if self.relaxed else None
         cut = records.table if records else frequency
         class_of = cutter.partition(cut, progress.part(0.0, 0.9))
         classes = Classes.from_ids(cut, class_of, int(class_of.max()) + 1)
-        covers, labels = labels_of(classes, cutter.axes, self.represented)
+        covers, labels = labels_of(classes, cutter.axes, self.representation)
         if records:
             # Parts of one value's records may show the same: then they are one class.
             _, alike = np.unique(labels, axis=0, return_inverse=True)
             class_of, first = in_order(alike.reshape(-1)[class_of])
-            classes, labels = records.divided(class_of), labels[classes.class_of[first]]
+            classes, labels = records.divide(class_of), labels[classes.class_of[first]]
         search = Search(0, 0, False, None, clock.seconds, Sentence("greedy cuts"))
         progress.at(1.0)
         return Found(classes, np.ones(classes.count, dtype=bool), search, covers, labels)
 
-    def represented(self, column: str) -> str:
+    def representation(self, column: str) -> str:
         """What stands for the values of a class in a column; an interval where nothing is said."""
         return self.represent if isinstance(self.represent, str) else self.represent.get(column, "interval")
 
-    def centred(self, axis: Axis) -> bool:
+    def has_centre(self, axis: Axis) -> bool:
         """Whether a value of the column's own kind stands for every class."""
-        return centred(axis, self.represented(axis.hierarchy.column))
+        return has_centre(axis, self.representation(axis.hierarchy.column))
 
     def cutter(
-        self,
-        hierarchies: Sequence[Hierarchy],
-        records: int,
-        models: Sequence[PrivacyModel],
-        sensitive: Sequence[Sensitive],
+        self, hierarchies: Sequence[Hierarchy], records: int, models: Sequence[PrivacyModel], sensitive: Sequence[Sensitive]
     ) -> Cutter:
         """The rules by which a table with these columns is cut."""
         columns = [h.column for h in hierarchies]
@@ -140,6 +132,4 @@ class Mondrian(Method):
                     hint=suggest(name, columns),
                 )
         axes = tuple(Axis.cut(h) for h in hierarchies)
-        return Cutter(
-            axes, records, tuple(models), tuple(sensitive), self.split, self.width, self.weights, self.relaxed
-        )
+        return Cutter(axes, records, tuple(models), tuple(sensitive), self.split, self.width, self.weights, self.relaxed)

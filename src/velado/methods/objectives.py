@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.errors import InputError, suggest
 from velado.frequency import Classes, FrequencyTable
 from velado.frequency.classes import LevelTables
@@ -76,27 +76,23 @@ CELL_OBJECTIVES: dict[str, Callable[[FrequencyTable], CellPrices]] = {
     "entropy": _entropy,
 }
 OBJECTIVES: dict[str, Declaration] = {
-    "loss": Declaration(
-        title="loss", meaning="The geometric mean of the share of detail that each column loses: 0 none, 1 all."
-    ),
+    "loss": Declaration(title="loss", meaning="The geometric mean of the share of detail that each column loses: 0 none, 1 all."),
     "loss-mean": Declaration(
         title="loss (arithmetic mean)", meaning="The mean of the share of detail that each column loses: 0 none, 1 all."
     ),
     "precision": Declaration(
-        title="precision", meaning="1 minus the mean of level divided by highest level over all cells; it is maximised.",
+        title="precision",
+        meaning="1 minus the mean of level divided by highest level over all cells; it is maximised.",
         more={"better": "larger"},
     ),
     "entropy": Declaration(
         title="entropy loss", meaning="The share of the information about the original values that the released ones lose."
     ),
     "discernibility": Declaration(
-        title="discernibility",
-        meaning="Every record costs the size of its class, a suppressed one the size of the table.",
+        title="discernibility", meaning="Every record costs the size of its class, a suppressed one the size of the table."
     ),
-    "average-class-size": Declaration(
-        title="average class size", meaning="Released records divided by released classes."
-    ),
-}  # fmt: skip
+    "average-class-size": Declaration(title="average class size", meaning="Released records divided by released classes."),
+}
 
 
 def value_of(name: str, classes: Classes, kept: np.ndarray) -> float:
@@ -121,16 +117,12 @@ def value_of(name: str, classes: Classes, kept: np.ndarray) -> float:
     return sum(losses)
 
 
-def compile_objective(
-    name: str, frequency: FrequencyTable, tables: LevelTables, smallest_class: int, limit: int
-) -> Any:
+def compile_objective(name: str, frequency: FrequencyTable, tables: LevelTables, smallest_class: int, limit: int) -> Any:
     """The objective as the arrays that the search kernel uses; ``limit`` = records that may be suppressed."""
     from velado.kernels import lattice as kernel
 
     if name not in OBJECTIVES:
-        raise InputError(
-            "unknown-objective", Sentence("there is no objective '{name}'", name=name), hint=suggest(name, OBJECTIVES)
-        )
+        raise InputError("unknown-objective", Sentence("there is no objective '{name}'", name=name), hint=suggest(name, OBJECTIVES))
     m = len(frequency.hierarchies)
     cost = np.zeros(tables.maps.shape)
     sorted_at = np.zeros((m, len(cost) + 1), dtype=np.int64)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.frequency import FrequencyTable
 from velado.methods.base import Found, Method, Search, no_solution, release_of
 from velado.methods.clock import Clock
@@ -37,9 +37,7 @@ class Samarati(Method):
     monotone_only: ClassVar[bool] = True
     parameters: ClassVar = {"suppression": SUPPRESSION}
 
-    def search(
-        self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None
-    ) -> Found:
+    def search(self, frequency: FrequencyTable, models: Sequence[PrivacyModel], progress: Progress | None = None) -> Found:
         """Bisect the heights."""
         progress = progress or Progress()
         require_monotone(self.name, models, self.suppression)

@@ -27,6 +27,6 @@ def forbidden(limit: Suppression) -> bool:
     return limit == 0 or records_of(limit) == 0
 
 
-def unlimited(limit: Suppression) -> bool:
+def is_unlimited(limit: Suppression) -> bool:
     """Whether everything may be suppressed, whatever the table."""
     return records_of(limit) is None and float(limit) >= 1

@@ -77,7 +77,7 @@ def survey(
     if whole_models(models):
         return _node_by_node(frequency, models, objective, shape, progress)
     tables = LevelTables.of(frequency)
-    rules = compile_rules(models, frequency.judged)
+    rules = compile_rules(models, frequency.judged_columns)
     people = frequency.people
     histograms = people is not None or bool((rules.kind != SIZE).any())
     # No class is too small to be looked at, and nothing is left out for what it suppresses.
@@ -96,6 +96,7 @@ def survey(
         achieved=np.full((len(rules.kind), nodes), np.nan),
         reached=np.full((len(rules.kind), nodes), np.nan),
         unit=0.0 if people is None else float(people.unit),
+        place=frequency.sensitive_domain,
     )
     seen = kernel_tables(frequency, tables)
     workers = [work_arrays(kernel, frequency, rules, 0, histograms) for _ in range(min(THREADS, nodes))]
@@ -109,21 +110,28 @@ def survey(
     none = found.classes == 0
     found.achieved[:, none] = np.nan
     value = found.loss if objective == "loss" else found.value
-    owners = [owner for owner, _ in rules_of(models, frequency.judged)]
-    achieved, reached = (_told(models, owners, table) for table in (found.achieved, found.reached))
+    owners = [owner for owner, _ in rules_of(models, frequency.judged_columns)]
+    achieved, reached = (_model_figures(models, owners, table) for table in (found.achieved, found.reached))
     progress.at(1.0)
     return Surveyed(
-        shape, frequency.records, value, found.loss, found.kept, found.classes, found.smallest, found.largest,
-        found.least, found.exposure, found.people, achieved, reached,
-    )  # fmt: skip
+        shape,
+        frequency.records,
+        value,
+        found.loss,
+        found.kept,
+        found.classes,
+        found.smallest,
+        found.largest,
+        found.least,
+        found.exposure,
+        found.people,
+        achieved,
+        reached,
+    )
 
 
 def _node_by_node(
-    frequency: FrequencyTable,
-    models: Sequence[PrivacyModel],
-    objective: str,
-    shape: tuple[int, ...],
-    progress: Progress,
+    frequency: FrequencyTable, models: Sequence[PrivacyModel], objective: str, shape: tuple[int, ...], progress: Progress
 ) -> Surveyed:
     """The same where a model judges the whole release: no kernel knows those, so it takes much longer."""
     nodes = lattice_size(shape)
@@ -136,7 +144,7 @@ def _node_by_node(
         progress.at(node, nodes)
         levels = [int(x) for x in np.unravel_index(node, shape)] if shape else []
         classes = Classes.at_levels(frequency, levels)
-        kept, verdicts = judge_classes(models, frequency.judged, classes)
+        kept, verdicts = judge_classes(models, frequency.judged_columns, classes)
         reached.append([v.achieved for v in verdicts])
         people = _people(classes)
         lines[node, 6] = people.min()
@@ -144,7 +152,7 @@ def _node_by_node(
             achieved.append([None] * len(models))
             continue
         sizes = classes.sizes[kept]
-        achieved.append([v.achieved for v in judge_classes(models, frequency.judged, classes.only(kept))[1]])
+        achieved.append([v.achieved for v in judge_classes(models, frequency.judged_columns, classes.only(kept))[1]])
         lines[node, :2] = value_of("loss", classes, kept), value_of(objective, classes, kept)
         lines[node, 2:6] = sizes.sum(), len(sizes), sizes.min(), sizes.max()
         lines[node, 7:] = people[kept].min(), people[kept].sum()
@@ -179,11 +187,9 @@ def _people(classes: Classes) -> np.ndarray:
     return np.bincount(of, weights=classes.value_counts[own], minlength=classes.count) / counted.unit
 
 
-def _told(models: Sequence[PrivacyModel], owners: Sequence[int], table: np.ndarray) -> tuple[dict[str, Figure], ...]:
+def _model_figures(models: Sequence[PrivacyModel], owners: Sequence[int], table: np.ndarray) -> tuple[dict[str, Figure], ...]:
     """The figures of rules as the models tell them."""
-    return tuple(
-        _read(model, table[[r for r, owner in enumerate(owners) if owner == i]]) for i, model in enumerate(models)
-    )
+    return tuple(_read(model, table[[r for r, owner in enumerate(owners) if owner == i]]) for i, model in enumerate(models))
 
 
 def _read(model: PrivacyModel, figures: np.ndarray) -> dict[str, Figure]:
@@ -196,8 +202,8 @@ def _read(model: PrivacyModel, figures: np.ndarray) -> dict[str, Figure]:
     else:
         found, place = np.unique(figures[:, known], axis=1, return_inverse=True)
         lines = found.T
-    told = [model.achieved([float(x) for x in line]) for line in lines]
-    read = _columns([*told, None], model.achieved([1.0] * len(figures)))
+    told = [model.achieved_level([float(x) for x in line]) for line in lines]
+    read = _columns([*told, None], model.achieved_level([1.0] * len(figures)))
     at = np.full(figures.shape[1], len(told))
     at[known] = place.reshape(-1)
     return {name: Figure(figure.values[at], figure.whole) for name, figure in read.items()}

@@ -3,12 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from velado.declared import Strength
+from velado.declarations import Strength
 from velado.errors import InputError, suggest
 from velado.models.average_risk import AverageRisk
 from velado.models.base import (
     CLASS,
+    COMPARED,
     FUZZY,
+    PEOPLE,
+    RELEASED,
+    VALUES,
     WHOLE,
     Checked,
     PrivacyModel,
@@ -25,15 +29,7 @@ from velado.models.base import (
 from velado.models.closeness import TCloseness
 from velado.models.disclosure import AlphaK, BetaLikeness, DeltaDisclosure
 from velado.models.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
-from velado.models.fuzzy import (
-    FuzzyCloseness,
-    FuzzyDiversity,
-    FuzzyModel,
-    QAnonymity,
-    all_verdicts,
-    crisp_models,
-    fuzzy_verdicts,
-)
+from velado.models.fuzzy import FuzzyCloseness, FuzzyDiversity, FuzzyModel, QAnonymity, all_verdicts, crisp_models, fuzzy_verdicts
 from velado.models.k_anonymity import KAnonymity
 from velado.models.k_map import KMap
 from velado.parameters import build
@@ -66,9 +62,7 @@ def model_from(name: str, arguments: Mapping[str, Any] | None) -> PrivacyModel:
     KAnonymity(k=5)
     """
     if name not in MODELS:
-        raise InputError(
-            "unknown-model", Sentence("there is no privacy model '{name}'", name=name), hint=suggest(name, MODELS)
-        )
+        raise InputError("unknown-model", Sentence("there is no privacy model '{name}'", name=name), hint=suggest(name, MODELS))
     return build(MODELS[name], arguments, Sentence("the model {name}", name=name))
 
 
@@ -120,8 +114,12 @@ def larger_is_safer(name: str) -> bool:
 
 __all__ = [
     "CLASS",
+    "COMPARED",
     "FUZZY",
     "MODELS",
+    "PEOPLE",
+    "RELEASED",
+    "VALUES",
     "WHOLE",
     "AlphaK",
     "AverageRisk",

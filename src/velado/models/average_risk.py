@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from velado.declared import Declaration, Strength
+from velado.declarations import Declaration, Strength
 from velado.frequency import Classes
-from velado.models.base import Verdict, WholeModel
+from velado.models.base import RELEASED, Verdict, WholeModel
 from velado.parameters import Number
 
 TOLERANCE = 1e-12
@@ -27,6 +27,7 @@ class AverageRisk(WholeModel):
 
     risk: float
     name: ClassVar[str] = "average-risk"
+    tells: ClassVar[str] = RELEASED
     declaration: ClassVar = Declaration(
         title="average risk",
         meaning="Whoever guesses the record of every released person is right in at most this share of the cases.",
@@ -54,4 +55,4 @@ class AverageRisk(WholeModel):
         """Classes by records."""
         people = int(classes.people.sum())
         achieved = classes.count / people if people else 1.0
-        return Verdict(self.name, self.required(), achieved, achieved <= self.risk * (1 + TOLERANCE))
+        return Verdict(self.name, self.requirements(), achieved, achieved <= self.risk * (1 + TOLERANCE))

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from velado.declared import Declaration, Strength
+from velado.declarations import Declaration, Strength
 from velado.errors import InputError
 from velado.frequency import Classes, Sensitive
 from velado.parameters import Parameter, check
@@ -18,6 +18,9 @@ from velado.sentences import Sentence
 
 CLASS, WHOLE, FUZZY = "class", "whole", "fuzzy"
 """What a model judges: each equivalence class by itself, all released classes together, or fuzzy classes."""
+PEOPLE, RELEASED, VALUES, COMPARED = "people", "released", "values", "compared"
+"""What the figure of a model tells of: how many people are in a class; by that, too, how many records are released; which
+sensitive values are in a class; how they differ from the whole table, which beside a release is an equation for who is not in it."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,10 +62,11 @@ class PrivacyModel(ABC):
 
     ``monotone``: generalizing a table that satisfies the model never breaks it. ``hereditary``: every
     part of a violating class violates, so that the suppressed records only become fewer as
-    recoding gets coarser. ``relative``: classes are compared with the distribution of the whole input. ``basis``: what is
+    recoding gets coarser. ``relative``: what is reached depends on the whole input, as where classes are compared with its distribution. ``basis``: what is
     judged, one of `CLASS`, `WHOLE`, `FUZZY`. Searches ask these; nothing asks for a model's class.
 
-    ``strength`` are the parameters that decide how strong the model is, the most important first; ``checked`` the figures
+    ``tells`` is what its figure gives away, one of `PEOPLE`, `RELEASED`, `VALUES`, `COMPARED`: to who may not read records nothing
+    is told of a figure that says none of these. ``strength`` are the parameters that decide how strong the model is, the most important first; ``checked`` the figures
     that `check` gives of a sensitive column.
     """
 
@@ -72,6 +76,7 @@ class PrivacyModel(ABC):
     strength: ClassVar[Mapping[str, Strength]]
     checked: ClassVar[Mapping[str, Checked]] = {}
     basis: ClassVar[str] = CLASS
+    tells: ClassVar[str] = ""
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = False
     relative: ClassVar[bool] = False
@@ -102,7 +107,7 @@ class PrivacyModel(ABC):
     def check_column(self, *, tree: bool) -> None:  # noqa: B027
         """Raise unless the sensitive column has what values are compared by; ``tree``: it has a hierarchy."""
 
-    def required(self) -> dict[str, Any]:
+    def requirements(self) -> dict[str, Any]:
         """The parameters, for reports."""
         return {name: getattr(self, name) for name in self.parameters}
 
@@ -118,7 +123,7 @@ class PrivacyModel(ABC):
         """A size that every satisfying class reaches."""
         return 1
 
-    def achieved(self, figures: Sequence[float]) -> Any:
+    def achieved_level(self, figures: Sequence[float]) -> Any:
         """The level that the worst class reaches, from the rules' worst figures."""
         return figures[0]
 
@@ -204,8 +209,7 @@ def _of_people(model: PrivacyModel, rule: Rule, people: Sensitive) -> Rule:
         raise InputError(
             "not-on-people",
             Sentence(
-                "{model} with 'strict: true' counts the records of parts of classes, and people are to be counted",
-                model=model.name,
+                "{model} with 'strict: true' counts the records of parts of classes, and people are to be counted", model=model.name
             ),
             column=people.column,
             hint="Leave out 'strict: true', or write 'person: rows' if every row is a person.",
@@ -298,7 +302,7 @@ class Judging:
             if figure is not None:
                 worst[i].append(figure)
         single = iter(
-            Verdict(m.name, m.required(), m.achieved(worst[i]) if worst[i] else None, self._satisfied[i])
+            Verdict(m.name, m.requirements(), m.achieved_level(worst[i]) if worst[i] else None, self._satisfied[i])
             for i, m in enumerate(self._models)
         )
         lot = self._lot
@@ -349,7 +353,7 @@ def needs_whole(model: PrivacyModel) -> InputError:
         "model-needs-whole",
         Sentence("{model} is judged on the whole release, and here only single classes can be judged", model=model.name),
         hint="Use one of the methods lattice, samarati, incognito, datafly and fixed, on a table that fits the memory.",
-    )  # fmt: skip
+    )
 
 
 def check_basis(models: Sequence[PrivacyModel], takes: Collection[str]) -> None:
@@ -362,9 +366,10 @@ def check_basis(models: Sequence[PrivacyModel], takes: Collection[str]) -> None:
 def needs_fuzzy(model: PrivacyModel) -> InputError:
     """The error where there are no fuzzy classes."""
     return InputError(
-        "needs-fuzzy", Sentence("{model} is judged on fuzzy classes, and there are none", model=model.name),
+        "needs-fuzzy",
+        Sentence("{model} is judged on fuzzy classes, and there are none", model=model.name),
         hint="Use 'method: fuzzy', or a model of crisp classes.",
-    )  # fmt: skip
+    )
 
 
 def smallest_class(models: Sequence[PrivacyModel]) -> int:

@@ -10,10 +10,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from velado.declared import Declaration, Strength
+from velado.declarations import Declaration, Strength
 from velado.errors import InputError
 from velado.frequency import Sensitive
-from velado.models.base import Checked, OnSensitive, Rule
+from velado.models.base import COMPARED, Checked, OnSensitive, Rule
 from velado.models.diversity import COLUMN, STRICT
 from velado.parameters import Choice, Number
 
@@ -33,6 +33,7 @@ class TCloseness(OnSensitive):
     distance: str = "equal"
     strict: bool = False
     name: ClassVar[str] = "t-closeness"
+    tells: ClassVar[str] = COMPARED
     declaration: ClassVar = Declaration(
         title="t-closeness",
         meaning="The distribution of the sensitive values in every class is at most t away from that of the whole table.",
@@ -44,13 +45,15 @@ class TCloseness(OnSensitive):
     checked: ClassVar = {
         "t_equal": Checked(title="t-closeness, equal distance: t", arguments={"t": 1}),
         "t_ordered": Checked(
-            title="t-closeness, ordered distance: t", arguments={"t": 1, "distance": "ordered"}, needs="order",
+            title="t-closeness, ordered distance: t",
+            arguments={"t": 1, "distance": "ordered"},
+            needs="order",
             none="– (the values have no order)",
         ),
         "t_hierarchical": Checked(
             title="t-closeness, hierarchical distance: t", arguments={"t": 1, "distance": "hierarchical"}, needs="tree"
         ),
-    }  # fmt: skip
+    }
     relative: ClassVar[bool] = True
     parameters: ClassVar = {
         "t": Number("largest distance", low=0, high=1),
@@ -63,9 +66,11 @@ class TCloseness(OnSensitive):
         """The hierarchical distance needs a hierarchy."""
         if self.distance == "hierarchical" and not tree:
             raise InputError(
-                "no-tree", "hierarchical t-closeness needs a hierarchy of the sensitive column", column=self.column,
+                "no-tree",
+                "hierarchical t-closeness needs a hierarchy of the sensitive column",
+                column=self.column,
                 hint="Give the column a hierarchy, or use 'distance: equal'.",
-            )  # fmt: skip
+            )
 
     def rules(self, sensitive: Sensitive | None) -> list[Rule]:
         """Distance; mass beyond the expected shares travels at least the smallest ground distance."""

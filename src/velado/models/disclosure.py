@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from velado.declared import Declaration, Strength
+from velado.declarations import Declaration, Strength
 from velado.frequency import Sensitive
-from velado.models.base import Checked, OnSensitive, Rule
+from velado.models.base import COMPARED, PEOPLE, Checked, OnSensitive, Rule
 from velado.models.diversity import COLUMN, STRICT
 from velado.parameters import FLAG, Choice, Number
 
@@ -29,6 +29,7 @@ class DeltaDisclosure(OnSensitive):
     every: bool = False
     strict: bool = False
     name: ClassVar[str] = "delta-disclosure"
+    tells: ClassVar[str] = COMPARED
     declaration: ClassVar = Declaration(
         title="δ-disclosure privacy",
         meaning="In no class a sensitive value is much more or less frequent than in the whole table: the logarithm of the "
@@ -40,9 +41,7 @@ class DeltaDisclosure(OnSensitive):
     strength: ClassVar = {"delta": Strength("δ", -1, "<")}
     checked: ClassVar = {
         "delta": Checked(title="δ-disclosure privacy (base 2): δ", arguments={"delta": 1}, by_class=False),
-        "delta_e": Checked(
-            title="δ-disclosure privacy (base e): δ", arguments={"delta": 1, "base": "e"}, by_class=False
-        ),
+        "delta_e": Checked(title="δ-disclosure privacy (base e): δ", arguments={"delta": 1, "base": "e"}, by_class=False),
     }
     relative: ClassVar[bool] = True
     parameters: ClassVar = {
@@ -83,6 +82,7 @@ class BetaLikeness(OnSensitive):
     enhanced: bool = False
     strict: bool = False
     name: ClassVar[str] = "beta-likeness"
+    tells: ClassVar[str] = COMPARED
     declaration: ClassVar = Declaration(
         title="β-likeness",
         meaning="In no class a sensitive value is relatively more than β more frequent than in the whole table.",
@@ -93,9 +93,7 @@ class BetaLikeness(OnSensitive):
     strength: ClassVar = {"beta": Strength("β", -1)}
     checked: ClassVar = {
         "beta": Checked(title="basic β-likeness: β", arguments={"beta": 1}, by_class=False),
-        "beta_enhanced": Checked(
-            title="enhanced β-likeness: β", arguments={"beta": 1, "enhanced": True}, by_class=False
-        ),
+        "beta_enhanced": Checked(title="enhanced β-likeness: β", arguments={"beta": 1, "enhanced": True}, by_class=False),
     }
     relative: ClassVar[bool] = True
     parameters: ClassVar = {
@@ -131,6 +129,7 @@ class AlphaK(OnSensitive):
     column: str
     strict: bool = False
     name: ClassVar[str] = "alpha-k"
+    tells: ClassVar[str] = PEOPLE
     declaration: ClassVar = Declaration(
         title="(α,k)-anonymity",
         meaning="Every class has at least k records, and no sensitive value a larger share of them than α.",
@@ -159,6 +158,6 @@ class AlphaK(OnSensitive):
         """k."""
         return int(self.k)
 
-    def achieved(self, figures: Any) -> dict[str, Any]:
+    def achieved_level(self, figures: Any) -> dict[str, Any]:
         """The smallest class and the largest share."""
         return {"k": int(figures[0]), "alpha": figures[1]}

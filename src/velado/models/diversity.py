@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from velado.declared import Declaration, Strength
+from velado.declarations import Declaration, Strength
 from velado.frequency import Sensitive
-from velado.models.base import Checked, OnSensitive, Rule
+from velado.models.base import VALUES, Checked, OnSensitive, Rule
 from velado.parameters import FLAG, Choice, ColumnName, Number
 
 COLUMN = ColumnName("the sensitive column")
@@ -28,6 +28,7 @@ class DistinctDiversity(OnSensitive):
     column: str
     strict: bool = False
     name: ClassVar[str] = "distinct-diversity"
+    tells: ClassVar[str] = VALUES
     declaration: ClassVar = Declaration(
         title="distinct ℓ-diversity",
         meaning="Every class has at least ℓ different sensitive values.",
@@ -55,7 +56,7 @@ class DistinctDiversity(OnSensitive):
         """ℓ values need ℓ records."""
         return int(self.l)
 
-    def achieved(self, figures: Any) -> int:
+    def achieved_level(self, figures: Any) -> int:
         """The smallest number of different values."""
         return int(figures[0])
 
@@ -68,6 +69,7 @@ class EntropyDiversity(OnSensitive):
     column: str
     strict: bool = False
     name: ClassVar[str] = "entropy-diversity"
+    tells: ClassVar[str] = VALUES
     declaration: ClassVar = Declaration(
         title="entropy ℓ-diversity",
         meaning="The sensitive values of every class are spread as evenly as ℓ equally frequent ones.",
@@ -92,7 +94,7 @@ class EntropyDiversity(OnSensitive):
         """ℓ values need ℓ records."""
         return math.ceil(self.l - 1e-9)
 
-    def achieved(self, figures: Any) -> float:
+    def achieved_level(self, figures: Any) -> float:
         """exp of the smallest entropy; what rounding took from a whole number is given back."""
         value = math.exp(figures[0])
         return float(round(value)) if abs(value - round(value)) < 1e-9 else value
@@ -118,6 +120,7 @@ class RecursiveDiversity(OnSensitive):
     column: str
     strict: bool = False
     name: ClassVar[str] = "recursive-diversity"
+    tells: ClassVar[str] = VALUES
     declaration: ClassVar = Declaration(
         title="recursive (c,ℓ)-diversity",
         meaning="In every class the most frequent sensitive value is less than c times as frequent as the values from the "
@@ -129,10 +132,12 @@ class RecursiveDiversity(OnSensitive):
     strength: ClassVar = {"c": Strength("c", -1, "<"), "l": Strength("ℓ", 1, "=")}
     checked: ClassVar = {
         "c": Checked(
-            title="recursive (c,ℓ)-diversity with ℓ = {l}: c", arguments={"c": 1}, ranked=True,
+            title="recursive (c,ℓ)-diversity with ℓ = {l}: c",
+            arguments={"c": 1},
+            ranked=True,
             none="none (a class has fewer than {l} values)",
         )
-    }  # fmt: skip
+    }
     parameters: ClassVar = {
         "c": Number("factor", low=0, low_open=True),
         "l": Number("rank from which frequencies count", low=1, integer=True),

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from velado.declared import Declaration, Strength
+from velado.declarations import Declaration, Strength
 from velado.frequency import Sensitive
 from velado.fuzzy import AGGREGATIONS, diversity, largest_q, q_anonymity
 from velado.fuzzy.classes import FuzzyClasses
-from velado.models.base import FUZZY, PrivacyModel, Rule, Verdict, needs_fuzzy
+from velado.models.base import COMPARED, FUZZY, PEOPLE, VALUES, PrivacyModel, Rule, Verdict, needs_fuzzy
 from velado.models.diversity import COLUMN
 from velado.parameters import Choice, Number
 
@@ -25,6 +25,8 @@ class FuzzyModel(PrivacyModel):
     """A requirement on a table's fuzzy classes."""
 
     basis: ClassVar[str] = FUZZY
+    # The sets are learned from the whole input, and every membership with them.
+    relative: ClassVar[bool] = True
 
     def rules(self, sensitive: Sensitive | None) -> list[Rule]:
         """Crisp classes have no memberships: nothing else than fuzzy classes can be judged."""
@@ -43,6 +45,7 @@ class QAnonymity(FuzzyModel):
     possibility: float = 0.5
     aggregation: str = "mean"
     name: ClassVar[str] = "q-anonymity"
+    tells: ClassVar[str] = PEOPLE
     declaration: ClassVar = Declaration(
         title="Q-anonymity",
         meaning="It is possible enough that fuzzy classes have at least Q records. It says nothing about the smallest "
@@ -62,7 +65,7 @@ class QAnonymity(FuzzyModel):
         """The largest Q that is possible enough."""
         reached = q_anonymity(classes.cardinality, self.q, self.aggregation) >= self.possibility - TOLERANCE
         achieved = largest_q(classes.cardinality, self.possibility, self.aggregation)
-        return Verdict(self.name, self.required(), achieved, bool(reached))
+        return Verdict(self.name, self.requirements(), achieved, bool(reached))
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ class FuzzyDiversity(FuzzyModel):
     l: int  # noqa: E741
     column: str
     name: ClassVar[str] = "fuzzy-l-diversity"
+    tells: ClassVar[str] = VALUES
     declaration: ClassVar = Declaration(
         title="fuzzy ℓ-diversity",
         meaning="In every fuzzy class at least ℓ sensitive values are represented.",
@@ -80,15 +84,12 @@ class FuzzyDiversity(FuzzyModel):
         more={"stops": ["homogeneity"]},
     )
     strength: ClassVar = {"l": Strength("ℓ", 1)}
-    parameters: ClassVar = {
-        "l": Number("smallest number of different values", low=2, integer=True),
-        "column": COLUMN,
-    }
+    parameters: ClassVar = {"l": Number("smallest number of different values", low=2, integer=True), "column": COLUMN}
 
     def judge(self, classes: FuzzyClasses) -> Verdict:
         """The fewest values of a class."""
         achieved = int(diversity(classes.values(self.column)).min())
-        return Verdict(self.name, self.required(), achieved, achieved >= self.l)
+        return Verdict(self.name, self.requirements(), achieved, achieved >= self.l)
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ class FuzzyCloseness(FuzzyModel):
     column: str
     distance: str = "equal"
     name: ClassVar[str] = "fuzzy-t-closeness"
+    tells: ClassVar[str] = COMPARED
     declaration: ClassVar = Declaration(
         title="fuzzy t-closeness",
         meaning="What the fuzzy classes of a person tell about the sensitive values is at most t away from the whole table.",
@@ -107,7 +109,6 @@ class FuzzyCloseness(FuzzyModel):
         more={"stops": ["skewness"]},
     )
     strength: ClassVar = {"t": Strength("t", -1)}
-    relative: ClassVar[bool] = True
     parameters: ClassVar = {
         "t": Number("largest distance", low=0, high=1),
         "column": COLUMN,
@@ -117,7 +118,7 @@ class FuzzyCloseness(FuzzyModel):
     def judge(self, classes: FuzzyClasses) -> Verdict:
         """The largest distance of an individual."""
         achieved = float(classes.closeness(self.column, self.distance == "ordered").max())
-        return Verdict(self.name, self.required(), achieved, achieved <= self.t + TOLERANCE)
+        return Verdict(self.name, self.requirements(), achieved, achieved <= self.t + TOLERANCE)
 
 
 def crisp_models(models: Sequence[PrivacyModel]) -> tuple[PrivacyModel, ...]:
@@ -130,9 +131,7 @@ def fuzzy_verdicts(models: Sequence[PrivacyModel], classes: FuzzyClasses) -> lis
     return [m.judge(classes) for m in models if isinstance(m, FuzzyModel)]
 
 
-def all_verdicts(
-    models: Sequence[PrivacyModel], crisp: Iterable[Verdict], classes: FuzzyClasses | None
-) -> list[Verdict]:
+def all_verdicts(models: Sequence[PrivacyModel], crisp: Iterable[Verdict], classes: FuzzyClasses | None) -> list[Verdict]:
     """The verdicts of all models in their order, given those of the crisp ones; without fuzzy classes these are all."""
     if classes is None:
         return list(crisp)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from velado.declared import Declaration, Strength
+from velado.declarations import Declaration, Strength
 from velado.frequency import Sensitive
-from velado.models.base import PrivacyModel, Rule
+from velado.models.base import PEOPLE, PrivacyModel, Rule
 from velado.parameters import Number
 
 
@@ -20,6 +20,7 @@ class KAnonymity(PrivacyModel):
 
     k: int
     name: ClassVar[str] = "k-anonymity"
+    tells: ClassVar[str] = PEOPLE
     declaration: ClassVar = Declaration(
         title="k-anonymity",
         meaning="Everybody shares their quasi-identifiers with at least k − 1 others.",
@@ -41,6 +42,6 @@ class KAnonymity(PrivacyModel):
         """k."""
         return int(self.k)
 
-    def achieved(self, figures: Any) -> int:
+    def achieved_level(self, figures: Any) -> int:
         """The smallest class."""
         return int(figures[0])

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from velado.declared import Declaration, Strength
+from velado.declarations import Declaration, Strength
 from velado.errors import InputError
 from velado.frequency import Classes, Population
-from velado.models.base import Verdict, WholeModel
-from velado.parameters import Number, Word
+from velado.models.base import PEOPLE, Verdict, WholeModel
+from velado.parameters import FileName, Number
 from velado.sentences import Sentence
 
 
@@ -28,6 +28,7 @@ class KMap(WholeModel):
     k: int
     population: str
     name: ClassVar[str] = "k-map"
+    tells: ClassVar[str] = PEOPLE
     declaration: ClassVar = Declaration(
         title="k-map",
         meaning="Every released record could belong to at least k people of a population table.",
@@ -38,7 +39,7 @@ class KMap(WholeModel):
     strength: ClassVar = {"k": Strength("k", 1)}
     parameters: ClassVar = {
         "k": Number("fewest people of the population that fit a class", low=2, integer=True),
-        "population": Word("file of the population, with the columns that are quasi-identifiers"),
+        "population": FileName("file of the population, with the columns that are quasi-identifiers"),
     }
     hereditary: ClassVar[bool] = True
 
@@ -56,7 +57,7 @@ class KMap(WholeModel):
         people = self._table(classes).members(classes)
         achieved = int(people.min()) if len(people) else None
         # A verdict is published: the file is named, not where it lies.
-        required = {**self.required(), "population": PurePath(self.population).name}
+        required = {**self.requirements(), "population": PurePath(self.population).name}
         return Verdict(self.name, required, achieved, bool((people >= self.k).all()))
 
     def _table(self, classes: Classes) -> Population:
@@ -66,5 +67,5 @@ class KMap(WholeModel):
                 "needs-population",
                 Sentence("{model} compares with a population table, and here there is none", model=self.name),
                 hint="Only run, compare, check and evaluate with a project read the population of a model.",
-            )  # fmt: skip
+            )
         return found

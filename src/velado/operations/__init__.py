@@ -6,7 +6,7 @@ from typing import Any
 from velado.errors import InputError, Problems, suggest
 from velado.operations.base import Given, Operation
 from velado.operations.coding import Bottom, Limits, Top
-from velado.operations.encryption import Encrypt, decrypted
+from velado.operations.encryption import Encrypt, decrypt_tokens
 from velado.operations.keys import SECRETS, create_key, key_in_project, read_key
 from velado.operations.masking import Mask
 from velado.operations.noise import AddNoise
@@ -20,11 +20,8 @@ from velado.parameters import build
 from velado.sentences import Sentence
 
 OPERATIONS: dict[str, type[Operation]] = {
-    o.name: o
-    for o in (
-        Suppress, Drop, Substitute, Encrypt, Pseudonymize, Mask, Top, Bottom, Limits, Round, Shift, AddNoise,
-    )
-}  # fmt: skip
+    o.name: o for o in (Suppress, Drop, Substitute, Encrypt, Pseudonymize, Mask, Top, Bottom, Limits, Round, Shift, AddNoise)
+}
 
 
 def operation_from(spec: Any) -> Operation:
@@ -41,19 +38,18 @@ def operation_from(spec: Any) -> Operation:
         name, arguments = spec, None
     else:
         raise InputError(
-            "bad-operation", "an operation is its name, or a mapping from its name to its parameters",
+            "bad-operation",
+            "an operation is its name, or a mapping from its name to its parameters",
             hint="For example suppress, {round: 10} or {mask: {keep: 3}}.",
-        )  # fmt: skip
+        )
     if name not in OPERATIONS:
         raise InputError(
-            "bad-operation",
-            Sentence("unknown operation {given}", given=repr(name)),
-            hint=suggest(str(name), OPERATIONS),
+            "bad-operation", Sentence("unknown operation {given}", given=repr(name)), hint=suggest(str(name), OPERATIONS)
         )
     problems = Problems()
     with problems.at(*(() if isinstance(spec, str) else (name,))):
         made = _with_parameters(OPERATIONS[name], arguments)
-    problems.done()
+    problems.raise_if_any()
     return made
 
 
@@ -76,13 +72,4 @@ def _short_form(kind: type[Operation], arguments: Mapping[str, Any]) -> Operatio
         raise
 
 
-__all__ = [
-    "OPERATIONS",
-    "Given",
-    "Operation",
-    "Treatment",
-    "create_key",
-    "decrypted",
-    "operation_from",
-    "read_key",
-]
+__all__ = ["OPERATIONS", "Given", "Operation", "Treatment", "create_key", "decrypt_tokens", "operation_from", "read_key"]

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from velado.dates import Formats
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.errors import Note
 from velado.operations.treatment import Replacing, Treatment
 from velado.parameters import Parameter, check
-from velado.tables import ColumnType, Counts, Table
+from velado.tables import ColumnType, Table
 from velado.values import Text
 
 OPEN = ("quasi-identifier", "sensitive", "insensitive")
@@ -31,7 +31,7 @@ class Given:
     folder: Path = field(default_factory=Path)
     attributes: Mapping[str, str] = field(default_factory=dict)
 
-    def shown(self, values: Sequence[str]) -> Sequence[str]:
+    def values_to_show(self, values: Sequence[str]) -> Sequence[str]:
         """The values that an error may show: none of an identifier, or of a column without a role."""
         return sorted(set(values)) if self.role in OPEN else ()
 
@@ -74,7 +74,7 @@ class Operation(ABC):
         values = {f.name: getattr(self, f.name) for f in fields(self) if _differs(self, f)}
         return {self.name: values} if values else self.name
 
-    def described(self, folder: Path) -> dict[str, Any]:
+    def describe(self, folder: Path) -> dict[str, Any]:
         """The parameters for the manifest: no key, and nothing of the data."""
         return {name: getattr(self, name) for name in self.parameters if getattr(self, name) is not None}
 
@@ -100,15 +100,14 @@ class OnValues(Operation):
 
     def treat(self, table: Table, given: Given) -> Treatment:
         """Map the values that occur."""
-        return self.treated(table.count([given.column]), given, table.type_of(given.column))
-
-    def treated(self, counts: Counts, given: Given, kind: ColumnType = ColumnType.TEXT) -> Replacing:
-        """The treatment of values that were counted already."""
+        counts, field = table.count([given.column]), table.field(given.column)
         values = counts.dictionaries[0]
         present = [v for v in values if v is not None]
-        became: dict[Text, Text] = dict(zip(present, self.labels(present, given), strict=True))
-        # What a model counts before must be what is read back.
-        typed = self.keeps_type(kind) and (given.role != "sensitive" or kind.exact)
+        labels = self.labels(present, given)
+        # What a model counts before must be what is read back: the text that the type has for a value.
+        own = [field.own(label) for label in labels] if self.keeps_type(field.type) else [None]
+        typed = None not in own
+        became: dict[Text, Text] = dict(zip(present, own if typed else labels, strict=True))
         return Replacing.of(given, self, counts, [became.get(v) for v in values], typed)
 
     @abstractmethod

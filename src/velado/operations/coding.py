@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.errors import InputError
 from velado.operations.base import Given, OnValues
 from velado.operations.numbers import Style, exact, parse
@@ -55,11 +55,7 @@ class Top(Coding):
     high: float
     label: bool = False
     name: ClassVar[str] = "top"
-    declaration: ClassVar = Declaration(
-        title="top coding",
-        meaning="Numbers above a limit become the limit.",
-        example={"top": 90},
-    )
+    declaration: ClassVar = Declaration(title="top coding", meaning="Numbers above a limit become the limit.", example={"top": 90})
     main: ClassVar = "high"
     parameters: ClassVar = {"high": Number("highest number that is shown"), "label": LABEL}
 
@@ -76,9 +72,7 @@ class Bottom(Coding):
     label: bool = False
     name: ClassVar[str] = "bottom"
     declaration: ClassVar = Declaration(
-        title="bottom coding",
-        meaning="Numbers below a limit become the limit.",
-        example={"bottom": 18},
+        title="bottom coding", meaning="Numbers below a limit become the limit.", example={"bottom": 18}
     )
     main: ClassVar = "low"
     parameters: ClassVar = {"low": Number("lowest number that is shown"), "label": LABEL}
@@ -110,9 +104,7 @@ class Limits(Coding):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.low > self.high:
-            raise InputError(
-                "bad-parameter", Sentence("limits: low ({low}) is above high ({high})", low=self.low, high=self.high)
-            )
+            raise InputError("bad-parameter", Sentence("limits: low ({low}) is above high ({high})", low=self.low, high=self.high))
 
     def limits(self) -> tuple[float | None, float | None]:
         """Both."""

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.errors import InputError
 from velado.operations.base import Given
-from velado.operations.keys import KeyedOnValues, derived, read_key
+from velado.operations.keys import KeyedOnValues, derive_key, read_key
 from velado.parameters import KeyPlace
 from velado.sentences import Sentence
 
@@ -41,10 +41,10 @@ class Encrypt(KeyedOnValues):
     def labels(self, values: Sequence[str], given: Given) -> Sequence[str]:
         """Encrypt every value."""
         encrypt = _cipher(read_key(self.key, given.folder), given.attribute).encrypt
-        return [MARK + encrypt(_padded(value.encode()), None).hex() for value in values]
+        return [MARK + encrypt(_pad(value.encode()), None).hex() for value in values]
 
 
-def decrypted(tokens: Sequence[str], key: bytes, column: str, attribute: str) -> list[str]:
+def decrypt_tokens(tokens: Sequence[str], key: bytes, column: str, attribute: str) -> list[str]:
     """The values of tokens."""
     from cryptography.exceptions import InvalidTag
 
@@ -57,9 +57,11 @@ def decrypted(tokens: Sequence[str], key: bytes, column: str, attribute: str) ->
             data = b""
         if len(data) < 2 * BLOCK or len(data) % BLOCK:
             raise InputError(
-                "not-encrypted", "the column holds values that are not tokens of velado encrypt", column=column,
+                "not-encrypted",
+                "the column holds values that are not tokens of velado encrypt",
+                column=column,
                 hint="Name a column that was encrypted.",
-            )  # fmt: skip
+            )
         try:
             padded = cipher.decrypt(data, None)
         except InvalidTag:
@@ -74,7 +76,7 @@ def decrypted(tokens: Sequence[str], key: bytes, column: str, attribute: str) ->
     return values
 
 
-def _padded(data: bytes) -> bytes:
+def _pad(data: bytes) -> bytes:
     """PKCS #7. SIV authenticates it, so that taking it off needs no checks."""
     lacking = BLOCK - len(data) % BLOCK
     return data + bytes([lacking]) * lacking
@@ -83,4 +85,4 @@ def _padded(data: bytes) -> bytes:
 def _cipher(key: bytes, attribute: str) -> Any:
     from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
-    return AESSIV(derived(key, "encrypt", attribute, 64))
+    return AESSIV(derive_key(key, "encrypt", attribute, 64))

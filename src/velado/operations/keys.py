@@ -24,9 +24,7 @@ MOST_BYTES = 4096
 """What is read of a file that should hold a key."""
 EXPOSED = stat.S_IRWXO | stat.S_IWGRP
 """Permissions that nobody but the owner may have on a key file."""
-NO_KEY = Sentence(
-    "'velado key FILE' makes a key. A key or password itself must not stand there, only where the key is."
-)
+NO_KEY = Sentence("'velado key FILE' makes a key. A key or password itself must not stand there, only where the key is.")
 DIGITS = re.compile(rf"[0-9a-fA-F]{{{2 * BYTES}}}")
 LIKE_A_KEY = re.compile(r"[0-9a-fA-F]{32,}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -45,10 +43,11 @@ def check_place(place: Any) -> None:
 def key_in_project() -> InputError:
     """The error for a key where only its place may stand."""
     return InputError(
-        "key-in-project", "a key or password must not stand here, only where the key is",
+        "key-in-project",
+        "a key or password must not stand here, only where the key is",
         hint="Write key: env:VARIABLE or key: file:PATH; 'velado key FILE' makes a key. "
         "If this was a key in use, somebody may have seen it: make a new one.",
-    )  # fmt: skip
+    )
 
 
 def read_key(place: str, folder: Path | None = None) -> bytes:
@@ -61,7 +60,7 @@ def read_key(place: str, folder: Path | None = None) -> bytes:
     if scheme == "env":
         if not os.environ.get(where):
             raise InputError("no-key", "the environment variable that 'env:' names is not set", hint=NO_KEY)
-        return _parsed(os.environ[where], Sentence("the environment variable {variable}", variable=where))
+        return _parse_key(os.environ[where], Sentence("the environment variable {variable}", variable=where))
     path = (folder or Path()) / where
     try:
         with open(path, "rb") as file:
@@ -74,7 +73,7 @@ def read_key(place: str, folder: Path | None = None) -> bytes:
             file=path if os.path.lexists(path) else None,
             hint=NO_KEY,
         ) from None
-    return _parsed(text, Sentence("the file"), path)
+    return _parse_key(text, Sentence("the file"), path)
 
 
 def _why(error: OSError | ValueError) -> Sentence:
@@ -86,12 +85,14 @@ def _check_private(status: os.stat_result, path: Path) -> None:
     """Refuse a key file that others may read, or that others or a group may change. Windows has no such modes."""
     if os.name == "posix" and status.st_mode & EXPOSED:
         raise InputError(
-            "exposed-key", "others can read or change the file of the key", file=path,
+            "exposed-key",
+            "others can read or change the file of the key",
+            file=path,
             hint="Take their permission away: chmod 600 FILE. If somebody may have read it, make a new key.",
-        )  # fmt: skip
+        )
 
 
-def _parsed(text: str, what: str, file: Path | None = None) -> bytes:
+def _parse_key(text: str, what: str, file: Path | None = None) -> bytes:
     if not DIGITS.fullmatch(text.strip()):
         raise InputError(
             "bad-key",
@@ -102,13 +103,15 @@ def _parsed(text: str, what: str, file: Path | None = None) -> bytes:
     key = bytes.fromhex(text.strip())
     if not any(key):
         raise InputError(
-            "weak-key", Sentence("{what} holds a key of zeros, which anybody would try first", what=what), file=file,
+            "weak-key",
+            Sentence("{what} holds a key of zeros, which anybody would try first", what=what),
+            file=file,
             hint="'velado key FILE' makes a random key.",
-        )  # fmt: skip
+        )
     return key
 
 
-def derived(key: bytes, purpose: str, attribute: str, length: int = 32) -> bytes:
+def derive_key(key: bytes, purpose: str, attribute: str, length: int = 32) -> bytes:
     """The key for one purpose and attribute: HKDF-SHA-256."""
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -119,7 +122,7 @@ def derived(key: bytes, purpose: str, attribute: str, length: int = 32) -> bytes
 
 def key_id(key: bytes) -> str:
     """A short name of a key that tells nothing about it."""
-    return derived(key, "name", "", 8).hex()
+    return derive_key(key, "name", "", 8).hex()
 
 
 def create_key(path: str | Path) -> Path:
@@ -137,9 +140,8 @@ def create_key(path: str | Path) -> Path:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         raise InputError(
-            "file-exists", "the file exists already; a lost key cannot be made again", file=path,
-            hint="Choose another path.",
-        ) from None  # fmt: skip
+            "file-exists", "the file exists already; a lost key cannot be made again", file=path, hint="Choose another path."
+        ) from None
     except (OSError, ValueError) as error:
         raise InputError("unwritable-output", Sentence("cannot write the key there: {why}", why=_why(error))) from None
     try:
@@ -161,9 +163,9 @@ class Keyed(Operation):
         check_place(self.key)
         super().__post_init__()
 
-    def described(self, folder: Path) -> dict[str, Any]:
+    def describe(self, folder: Path) -> dict[str, Any]:
         """The name of the key in the place of the key's place."""
-        return {**super().described(folder), "key": key_id(read_key(self.key, folder))}
+        return {**super().describe(folder), "key": key_id(read_key(self.key, folder))}
 
     def files(self, folder: Path) -> dict[str, Path]:
         """The key file, if it is one."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.operations.base import Given, OnValues
 from velado.parameters import Choice, Number, Word
 from velado.values import ROOT
@@ -28,9 +28,7 @@ class Mask(OnValues):
     character: str = ROOT
     name: ClassVar[str] = "mask"
     declaration: ClassVar = Declaration(
-        title="mask",
-        meaning="Some characters stay, every other one becomes a sign.",
-        example={"mask": {"keep": 3}},
+        title="mask", meaning="Some characters stay, every other one becomes a sign.", example={"mask": {"keep": 3}}
     )
     takes_identifiers: ClassVar[bool] = True
     main: ClassVar = "keep"
@@ -42,9 +40,9 @@ class Mask(OnValues):
 
     def labels(self, values: Sequence[str], given: Given) -> Sequence[str]:
         """Mask every value."""
-        return [self._masked(v) for v in values]
+        return [self._mask_value(v) for v in values]
 
-    def _masked(self, value: str) -> str:
+    def _mask_value(self, value: str) -> str:
         kept = int(self.keep) if len(value) > self.keep else 0
         masked = self.character * (len(value) - kept)
         return value[:kept] + masked if self.side == "right" else masked + value[len(value) - kept :]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.errors import Note
 from velado.operations.base import Given, Operation
 from velado.operations.numbers import MOST_DECIMALS, Style, parse
@@ -17,10 +17,7 @@ from velado.operations.treatment import Adding, Replacing, Treatment
 from velado.parameters import Choice, Number
 from velado.tables import ColumnType, Noise, Table
 
-SMALL: dict[str, Callable[[float], float]] = {
-    "laplace": lambda x: 1 - math.exp(-x),
-    "normal": lambda x: math.erf(x / math.sqrt(2)),
-}
+SMALL: dict[str, Callable[[float], float]] = {"laplace": lambda x: 1 - math.exp(-x), "normal": lambda x: math.erf(x / math.sqrt(2))}
 """Chance that noise of scale 1 is smaller than x."""
 SECRET_BYTES = 32
 """Length of the seed that a run draws for itself."""
@@ -41,20 +38,14 @@ class AddNoise(Operation):
     decimals: int | None = None
     name: ClassVar[str] = "noise"
     declaration: ClassVar = Declaration(
-        title="add noise",
-        meaning="A random number is added to every number, drawn anew for every record.",
-        example={"noise": 2.5},
+        title="add noise", meaning="A random number is added to every number, drawn anew for every record.", example={"noise": 2.5}
     )
     main: ClassVar = "scale"
     parameters: ClassVar = {
         "scale": Number("how large the noise is", low=0, low_open=True),
         "distribution": Choice("how the noise is distributed", tuple(SMALL)),
-        "seed": Number(
-            "fixes the noise; none: a secret one for every run", low=0, integer=True, optional=True, expert=True
-        ),
-        "decimals": Number(
-            "decimals that are shown", low=0, high=MOST_DECIMALS, integer=True, optional=True, expert=True
-        ),
+        "seed": Number("fixes the noise; none: a secret one for every run", low=0, integer=True, optional=True, expert=True),
+        "decimals": Number("decimals that are shown", low=0, high=MOST_DECIMALS, integer=True, optional=True, expert=True),
     }
 
     @property
@@ -77,7 +68,7 @@ class AddNoise(Operation):
         )
         return (Note("fixed-seed", message, column),)
 
-    def described(self, folder: Path) -> dict[str, Any]:
+    def describe(self, folder: Path) -> dict[str, Any]:
         """All but the seed, with which the noise could be taken off."""
         return {"scale": self.scale, "distribution": self.distribution}
 

@@ -46,7 +46,7 @@ def exact(number: float) -> Decimal:
 
 def parse(values: Sequence[str], given: Given) -> list[Decimal]:
     """All values as exact numbers, in the notation of their column."""
-    notation = column_notation(given.column, values, given.shown)
+    notation = column_notation(given.column, values, given.values_to_show)
     numbers = [Decimal(notation.plain(v) or "") for v in values]
     wrong = [v for v, n in zip(values, numbers, strict=True) if abs(n) > LARGEST]
     if wrong:
@@ -54,6 +54,6 @@ def parse(values: Sequence[str], given: Given) -> list[Decimal]:
             "not-a-number",
             Sentence("{count:,} number(s) are too large", count=len(wrong)),
             column=given.column,
-            values=given.shown(wrong),
+            values=given.values_to_show(wrong),
         )
     return numbers

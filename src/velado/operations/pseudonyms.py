@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.errors import InputError
 from velado.operations.base import Given
-from velado.operations.keys import KeyedOnValues, derived, read_key
+from velado.operations.keys import KeyedOnValues, derive_key, read_key
 from velado.parameters import KeyPlace, Number
 from velado.sentences import Sentence
 
@@ -44,7 +44,7 @@ class Pseudonymize(KeyedOnValues):
 
     def labels(self, values: Sequence[str], given: Given) -> Sequence[str]:
         """The pseudonym of every value."""
-        key = derived(read_key(self.key, given.folder), "pseudonymize", given.attribute)
+        key = derive_key(read_key(self.key, given.folder), "pseudonymize", given.attribute)
         digits = int(self.length) - len(MARK)
         labels = [MARK + hmac.digest(key, value.encode(), "sha256").hex()[:digits] for value in values]
         check_different(labels, given.column)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from typing import ClassVar
 
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.operations.base import Given, OnValues
 from velado.operations.numbers import Style, exact, parse
 from velado.parameters import Number
@@ -28,9 +28,7 @@ class Round(OnValues):
     to: float
     name: ClassVar[str] = "round"
     declaration: ClassVar = Declaration(
-        title="round",
-        meaning="Every number becomes the nearest multiple of a step.",
-        example={"round": 10},
+        title="round", meaning="Every number becomes the nearest multiple of a step.", example={"round": 10}
     )
     main: ClassVar = "to"
     parameters: ClassVar = {"to": Number("step between the numbers that are shown", low=0, low_open=True)}

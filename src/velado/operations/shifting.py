@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from velado.dates import ISO, formats_of, language_of, read_in, write_date
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.errors import InputError, Note
 from velado.hierarchies.calendar import ambiguous_dates, not_dates
 from velado.operations.base import Given
-from velado.operations.keys import KeyedOnValues, derived, read_key
+from velado.operations.keys import KeyedOnValues, derive_key, read_key
 from velado.operations.treatment import Replacing, Treatment
 from velado.parameters import ColumnName, KeyPlace, Span
 from velado.sentences import Sentence
@@ -58,27 +58,25 @@ class Shift(KeyedOnValues):
         return self.by is not None
 
     @property
-    def _allowed(self) -> list[int]:
+    def _possible_days(self) -> list[int]:
         """How many days a date may move."""
         low, high = self.days
         return [d for d in range(low, high + 1) if d]
 
     def notes(self, column: str) -> tuple[Note, ...]:
         """Where the shift is no secret, or one for all."""
-        if len(self._allowed) == 1:
+        if len(self._possible_days) == 1:
             message = Sentence("the project says by how many days the dates move: whoever sees it can move them back")
         elif self.by is None:
-            message = Sentence(
-                "all dates move by the same number of days: whoever knows one of them can move all back; see 'by'"
-            )
+            message = Sentence("all dates move by the same number of days: whoever knows one of them can move all back; see 'by'")
         else:
             return ()
         return (Note("one-shift", message, column),)
 
-    def described(self, folder: Path) -> dict[str, Any]:
+    def describe(self, folder: Path) -> dict[str, Any]:
         """The days only where they leave something to guess."""
-        shown = super().described(folder)
-        return {k: v for k, v in shown.items() if k != "days" or len(self._allowed) > 1}
+        shown = super().describe(folder)
+        return {k: v for k, v in shown.items() if k != "days" or len(self._possible_days) > 1}
 
     def treat(self, table: Table, given: Given) -> Treatment:
         """Shift the dates, each with the value of the other column that it stands beside."""
@@ -88,9 +86,11 @@ class Shift(KeyedOnValues):
         if self.by not in table.header:
             hint = table.header.near(self.by, (given.column, self.by))
             raise InputError(
-                "unknown-column", Sentence("dates are shifted by '{by}', and the table has no such column", by=self.by),
-                column=given.column, hint=hint,
-            )  # fmt: skip
+                "unknown-column",
+                Sentence("dates are shifted by '{by}', and the table has no such column", by=self.by),
+                column=given.column,
+                hint=hint,
+            )
         pairs = table.count([given.column, self.by])
         values, others = ([d[c] for c in codes] for d, codes in zip(pairs.dictionaries, pairs.codes, strict=True))
         if any(o is None and v is not None for v, o in zip(values, others, strict=True)):
@@ -101,10 +101,8 @@ class Shift(KeyedOnValues):
                 hint="Clean that column, or shift by another.",
             )
         there = [i for i, v in enumerate(values) if v is not None]
-        labels = self._shifted([values[i] or "" for i in there], [others[i] or "" for i in there], given)
-        counted = Counts(
-            (given.column,), (tuple(values[i] for i in there),), (np.arange(len(there)),), pairs.counts[there]
-        )
+        labels = self._shift_values([values[i] or "" for i in there], [others[i] or "" for i in there], given)
+        counted = Counts((given.column,), (tuple(values[i] for i in there),), (np.arange(len(there)),), pairs.counts[there])
         treated = Replacing.of(given, self, counted, labels, typed=self.keeps_type(kind))
         translation = replace(treated.translation, by=self.by, others=tuple(others[i] for i in there))
         missing = int(pairs.counts.sum() - counted.counts.sum())
@@ -113,19 +111,19 @@ class Shift(KeyedOnValues):
 
     def labels(self, values: Sequence[str], given: Given) -> Sequence[str]:
         """Shift all dates by the same number of days."""
-        return self._shifted(values, [""] * len(values), given)
+        return self._shift_values(values, [""] * len(values), given)
 
     def keeps_type(self, kind: ColumnType) -> bool:
         """Dates stay dates; of times there are many ways to write one."""
         return kind is ColumnType.DATE
 
-    def _shifted(self, values: Sequence[str], others: Sequence[str], given: Given) -> list[str]:
+    def _shift_values(self, values: Sequence[str], others: Sequence[str], given: Given) -> list[str]:
         formats = formats_of(given.format) or (ISO,)
         language = language_of(values) if any("%b" in f or "%B" in f for f in formats) else "en"
-        key = derived(
+        key = derive_key(
             read_key(self.key, given.folder), "shift", "" if self.by is None else given.attributes.get(self.by, self.by)
         )
-        allowed = self._allowed
+        allowed = self._possible_days
         days: dict[str, int] = {}
         shifted: dict[tuple[str, int], str] = {}
         labels, wrong, ambiguous = [], [], []
@@ -136,7 +134,7 @@ class Shift(KeyedOnValues):
             move = (value, days[other])
             if move not in shifted:
                 read = read_in(value, formats)
-                moved = None if read is None else _moved(read.moment, move[1])
+                moved = None if read is None else _move(read.moment, move[1])
                 if read is None or moved is None:
                     wrong.append(value)
                     continue
@@ -145,13 +143,13 @@ class Shift(KeyedOnValues):
                 shifted[move] = write_date(moved, read.format, language, value)
             labels.append(shifted[move])
         if wrong:
-            raise not_dates(given.column, given.shown(wrong), formats, len(set(wrong)), moved=True)
+            raise not_dates(given.column, given.values_to_show(wrong), formats, len(set(wrong)), moved=True)
         if ambiguous:
-            raise ambiguous_dates(given.column, given.shown(ambiguous), len(set(ambiguous)))
+            raise ambiguous_dates(given.column, given.values_to_show(ambiguous), len(set(ambiguous)))
         return labels
 
 
-def _moved(moment: datetime, days: int) -> datetime | None:
+def _move(moment: datetime, days: int) -> datetime | None:
     try:
         return moment + timedelta(days=days)
     except OverflowError:

@@ -36,7 +36,7 @@ class Treatment(Discreet, ABC):
         return self.given.column
 
     @abstractmethod
-    def planned(self, plan: Plan) -> Plan:
+    def add_to_plan(self, plan: Plan) -> Plan:
         """What an engine does, with this column."""
 
     def problem(self, written: Mapping[Text, int], complete: bool) -> str | None:
@@ -46,9 +46,7 @@ class Treatment(Discreet, ABC):
     def not_applied(self) -> Sentence:
         """What is told where the values are not those that the operation makes."""
         return Sentence(
-            "the operation {operation} was not applied to the column '{column}'",
-            operation=str(self.operation),
-            column=self.column,
+            "the operation {operation} was not applied to the column '{column}'", operation=str(self.operation), column=self.column
         )
 
     def survivors(self) -> int:
@@ -64,17 +62,13 @@ class Treatment(Discreet, ABC):
 class Starring(Treatment):
     """Every cell shows ``*``."""
 
-    def planned(self, plan: Plan) -> Plan:
+    def add_to_plan(self, plan: Plan) -> Plan:
         """Set the column to ``*``."""
         return replace(plan, starred=(*plan.starred, self.column))
 
     def problem(self, written: Mapping[Text, int], complete: bool) -> str | None:
         """Only ``*`` may be there."""
-        return (
-            None
-            if set(written) <= {ROOT}
-            else Sentence("the column '{column}' is not fully suppressed", column=self.column)
-        )
+        return None if set(written) <= {ROOT} else Sentence("the column '{column}' is not fully suppressed", column=self.column)
 
     def becomes(self, values: Sequence[Text]) -> list[Text] | None:
         """``*``."""
@@ -85,7 +79,7 @@ class Starring(Treatment):
 class LeavingOut(Treatment):
     """The column is not there."""
 
-    def planned(self, plan: Plan) -> Plan:
+    def add_to_plan(self, plan: Plan) -> Plan:
         """Leave the column out."""
         return replace(plan, dropped=(*plan.dropped, self.column))
 
@@ -98,9 +92,7 @@ class Replacing(Treatment):
     records: Mapping[Text, int] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls, given: Given, operation: Operation, counts: Counts, labels: Sequence[Text], typed: bool = False
-    ) -> Replacing:
+    def of(cls, given: Given, operation: Operation, counts: Counts, labels: Sequence[Text], typed: bool = False) -> Replacing:
         """The treatment of counted values and what becomes of each."""
         codes = np.arange(len(labels), dtype=np.int64)
         translation = Translation(counts.names[0], counts.dictionaries[0], codes, tuple(labels), typed=typed)
@@ -109,7 +101,7 @@ class Replacing(Treatment):
             records[label] += int(n)
         return cls(given, operation, translation, records)
 
-    def planned(self, plan: Plan) -> Plan:
+    def add_to_plan(self, plan: Plan) -> Plan:
         """Replace the values."""
         known = tuple(k for k in plan.known if k[0] != self.column)
         return replace(plan, replaced=(*plan.replaced, self.translation), known=known)
@@ -117,7 +109,7 @@ class Replacing(Treatment):
     def problem(self, written: Mapping[Text, int], complete: bool) -> str | None:
         """Only what values become may be there; all of it, as often as in the table, if no record is lacking."""
         plain = self._number if self.translation.typed else str
-        expected, found = (_merged(x, plain) for x in (self.records, written))
+        expected, found = (_merge_counts(x, plain) for x in (self.records, written))
         if self.operation.hides and self._originals() & set(written):
             return Sentence("the column '{column}' shows original values", column=self.column)
         if any(n > expected.get(v, 0) for v, n in found.items()) or (complete and found != expected):
@@ -156,7 +148,7 @@ class Adding(Treatment):
     records: Mapping[Text, int] = field(default_factory=dict)
     still: float = 0.0
 
-    def planned(self, plan: Plan) -> Plan:
+    def add_to_plan(self, plan: Plan) -> Plan:
         """Add the noise."""
         return replace(plan, noise=(*plan.noise, self.noise))
 
@@ -164,12 +156,12 @@ class Adding(Treatment):
         """Numbers and missing values as many as there were, and not all numbers the same as they were."""
         broken = self.not_applied()
         try:
-            found = _merged(written, _decimal)
+            found = _merge_counts(written, _decimal)
         except ValueError:
             return broken
         if not complete:
             return None
-        before = _merged(self.records, _decimal)
+        before = _merge_counts(self.records, _decimal)
         cells = sum(n for v, n in before.items() if v is not None)
         same = found == before and cells * math.log(max(self.still, CERTAIN)) < math.log(CERTAIN)
         lost = sum(found.values()) != sum(before.values()) or found.get(None) != before.get(None)
@@ -180,7 +172,7 @@ def _decimal(value: str) -> float:
     return float(value.replace(",", "."))
 
 
-def _merged(records: Mapping[Text, int], plain: Any) -> dict[Any, int]:
+def _merge_counts(records: Mapping[Text, int], plain: Any) -> dict[Any, int]:
     merged: Counter[Any] = Counter()
     for value, n in records.items():
         if n:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from velado.errors import InputError, shown, suggest
+from velado.errors import InputError, short_repr, suggest
 from velado.methods import Lattice, Method, method_from
 from velado.models import PrivacyModel, model_from
 from velado.project.document import COLUMN_KEYS
@@ -23,7 +23,7 @@ AnyMethod = Method | str | Mapping[str, Any]
 def columns_of(given: Columns) -> tuple[Column, ...]:
     """Columns from a list, or from a mapping of names to roles or options.
 
-    >>> columns_of({"age": "quasi-identifier", "ill": {"role": "sensitive", "twins": "distinct"}})[0].role
+    >>> columns_of({"age": "quasi-identifier", "ill": {"role": "sensitive", "variants": "distinct"}})[0].role
     'quasi-identifier'
     """
     if isinstance(given, Column):
@@ -34,9 +34,10 @@ def columns_of(given: Columns) -> tuple[Column, ...]:
     for column in columns:
         if not isinstance(column, Column):
             raise InputError(
-                "bad-argument", Sentence("'columns' takes Columns, or a mapping of names to roles, got {given}", given=shown(column)),
+                "bad-argument",
+                Sentence("'columns' takes Columns, or a mapping of names to roles, got {given}", given=short_repr(column)),
                 hint="columns={'age': 'quasi-identifier', 'disease': 'sensitive'}",
-            )  # fmt: skip
+            )
     return columns
 
 
@@ -52,9 +53,10 @@ def models_of(given: Models) -> tuple[PrivacyModel, ...]:
         return tuple(model_from(str(name), arguments) for name, arguments in given.items())
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InputError(
-            "bad-argument", Sentence("'models' takes models, or mappings of names to parameters, got {given}", given=shown(given)),
+            "bad-argument",
+            Sentence("'models' takes models, or mappings of names to parameters, got {given}", given=short_repr(given)),
             hint="models={'k-anonymity': {'k': 5}}",
-        )  # fmt: skip
+        )
     return tuple(model for one in given for model in models_of(one))
 
 
@@ -74,9 +76,10 @@ def method_of(given: AnyMethod | None) -> Method:
         ((name, arguments),) = given.items()
         return method_from(str(name), arguments)
     raise InputError(
-        "bad-argument", Sentence("'method' takes a method, its name, or a mapping of its name to parameters, got {given}", given=shown(given)),
+        "bad-argument",
+        Sentence("'method' takes a method, its name, or a mapping of its name to parameters, got {given}", given=short_repr(given)),
         hint="method={'mondrian': {'represent': 'mean'}}",
-    )  # fmt: skip
+    )
 
 
 def names_of(given: str | Sequence[str]) -> list[str]:
@@ -94,13 +97,16 @@ def _column(name: str, spec: Any) -> Column:
     options = {"role": spec} if isinstance(spec, str) else spec
     if not isinstance(options, Mapping):
         raise InputError(
-            "bad-argument", Sentence("a column takes its role, or a mapping of options, got {given}", given=shown(spec)), column=name,
+            "bad-argument",
+            Sentence("a column takes its role, or a mapping of options, got {given}", given=short_repr(spec)),
+            column=name,
             hint="'age': {'role': 'quasi-identifier', 'hierarchy': {'intervals': [5, 10]}}",
-        )  # fmt: skip
+        )
     for key in options:
         if key not in COLUMN_KEYS:
             raise InputError(
-                "unknown-key", Sentence("the column '{column}' has no key '{key}'", column=name, key=str(key)),
+                "unknown-key",
+                Sentence("the column '{column}' has no key '{key}'", column=name, key=str(key)),
                 hint=suggest(str(key), COLUMN_KEYS),
-            )  # fmt: skip
+            )
     return Column(name, **options)

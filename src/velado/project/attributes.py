@@ -13,7 +13,7 @@ from velado.sentences import Sentence
 if TYPE_CHECKING:
     from velado.project.document import Project
 
-ALIKE = ("role", "type", "format", "missing", "operation", "hierarchy", "twins")
+ALIKE = ("role", "type", "format", "missing", "operation", "hierarchy", "variants")
 """What columns of one attribute must have in common."""
 
 
@@ -35,7 +35,7 @@ def check_attributes(tables: Mapping[str, Project], joinable: Sequence[str]) -> 
         first_table, first = columns[0]
         for table, column in columns[1:]:
             recoded = first.role == "quasi-identifier" and tables[first_table].light != tables[table].light
-            for part in ("anonymization",) * recoded + ALIKE:
+            for part in ("protection",) * recoded + ALIKE:
                 if recoded or not _same(getattr(first, part), getattr(column, part)):
                     message = Sentence(
                         "the tables '{first_table}' and '{table}' describe the attribute '{attribute}' differently: "
@@ -52,16 +52,14 @@ def check_attributes(tables: Mapping[str, Project], joinable: Sequence[str]) -> 
     for number, attribute in enumerate(joinable):
         with problems.at("joinable", number):
             _check_joinable(attribute, shared)
-    problems.done()
+    problems.raise_if_any()
 
 
 def _check_joinable(attribute: str, shared: Mapping[str, list[tuple[str, Column]]]) -> None:
     if attribute not in shared:
         raise InputError(
             "not-joinable",
-            Sentence(
-                "'{attribute}' is to be joinable, but it is not an attribute of several tables", attribute=attribute
-            ),
+            Sentence("'{attribute}' is to be joinable, but it is not an attribute of several tables", attribute=attribute),
             hint=suggest(attribute, shared),
         )
     _, column = shared[attribute][0]

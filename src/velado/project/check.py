@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from velado.errors import InputError, Problems, VeladoError
+from typing import TYPE_CHECKING
+
+from velado.errors import Problems, VeladoError
 from velado.hierarchies.build import missing_values
-from velado.project.document import AnyProject, Project
 from velado.project.people import person_column
 from velado.project.rules import check_described, check_ready
 from velado.schema import Column, Schema
@@ -12,16 +13,12 @@ from velado.schema.values import column_hierarchy, values_of
 from velado.tables import open_table
 from velado.values import Text
 
+if TYPE_CHECKING:
+    from velado.project.document import Project
 
-def problems_of(given: AnyProject) -> list[VeladoError]:
-    """Every problem, those of the document first; tables are read, and nothing is written.
 
-    What needs the whole document is looked at only if all of it could be loaded.
-    """
-    try:
-        project = Project.of(given)
-    except InputError as error:
-        return [error, *error.others]
+def problems_of(project: Project) -> list[VeladoError]:
+    """Every problem of a project that could be loaded, those of the document first; tables are read, and nothing is written."""
     problems = Problems()
     tables = project.tables or {"": project}
     with problems.at():
@@ -39,9 +36,9 @@ def problems_of(given: AnyProject) -> list[VeladoError]:
 def _check_table(project: Project) -> None:
     problems, fitting = Problems(), Problems()
     schema = Schema(project.columns)
-    with problems.at("source"), open_table(project.source, project.folder) as table:
+    with problems.at("source"), open_table(project.source) as table:
         with fitting.at():
-            schema = schema.fitted(table.header, project.rest, table.name)
+            schema = schema.fit_header(table.header, project.rest, table.name)
         for column in schema.values():
             if _is_counted(project, column) and column.name in table.header:
                 # What cannot be read is a problem of the source, and told once.
@@ -54,7 +51,7 @@ def _check_table(project: Project) -> None:
     problems.found += fitting.found
     with problems.at():
         check_described(project, schema)
-    problems.done()
+    problems.raise_if_any()
 
 
 def _is_counted(project: Project, column: Column) -> bool:
@@ -66,6 +63,6 @@ def _check_values(project: Project, column: Column, values: dict[Text, int]) -> 
     if column.missing == "reject" and None in values:
         problems = Problems()
         problems.add(missing_values(column.name), "columns", column.name, "missing")
-        problems.done()
+        problems.raise_if_any()
     if (column.role == "quasi-identifier" or column.hierarchy is not None) and column.operation is None:
         column_hierarchy(column, values, project.folder)

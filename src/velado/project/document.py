@@ -12,33 +12,34 @@ from typing import Any, cast
 
 import yaml
 
-from velado.errors import InputError, Problems, VeladoError, shown, suggest
+from velado.errors import InputError, Problems, VeladoError, short_repr, suggest
 from velado.hierarchies import Hierarchy
 from velado.hierarchies.build import check_description
 from velado.methods import Lattice, Method, method_from
 from velado.models import PrivacyModel, check_basis, model_from
+from velado.project.attributes import check_attributes
+from velado.project.check import problems_of
 from velado.project.output import OUTPUT_KEYS, Output, output_from
+from velado.project.people import ROWS
 from velado.project.yaml_file import read_yaml
 from velado.results import Discreet
 from velado.schema import REST, Column
 from velado.sentences import Sentence
+from velado.spelling_variants import VARIANTS
 from velado.tables import Source, Table
 from velado.tables.files import path_of
 from velado.tables.source import PLACES, said_of
-from velado.twins import TWINS
 
 VERSION = 1
 UNITS = ("person", "household")
-ROWS = "rows"
-"""Every row is a person."""
-TABLE_KEYS = ("anonymization", "source", "columns", "rest", *UNITS, "models", "method", "output", "twins")
-SHARED_KEYS = ("anonymization", "models", "method", "twins")
+TABLE_KEYS = ("protection", "source", "columns", "rest", *UNITS, "models", "allowance", "method", "output", "variants")
+SHARED_KEYS = ("protection", "models", "allowance", "method", "variants")
 """What several tables take from the top of the file, if they do not say it themselves."""
 TABLES_KEYS = ("tables", "attributes", "joinable")
 KEYS = ("velado", "name", *TABLE_KEYS, *TABLES_KEYS)
-COLUMN_KEYS = ("role", "type", "hierarchy", "format", "missing", "operation", "attribute", "twins", "published")
+COLUMN_KEYS = ("role", "type", "hierarchy", "format", "missing", "operation", "attribute", "variants", "exposure", "known")
 ATTRIBUTE_KEYS = tuple(key for key in COLUMN_KEYS if key != "attribute")
-ANONYMIZATIONS = ("models", "light")
+PROTECTIONS = ("models", "operations")
 PLAIN = (int, float, bytes, list, tuple, set, date)
 """What a project file may hold that is neither text, mapping nor table."""
 
@@ -55,19 +56,23 @@ class Several(Source):
 def several_tables() -> InputError:
     """The error for a project of several tables where one is needed."""
     return InputError(
-        "several-tables", "this project describes several tables, and one is needed here",
+        "several-tables",
+        "this project describes several tables, and one is needed here",
         hint="'velado run' takes it as a whole; in Python, project.tables[NAME] is the project of one table.",
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, repr=False)
 class Project(Discreet):
     """A release described once: source, columns, models, method, output. Paths are relative to ``folder``.
 
-    ``anonymization``: models (default), or light: only the operations of the columns are applied, and no model is
+    The ``source`` may be given as everything that tells where a table is, and is a `Source` from then on.
+
+    ``protection``: models (default), or operations: only the operations of the columns are applied, and no model is
     checked. A project of several ``tables`` has a project for each, and nothing of a single one; its ``joinable``
     attributes must match after the run as they did before. ``person`` or ``household`` names the column whose equal values
-    are one person's (or household's) rows, so that k and risk count these; "rows": every row is a person.
+    are one person's (or household's) rows, so that k and risk count these; "rows": every row is a person. ``allowance``: the
+    share of the people who may be in groups smaller than k by all that is published and that others know or could know.
     """
 
     source: Any
@@ -78,10 +83,11 @@ class Project(Discreet):
     rest: str | None = None
     person: str | None = None
     household: str | None = None
+    allowance: float = 0.0
     name: str = "release"
     folder: Path = field(default_factory=Path)
     file: Path | None = None
-    anonymization: str = "models"
+    protection: str = "models"
     tables: Mapping[str, Project] = field(default_factory=dict)
     joinable: tuple[str, ...] = ()
 
@@ -89,13 +95,15 @@ class Project(Discreet):
         """What is done with how many columns; nothing of the source and of what the columns hold."""
         if self.tables:
             return {"name": self.name, "tables": tuple(self.tables)}
-        done = {"anonymization": "light"} if self.light else {"models": tuple(m.name for m in self.models)}
+        done = {"protection": "operations"} if self.light else {"models": tuple(m.name for m in self.models)}
         method = {} if self.light else {"method": self.method.name}
         return {"name": self.name, "columns": len(self.columns), **done, **method}
 
     def __post_init__(self) -> None:
-        _check_anonymization(self.anonymization)
+        _check_protection(self.protection)
         _check_units(self.person, self.household)
+        check_allowance(self.allowance)
+        object.__setattr__(self, "source", Source.of(self.source, self.folder))
 
     @property
     def unit(self) -> str | None:
@@ -103,14 +111,14 @@ class Project(Discreet):
         return self.person or self.household
 
     @property
-    def called(self) -> dict[str, Any]:
+    def manifest_entry(self) -> dict[str, Any]:
         """What manifests call it."""
         return {"name": self.name}
 
     @property
     def light(self) -> bool:
         """Whether only operations are applied."""
-        return self.anonymization == "light"
+        return self.protection == "operations"
 
     @classmethod
     def of(cls, project: AnyProject) -> Project:
@@ -149,9 +157,7 @@ class Project(Discreet):
         version = data.get("velado", VERSION)
         if version != VERSION or isinstance(version, bool):
             message = Sentence(
-                "this Velado reads project files of version {version}, not {given}",
-                version=VERSION,
-                given=repr(version),
+                "this Velado reads project files of version {version}, not {given}", version=VERSION, given=repr(version)
             )
             problems.add(InputError("bad-version", message), "velado")
         several = "tables" in data
@@ -165,45 +171,42 @@ class Project(Discreet):
         with problems.at():
             make = cls._of_tables if several else cls._of_table
             project = make(data, Path(folder), file, name)
-        problems.done()
+        problems.raise_if_any()
         return project
 
     @classmethod
     def _of_table(
-        cls,
-        data: Mapping[str, Any],
-        folder: Path,
-        file: Path | None,
-        name: str,
-        attributes: Mapping[str, Any] | None = None,
+        cls, data: Mapping[str, Any], folder: Path, file: Path | None, name: str, attributes: Mapping[str, Any] | None = None
     ) -> Project:
         problems = Problems()
-        with problems.at("anonymization"):
-            _check_anonymization(data.get("anonymization", "models"))
-        light = data.get("anonymization") == "light"
+        with problems.at("protection"):
+            _check_protection(data.get("protection", "models"))
+        light = data.get("protection") == "operations"
         parts: dict[str, Any] = {}
         for key in ("source", "columns", *(() if light else ("models",))):
             if _is_empty(data.get(key)):
-                hint = Sentence("Or write 'anonymization: light' to apply operations only." if key == "models" else "")
+                hint = Sentence("Or write 'protection: operations' to apply operations only." if key == "models" else "")
                 error = InputError("missing-key", Sentence("the project has no '{key}'", key=key), hint=hint)
                 problems.add(error, *((key,) if key in data else ()))
-        for key in ("models", "method"):
+        for key in ("models", "method", "allowance"):
             if light and key in data:
-                message = Sentence("'anonymization: light' checks no model, and there is '{key}'", key=key)
-                hint = Sentence("Leave out '{key}', or leave out 'anonymization: light'.", key=key)
+                message = Sentence("'protection: operations' checks no model, and there is '{key}'", key=key)
+                hint = Sentence("Leave out '{key}', or leave out 'protection: operations'.", key=key)
                 problems.add(InputError("light-project", message, hint=hint), key)
         if data.get("rest") not in (None, *REST):
             message = Sentence("'rest' must be drop or insensitive, got {given}", given=repr(data["rest"]))
             problems.add(InputError("bad-rest", message), "rest")
         with problems.at():
             _check_units(data.get("person"), data.get("household"))
+        with problems.at("allowance"):
+            check_allowance(data.get("allowance", 0.0))
         with problems.at("source"):
             parts["source"] = _source(data.get("source"), folder)
-        twins = TWINS[0]
-        with problems.at("twins"):
-            twins = _twins(data.get("twins", TWINS[0]))
+        variants = VARIANTS[0]
+        with problems.at("variants"):
+            variants = _variants(data.get("variants", VARIANTS[0]))
         with problems.at("columns"):
-            parts["columns"] = _columns(data.get("columns") or {}, light, attributes or {}, twins)
+            parts["columns"] = _columns(data.get("columns") or {}, light, attributes or {}, variants)
         with problems.at("models"):
             parts["models"] = _models(data.get("models") or ())
         with problems.at("method"):
@@ -211,8 +214,8 @@ class Project(Discreet):
             parts["method"] = Lattice() if given is None else _one(given, "method", method_from)
         with problems.at("output"):
             parts["output"] = _output(data.get("output"), folder)
-        problems.done()
-        said = {key: data[key] for key in ("rest", *UNITS, "anonymization") if key in data}
+        problems.raise_if_any()
+        said = {key: data[key] for key in ("rest", *UNITS, "allowance", "protection") if key in data}
         return cls(**parts, **said, name=name, folder=folder, file=file)
 
     @classmethod
@@ -239,24 +242,30 @@ class Project(Discreet):
         joinable = () if data.get("joinable") is None else data["joinable"]
         if isinstance(joinable, str) or not isinstance(joinable, Sequence):
             problems.add(InputError("bad-project", "'joinable' is a list of attributes"), "joinable")
-        problems.done()
+        problems.raise_if_any()
         return cls.of_tables(tables, tuple(map(str, joinable)), name, folder, file)
 
     @classmethod
     def _one_of_tables(
-        cls, table: Any, own: Any, shared: Mapping[str, Any], folder: Path, file: Path | None, name: str,
+        cls,
+        table: Any,
+        own: Any,
+        shared: Mapping[str, Any],
+        folder: Path,
+        file: Path | None,
+        name: str,
         attributes: Mapping[str, Any],
-    ) -> Project:  # fmt: skip
+    ) -> Project:
         """A table; its errors say which it is."""
         problems, what = Problems(), Sentence("the table '{table}'", table=table)
         _check_mapping(own, what)
         _check_keys(own, what, TABLE_KEYS, problems)
-        light = own.get("anonymization") == "light"
-        inherited = {k: v for k, v in shared.items() if not light or k == "twins"}
+        light = own.get("protection") == "operations"
+        inherited = {k: v for k, v in shared.items() if not light or k == "variants"}
         try:
             with problems.at():
                 project = cls._of_table({**inherited, **own}, folder, file, name, attributes)
-            problems.done()
+            problems.raise_if_any()
         except InputError as error:
             for one in (error, *error.others):
                 one.message = Sentence("table '{table}': {message}", table=str(table), message=one.message)
@@ -266,12 +275,14 @@ class Project(Discreet):
 
     @classmethod
     def of_tables(
-        cls, tables: Mapping[str, Project], joinable: Sequence[str] = (), name: str = "release",
-        folder: Path | str = ".", file: Path | None = None,
-    ) -> Project:  # fmt: skip
+        cls,
+        tables: Mapping[str, Project],
+        joinable: Sequence[str] = (),
+        name: str = "release",
+        folder: Path | str = ".",
+        file: Path | None = None,
+    ) -> Project:
         """A project of several tables; attributes that they share must be described alike."""
-        from velado.project.attributes import check_attributes
-
         check_attributes(tables, joinable)
         return cls(Several(), (), name=name, folder=Path(folder), file=file, tables=tables, joinable=tuple(joinable))
 
@@ -284,11 +295,13 @@ class Project(Discreet):
         >>> [(error.path, error.code) for error in found]
         [('models', 'missing-key'), ('columns.age.role', 'bad-role')]
         """
-        from velado.project.check import problems_of
+        try:
+            project = Project.of(self)
+        except InputError as error:
+            return [error, *error.others]
+        return problems_of(project)
 
-        return problems_of(self)
-
-    def released(self, original: Table | None = None) -> Source:
+    def release_source(self, original: Table | None = None) -> Source:
         """The release, which must have been written, as it is read back.
 
         Its delimiter is found out unless the project says it, or the original is at hand, which has the same.
@@ -296,9 +309,8 @@ class Project(Discreet):
         path = self.output.path
         if self.output.in_memory or (path is not None and not path.exists()):
             raise InputError(
-                "no-release", "the project's release is not there", file=path or self.file,
-                hint="velado run PROJECT writes it.",
-            )  # fmt: skip
+                "no-release", "the project's release is not there", file=path or self.file, hint="velado run PROJECT writes it."
+            )
         if original is not None:
             return self.output.sink(None if original.dialect is None else original.dialect.delimiter).source()
         return replace(self.output.sink().source(), delimiter=self.output.delimiter)
@@ -309,9 +321,10 @@ class Project(Discreet):
             raise several_tables()
         if self.light:
             raise InputError(
-                "light-project", "'anonymization: light' checks no model, and this needs one",
+                "light-project",
+                "'protection: operations' checks no model, and this needs one",
                 hint="Only 'velado run' takes such a project; velado check tells what its release reaches.",
-            )  # fmt: skip
+            )
         check_basis(self.models, self.method.takes)
 
     def as_dict(self) -> dict[str, Any]:
@@ -323,7 +336,7 @@ class Project(Discreet):
         return {**top, **self._as_table()}
 
     def _as_table(self) -> dict[str, Any]:
-        source = Source.of(self.source)
+        source: Source = self.source
         columns = {}
         for c in self.columns:
             shown: dict[str, Any] = {"role": c.role} if c.role else {}
@@ -335,8 +348,9 @@ class Project(Discreet):
                 ("format", None),
                 ("missing", "own-category"),
                 ("attribute", c.name),
-                ("twins", "fold"),
-                ("published", ""),
+                ("variants", "fold"),
+                ("exposure", ""),
+                ("known", ""),
             ):
                 value = getattr(c, key)
                 if isinstance(value, Hierarchy):
@@ -345,19 +359,19 @@ class Project(Discreet):
                     shown[key] = list(value) if isinstance(value, tuple) else value
             columns[c.name] = shown
         options: dict[str, Any] = {**self._place(source), **source.options}
-        said = [k for k in OUTPUT_KEYS if k not in PLACES and getattr(self.output, k) != getattr(Output(), k)]
+        said = [k for k in OUTPUT_KEYS if k not in PLACES and getattr(self.output, k) != getattr(Output, k)]
         place = {} if self.output.in_memory else self._place(self.output)
         output = place | {k: list(v) if isinstance(v := getattr(self.output, k), tuple) else v for k in said}
         data: dict[str, Any] = {
             "source": options,
             "columns": columns,
-            "models": [{m.name: m.required()} for m in self.models],
+            "models": [{m.name: m.requirements()} for m in self.models],
             "method": {self.method.name: {k: getattr(self.method, k) for k in self.method.parameters}},
             "output": {k: self._relative(v) if isinstance(v, Path) else v for k, v in output.items()},
         }
         if self.light:
-            data = {"anonymization": "light", **{k: v for k, v in data.items() if k not in ("models", "method")}}
-        for key in ("rest", *UNITS):
+            data = {"protection": "operations", **{k: v for k, v in data.items() if k not in ("models", "method")}}
+        for key in ("rest", *UNITS, "allowance"):
             if getattr(self, key):
                 data[key] = getattr(self, key)
         return data
@@ -366,7 +380,7 @@ class Project(Discreet):
         """Where a table is, as a project file says it; no password."""
         if elsewhere := said_of(place.database, place.url):
             return elsewhere
-        return {"path": self._relative(place.path) if place.path else Source.of(self.source).name}
+        return {"path": self._relative(place.path) if place.path else self.source.name}
 
     def _relative(self, path: Path) -> str:
         """A path as the project file writes it: relative to its folder if it lies below it."""
@@ -392,15 +406,13 @@ AnyProject = Project | str | Path | Mapping[str, Any]
 def _name(data: Mapping[str, Any]) -> str:
     name = data.get("name", "release")
     if isinstance(name, bool) or not isinstance(name, (str, int, float)):
-        raise InputError("bad-project", Sentence("'name' must be a text, got {given}", given=shown(name)))
+        raise InputError("bad-project", Sentence("'name' must be a text, got {given}", given=short_repr(name)))
     return str(name)
 
 
 def _check_mapping(data: Any, what: str) -> None:
     if not isinstance(data, Mapping):
-        raise InputError(
-            "bad-project", Sentence("{what} must be a mapping, got {kind}", what=what, kind=type(data).__name__)
-        )
+        raise InputError("bad-project", Sentence("{what} must be a mapping, got {kind}", what=what, kind=type(data).__name__))
 
 
 def _check_keys(data: Mapping[str, Any], what: str, known: Sequence[str], problems: Problems) -> None:
@@ -418,14 +430,14 @@ def _is_empty(value: Any) -> bool:
 def _source(given: Any, folder: Path) -> Any:
     if isinstance(given, PLAIN) and given:
         raise InputError(
-            "bad-project", Sentence("'source' is a path or a mapping with a path, got {given}", given=shown(given))
+            "bad-project", Sentence("'source' is a path or a mapping with a path, got {given}", given=short_repr(given))
         )
     return Source.of(given, folder) if isinstance(given, (str, Mapping)) and given else given
 
 
-def _twins(given: Any) -> str:
-    if given not in TWINS:
-        raise InputError("bad-twins", Sentence("'twins' must be fold or distinct, got {given}", given=repr(given)))
+def _variants(given: Any) -> str:
+    if given not in VARIANTS:
+        raise InputError("bad-variants", Sentence("'variants' must be fold or distinct, got {given}", given=repr(given)))
     return str(given)
 
 
@@ -435,7 +447,7 @@ def _models(given: Any) -> tuple[PrivacyModel, ...]:
     for number, spec in enumerate(_list(given, "models")):
         with problems.at(*(() if mapped else (number,))):
             models.append(_one(spec, "models", model_from))
-    problems.done()
+    problems.raise_if_any()
     return tuple(models)
 
 
@@ -446,7 +458,7 @@ def _output(given: Any, folder: Path) -> Output:
     _check_keys(options, Sentence("the output"), OUTPUT_KEYS, problems)
     with problems.at():
         output = output_from({key: value for key, value in options.items() if key in OUTPUT_KEYS}, folder)
-    problems.done()
+    problems.raise_if_any()
     return output
 
 
@@ -462,25 +474,33 @@ def _attributes(given: Any) -> Mapping[str, Any]:
             inner = Problems()
             _check_mapping(spec, what)
             _check_keys(spec, what, ATTRIBUTE_KEYS, inner)
-            inner.done()
-    problems.done()
+            inner.raise_if_any()
+    problems.raise_if_any()
     return cast(Mapping[str, Any], given)
 
 
-def _columns(given: Any, light: bool, attributes: Mapping[str, Any], twins: str) -> tuple[Column, ...]:
+def _columns(given: Any, light: bool, attributes: Mapping[str, Any], variants: str) -> tuple[Column, ...]:
     _check_mapping(given, "columns")
     problems, columns = Problems(), []
     for name, spec in given.items():
         with problems.at(str(name)):
-            columns.append(_column(str(name), spec, light, attributes, twins))
-    problems.done()
+            columns.append(_column(str(name), spec, light, attributes, variants))
+    problems.raise_if_any()
     return tuple(columns)
 
 
-def _check_anonymization(word: Any) -> None:
-    if word not in ANONYMIZATIONS:
+def _check_protection(word: Any) -> None:
+    if word not in PROTECTIONS:
+        raise InputError("bad-protection", Sentence("'protection' must be models or operations, got {given}", given=repr(word)))
+
+
+def check_allowance(given: Any) -> None:
+    """Refuse what is no share of the people."""
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given <= 1:
         raise InputError(
-            "bad-anonymization", Sentence("'anonymization' must be models or light, got {given}", given=repr(word))
+            "bad-allowance",
+            Sentence("'allowance' must be a share of the people from 0 to 1, got {given}", given=short_repr(given)),
+            hint="For example allowance: 0.01.",
         )
 
 
@@ -496,16 +516,14 @@ def _check_units(person: Any, household: Any) -> None:
     if household == ROWS:
         hint = "Write 'person: rows' if every row is a person."
         problems.add(InputError("bad-project", "'household' is the name of a column", hint=hint), "household")
-    problems.done()
+    problems.raise_if_any()
 
 
 def _list(data: Any, what: str) -> Sequence[Any]:
     if isinstance(data, Mapping):
         return [{k: v} for k, v in data.items()]
     if not isinstance(data, Sequence) or isinstance(data, str):
-        raise InputError(
-            "bad-project", Sentence("{what} must be a list, got {kind}", what=what, kind=type(data).__name__)
-        )
+        raise InputError("bad-project", Sentence("{what} must be a list, got {kind}", what=what, kind=type(data).__name__))
     return data
 
 
@@ -526,16 +544,15 @@ def _one(spec: Any, what: str, make: Any) -> Any:
     with problems.at(str(name)):
         if arguments is not None and not isinstance(arguments, Mapping):
             raise InputError(
-                "bad-project",
-                Sentence("the parameters of {name} must be a mapping, got {given}", name=name, given=repr(arguments)),
+                "bad-project", Sentence("the parameters of {name} must be a mapping, got {given}", name=name, given=repr(arguments))
             )
         made = make(str(name), arguments)
-    problems.done()
+    problems.raise_if_any()
     return made
 
 
-def _column(name: str, spec: Any, light: bool, attributes: Mapping[str, Any], twins: str) -> Column:
-    """A column; what it does not say itself comes from its attribute, ``twins`` from the top of the project."""
+def _column(name: str, spec: Any, light: bool, attributes: Mapping[str, Any], variants: str) -> Column:
+    """A column; what it does not say itself comes from its attribute, ``variants`` from the top of the project."""
     problems, what = Problems(name), Sentence("the column '{column}'", column=name)
     own = {} if spec is None else {"role": spec} if isinstance(spec, str) else spec
     _check_mapping(own, what)
@@ -549,10 +566,10 @@ def _column(name: str, spec: Any, light: bool, attributes: Mapping[str, Any], tw
         # The rest is looked at all the same.
         options["role"] = "quasi-identifier"
     if options.get("role") == "sensitive":
-        options = {"twins": twins, **options}
+        options = {"variants": variants, **options}
     with problems.at():
         column = Column(name, **options)
     with problems.at("hierarchy"):
         check_description(name, options.get("hierarchy"), options.get("format"))
-    problems.done()
+    problems.raise_if_any()
     return column

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError, Problems
+from velado.results import parts
 from velado.sentences import Sentence
-from velado.tables import IF_EXISTS, ORDERS, Address, Sink, TableName, delimiter_of
+from velado.tables import IF_EXISTS, ORDERS, Sink, TableName, delimiter_of
 from velado.tables.address import check_elsewhere, is_cluster, is_database, with_table
 from velado.tables.files import path_of
+from velado.tables.sink import Target
 from velado.tables.source import (
     CLUSTERED,
     FORMATS,
@@ -19,59 +22,52 @@ from velado.tables.source import (
     REMOTE,
     check_path,
     cluster_of,
+    cluster_url,
     format_of,
     is_elsewhere,
-    located,
     place_of,
     shown_url,
 )
 
 OUTPUT_KEYS = (
-    "path", "database", "spark", "table", "format", "partition", "if_exists", "delimiter", "order", "suppressed", "guard",
-    "recoding", "manifest",
-)  # fmt: skip
+    "path",
+    "database",
+    "spark",
+    "table",
+    "format",
+    "partition",
+    "if_exists",
+    "delimiter",
+    "order",
+    "suppressed",
+    "guard",
+    "recoding",
+    "manifest",
+)
 CLUSTER_KEYS = ("spark", "format", "partition")
 """What is said of releases that Spark writes."""
 FILES = ("path", "recoding", "manifest")
-SUPPRESSED = ("drop", "star")
+SUPPRESSED = ("drop", "asterisks")
 
 
 @dataclass(frozen=True)
-class Output:
-    """Where the release goes: a file, here or at ``url``; or a ``table`` of a ``database``; else it stays in memory.
+class Output(Target):
+    """Where the release goes, as a project says it; all of it is checked.
 
-    ``if_exists``: whether a table that is there is replaced. ``manifest``: the file of the private manifest of a table.
-    ``order``: shuffle (default), keep, or sorted (reproducible byte for byte). ``suppressed``: drop (default)
-    or star (the record stays as a row of ``*``). ``guard``: protect spreadsheets from texts that look like formulas.
-    ``recoding``: also save the recoding. ``format`` and ``partition``: what a Spark cluster writes, and the columns by whose
-    values it keeps files apart.
+    ``suppressed``: drop (default) or asterisks (the record stays as a row of ``*``). ``manifest``: the file of the private manifest
+    of a table. ``format``: that of what a Spark cluster writes.
     """
 
-    path: Path | None = None
-    delimiter: str | None = None
-    order: str = "shuffle"
     suppressed: str = "drop"
-    guard: bool = True
-    recoding: Path | None = None
-    database: Address | None = None
-    table: str | None = None
-    url: str | None = None
-    if_exists: str = "fail"
     manifest: Path | None = None
     format: str | None = None
-    partition: tuple[str, ...] = ()
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether the release goes nowhere."""
-        return self.path is None and self.database is None and self.url is None
 
     @property
     def is_frame(self) -> bool:
         """Whether it is a DataFrame of Spark, which goes with the process."""
         return self.database is not None and self.table is None and self.url is None
 
-    @property
+    @cached_property
     def name(self) -> str | None:
         """The name of the file or of the table alone."""
         return None if self.in_memory else self.sink().source().short_name
@@ -84,22 +80,8 @@ class Output:
     def sink(self, usual: str | None = None) -> Sink:
         """Where and how an engine writes the release; ``usual`` is the delimiter of the input."""
         path = self.path if self.url is None else Path(shown_url(self.url))
-        delimiter = delimiter_of(path, self.delimiter, usual)
-        return Sink(
-            path=self.path,
-            database=self.database,
-            table=self.table,
-            url=self.url,
-            if_exists=self.if_exists,
-            delimiter=delimiter,
-            order=self.order,
-            guard=self.guard,
-            recoding=self.recoding,
-            own_manifest=self.manifest,
-            evidence=True,
-            kind=self.format,
-            partition=self.partition,
-        )
+        said = parts(self, Target) | {"delimiter": delimiter_of(path, self.delimiter, usual)}
+        return Sink(**said, own_manifest=self.manifest, evidence=True, kind=self.format)
 
     def __post_init__(self) -> None:
         problems = Problems()
@@ -119,18 +101,14 @@ class Output:
         ):
             if value not in known:
                 words = [str(k).lower() for k in known]
-                message = Sentence(
-                    "output: {key} must be one of {known}, got {given}", key=what, known=words, given=repr(value)
-                )
+                message = Sentence("output: {key} must be one of {known}, got {given}", key=what, known=words, given=repr(value))
                 problems.add(InputError("bad-output", message), what)
         delimiter = self.delimiter
         if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n'):
-            message = Sentence(
-                "output: delimiter must be one character and no quote, got {given}", given=repr(delimiter)
-            )
+            message = Sentence("output: delimiter must be one character and no quote, got {given}", given=repr(delimiter))
             problems.add(InputError("bad-output", message), "delimiter")
         self._check_cluster(problems)
-        problems.done()
+        problems.raise_if_any()
 
     def _check_cluster(self, problems: Problems) -> None:
         """What only clusters write."""
@@ -164,9 +142,14 @@ class Output:
                 TableName.parse(self.table)
         elif holds and not spark:
             problems.add(
-                InputError("no-table", "which table of the database?", file=where, hint="output: {database: …, table: schema.people_anonymous}"),
+                InputError(
+                    "no-table",
+                    "which table of the database?",
+                    file=where,
+                    hint="output: {database: …, table: schema.people_anonymous}",
+                ),
                 "table",
-            )  # fmt: skip
+            )
         if self.url is not None:
             with problems.at("path"):
                 check_elsewhere(self.url)
@@ -184,9 +167,11 @@ def _check_file(path: Path) -> None:
         raise InputError("unwritable-output", "the output path is a directory", file=path)
     if path.suffix.lower() not in FORMATS:
         raise InputError(
-            "unknown-format", Sentence("output: unknown suffix '{suffix}'", suffix=path.suffix), file=path,
+            "unknown-format",
+            Sentence("output: unknown suffix '{suffix}'", suffix=path.suffix),
+            file=path,
             hint=Sentence("Choose one of: {known}", known=" ".join(FORMATS)),
-        )  # fmt: skip
+        )
 
 
 def output_from(options: Mapping[str, Any], folder: Path) -> Output:
@@ -206,7 +191,7 @@ def output_from(options: Mapping[str, Any], folder: Path) -> Output:
         found["partition"] = (given,) if isinstance(given, str) else tuple(given)
     if spark is not None and path is not None:
         with problems.at("path"):
-            found["url"] = located(found.pop("path"), folder)
+            found["url"] = cluster_url(found.pop("path"), folder)
     elif is_elsewhere(path):
         found["url"] = found.pop("path")
     elif isinstance(path, str) and is_database(path):
@@ -218,7 +203,7 @@ def output_from(options: Mapping[str, Any], folder: Path) -> Output:
                 found[key] = path_of(given, Sentence("output: '{key}'", key=key), folder)
     with problems.at():
         output = Output(**found)
-    problems.done()
+    problems.raise_if_any()
     return output
 
 
@@ -234,7 +219,7 @@ def place_at(address: Any, folder: Path | None = None) -> dict[str, Any]:
     """Where a release goes that goes to a database; the table may stand behind the ``#`` of the address."""
     text, table = with_table(address) if isinstance(address, str) else (address, None)
     if isinstance(text, str) and is_cluster(text) and table is not None and "/" in table:
-        return {"database": cluster_of(text), "url": located(table, folder)}
+        return {"database": cluster_of(text), "url": cluster_url(table, folder)}
     found = place_of(text, folder)
     found.pop("format", None)
     return {**found, **({} if table is None else {"table": table})}

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from velado.errors import InputError, Problems
-from velado.project.document import Project
 from velado.sentences import Sentence
-from velado.tables import Source
+
+if TYPE_CHECKING:
+    from velado.project.document import Project
 
 INPUT = Sentence("the input")
 WRITTEN = {
@@ -28,9 +30,7 @@ def check_paths(projects: Mapping[str, Project]) -> None:
     for name, project in projects.items():
         for what, path in _read(project).items():
             if path is not None:
-                taken[path.resolve()] = (
-                    Sentence("{what} of the table '{table}'", what=what, table=name) if name else what
-                )
+                taken[path.resolve()] = Sentence("{what} of the table '{table}'", what=what, table=name) if name else what
     for name, project in projects.items():
         output = project.output
         for what, path in reversed(output.sink().files.items()):
@@ -41,16 +41,13 @@ def check_paths(projects: Mapping[str, Project]) -> None:
                 problems.add(error, *(("tables", name) if name else ()), "output", key)
             taken[path.resolve()] = WRITTEN[what]
     _check_tables(projects, problems)
-    problems.done()
+    problems.raise_if_any()
 
 
 def _check_tables(projects: Mapping[str, Project], problems: Problems) -> None:
     """The same for tables of databases and for files elsewhere."""
     taken = [
-        (
-            Sentence("{what} of the table '{table}'", what=INPUT, table=name) if name else INPUT,
-            Source.of(project.source, project.folder),
-        )
+        (Sentence("{what} of the table '{table}'", what=INPUT, table=name) if name else INPUT, project.source)
         for name, project in projects.items()
     ]
     for name, project in projects.items():
@@ -63,22 +60,15 @@ def _check_tables(projects: Mapping[str, Project], problems: Problems) -> None:
                 if written.replaces(source):
                     message = Sentence("{what} would replace {taken}", what=WRITTEN[what], taken=said)
                     error = InputError("output-is-input", message, file=written.name, hint="Choose another name.")
-                    problems.add(
-                        error, *(("tables", name) if name else ()), "output", "table" if sink.table else "path"
-                    )
+                    problems.add(error, *(("tables", name) if name else ()), "output", "table" if sink.table else "path")
             taken.append((WRITTEN[what], written.source()))
 
 
 def _read(project: Project) -> dict[str, Path | None]:
-    read: dict[str, Path | None] = {
-        INPUT: Source.of(project.source, project.folder).path,
-        Sentence("the project file"): project.file,
-    }
+    read: dict[str, Path | None] = {INPUT: project.source.path, Sentence("the project file"): project.file}
     for column in project.columns:
         if isinstance(column.hierarchy, Mapping) and "file" in column.hierarchy:
-            read[Sentence("the hierarchy of '{column}'", column=column.name)] = project.folder / str(
-                column.hierarchy["file"]
-            )
+            read[Sentence("the hierarchy of '{column}'", column=column.name)] = project.folder / str(column.hierarchy["file"])
         if column.operation is not None:
             files = column.operation.files(project.folder)
             for what, path in files.items():

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from velado.errors import InputError, Problems
 from velado.methods.monotone import require_monotone
 from velado.operations import Given
-from velado.project.document import Project
 from velado.project.paths import check_paths
 from velado.schema import Column, Schema
 from velado.sentences import Sentence
+
+if TYPE_CHECKING:
+    from velado.project.document import Project
 
 
 def check_ready(projects: Mapping[str, Project]) -> None:
@@ -24,7 +27,7 @@ def check_ready(projects: Mapping[str, Project]) -> None:
             if column.operation is not None:
                 with problems.at(*(("tables", name) if name else ()), "columns", column.name, "operation"):
                     column.operation.ready(given_of(column, project.columns, project.folder))
-    problems.done()
+    problems.raise_if_any()
 
 
 def given_of(column: Column, columns: Iterable[Column], folder: Path) -> Given:
@@ -41,21 +44,18 @@ def check_described(project: Project, schema: Schema) -> None:
             project.check_modelled()
         if not project.models:
             problems.add(
-                InputError(
-                    "no-models",
-                    "no privacy model is given: nothing would be protected",
-                    hint="For example k-anonymity.",
-                ),
+                InputError("no-models", "no privacy model is given: nothing would be protected", hint="For example k-anonymity."),
                 "models",
             )
         if not schema.names("quasi-identifier"):
             problems.add(
                 InputError(
-                    "no-quasi-identifier", "no column has the role quasi-identifier: there is nothing to protect",
+                    "no-quasi-identifier",
+                    "no column has the role quasi-identifier: there is nothing to protect",
                     hint="Give that role to the columns that can be linked with outside knowledge.",
                 ),
                 "columns",
-            )  # fmt: skip
+            )
         _check_models(project, schema, problems)
     for column in schema.values():
         with problems.at("columns", column.name):
@@ -66,7 +66,7 @@ def check_described(project: Project, schema: Schema) -> None:
     if not project.light and project.method.monotone_only:
         with problems.at("method"):
             require_monotone(project.method.name, project.models, getattr(project.method, "suppression", 0))
-    problems.done()
+    problems.raise_if_any()
 
 
 def _check_models(project: Project, schema: Schema, problems: Problems) -> None:
@@ -83,9 +83,11 @@ def _check_models(project: Project, schema: Schema, problems: Problems) -> None:
 def not_sensitive(model: str, column: str) -> InputError:
     """The error for a model of a column that is not sensitive."""
     return InputError(
-        "not-sensitive", Sentence("{model} protects this column, but its role is not sensitive", model=model), column=column,
+        "not-sensitive",
+        Sentence("{model} protects this column, but its role is not sensitive", model=model),
+        column=column,
         hint="Give the column the role 'sensitive', or name another column in the model.",
-    )  # fmt: skip
+    )
 
 
 def _check_dividable(project: Project, schema: Schema) -> None:
@@ -93,9 +95,7 @@ def _check_dividable(project: Project, schema: Schema) -> None:
     sensitive = schema.names("sensitive")
     problem = Sentence("")
     if len(sensitive) > 1:
-        problem = Sentence(
-            "it works with one sensitive column at most: counts do not say which values belong to one person"
-        )
+        problem = Sentence("it works with one sensitive column at most: counts do not say which values belong to one person")
     elif any(schema[name].operation for name in sensitive):
         problem = Sentence("an operation on the sensitive column cannot be combined with it")
     elif project.output.recoding is not None:
@@ -119,22 +119,24 @@ def _check_operation(project: Project, column: Column) -> None:
     if not column.role and not project.light:
         problems.add(
             InputError(
-                "column-without-role", "the column has an operation but no role, and models need roles",
+                "column-without-role",
+                "the column has an operation but no role, and models need roles",
                 hint="Choose one of: identifier, quasi-identifier, sensitive, insensitive.",
             )
-        )  # fmt: skip
+        )
     if project.light and column.hierarchy is not None:
         problems.add(
             InputError(
-                "light-project", "'anonymization: light' generalizes nothing, and the column has a hierarchy",
-                hint="Leave out the hierarchy, or leave out 'anonymization: light'.",
+                "light-project",
+                "'protection: operations' generalizes nothing, and the column has a hierarchy",
+                hint="Leave out the hierarchy, or leave out 'protection: operations'.",
             ),
             "hierarchy",
-        )  # fmt: skip
+        )
     if operation is not None:
         with problems.at("operation"):
             _check_allowed(project, column)
-    problems.done()
+    problems.raise_if_any()
 
 
 def _check_allowed(project: Project, column: Column) -> None:
@@ -161,8 +163,7 @@ def _check_allowed(project: Project, column: Column) -> None:
         raise InputError(
             "bad-operation",
             Sentence(
-                "quasi-identifiers are recoded by the method; {operation} cannot be applied as well",
-                operation=str(operation),
+                "quasi-identifiers are recoded by the method; {operation} cannot be applied as well", operation=str(operation)
             ),
             hint="Leave the operation out and describe a hierarchy.",
         )
@@ -170,8 +171,7 @@ def _check_allowed(project: Project, column: Column) -> None:
         raise InputError(
             "bad-operation",
             Sentence(
-                "{operation} changes equal values differently: no model could be judged on the column",
-                operation=str(operation),
+                "{operation} changes equal values differently: no model could be judged on the column", operation=str(operation)
             ),
             hint="Round or code the column, or call it insensitive.",
         )

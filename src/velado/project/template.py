@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from velado.project.document import ROWS
-from velado.sentences import Sentence, into, joined
+from velado.project.people import ROWS
+from velado.sentences import Sentence, into, join_sentences
 from velado.tables import Source, TableName
 from velado.tables.source import format_of, said_of
 
@@ -42,6 +42,7 @@ def project_text(
         "",
         comment(Sentence("Roles: identifier (never leaves), quasi-identifier (others may know it: recoded),")),
         comment(Sentence("sensitive (what must not be learnt), insensitive (passes through).")),
+        comment(Sentence("known: never says that only the person and the keeper of the table know a column.")),
         "columns:",
         *_columns([c for c in suggested.columns if c.kept], language),
     ]
@@ -55,7 +56,8 @@ def project_text(
     if suggested.unit is not None:
         key, unit = suggested.unit
         lines += ["", *map(comment, EVERY_ROW if unit == ROWS else UNIT), f"{key}: {_value(unit)}"]
-    lines += ["", comment(Sentence("Every class of records that look alike must satisfy all of these.")), "models:"]
+    lines += ["", comment(Sentence("Every class of records that look alike must satisfy all of these."))]
+    lines += [*map(comment, suggested.remarks), "models:"]
     lines += [f"  - {_value(model)}" for model in suggested.models]
     lines += [f"  # - {_value(model)}   {comment(why)}" for model, why in suggested.without]
     lines += ["", *_methods(suggested, language), ""]
@@ -71,17 +73,13 @@ ENDING = "_anonymous"
 LONGEST = 63
 """Bytes that the name of a table may have in every database."""
 AGAIN = Sentence("A table that is there already stays as it is, unless you add 'if_exists: replace'.")
-NO_RIGHT = Sentence(
-    "You may not create tables beside this one: the release goes to a file. Or name a table of another schema."
-)
+NO_RIGHT = Sentence("You may not create tables beside this one: the release goes to a file. Or name a table of another schema.")
 UNIT = (
     Sentence("Identifiers repeat: k counts the different values of this column, not rows."),
     Sentence("Write 'person: rows' if every row is a person."),
 )
 EVERY_ROW = (
-    Sentence(
-        "Identifiers repeat, and every row is taken for a person. Name the column if some people have several rows."
-    ),
+    Sentence("Identifiers repeat, and every row is taken for a person. Name the column if some people have several rows."),
 )
 
 
@@ -135,27 +133,20 @@ def _columns(columns: Sequence[SuggestedColumn], language: str) -> list[str]:
     lines = []
     for c in columns:
         spec = c.spec if c.spec["role"] else {**c.spec, "role": "quasi-identifier"}
-        lines += [
-            f"  {_comment(c.reason, language)}",
-            f"  {_value(c.name)}: {' ' * (width - len(_value(c.name)))}{_value(spec)}",
-        ]
+        lines += [f"  {_comment(c.reason, language)}", f"  {_value(c.name)}: {' ' * (width - len(_value(c.name)))}{_value(spec)}"]
     return lines
 
 
 def _methods(suggested: Suggestion, language: str) -> list[str]:
     """The method that lost least on the table, and the others as comments."""
     best, *others = suggested.trials
-    tried = Sentence("{trials}.", trials=joined(", ", map(_lost, suggested.trials)))
-    return [
-        _comment(tried, language),
-        f"method: {_value(best.method)}",
-        *(f"# method: {_value(t.method)}" for t in others),
-    ]
+    tried = Sentence("{trials}.", trials=join_sentences(", ", map(_loss_sentence, suggested.trials)))
+    return [_comment(tried, language), f"method: {_value(best.method)}", *(f"# method: {_value(t.method)}" for t in others)]
 
 
-def _lost(trial: Trial) -> Sentence:
+def _loss_sentence(trial: Trial) -> Sentence:
     if trial.loss is None:
-        return joined(" ", (trial.name, trial.problem))
+        return join_sentences(" ", (trial.name, trial.problem))
     if not trial.suppressed:
         return Sentence("{method} loses {loss:.1%} of the information", method=trial.name, loss=trial.loss)
     return Sentence(
@@ -179,7 +170,7 @@ def _value(value: Any) -> str:
         return "[" + ", ".join(_value(v) for v in value) + "]"
     if isinstance(value, str):
         plain = value.replace("-", "").replace("_", "").isalpha() and value.isascii() and value[0].isalpha()
-        return value if plain and value.lower() not in READ_OTHERWISE else _quoted(value)
+        return value if plain and value.lower() not in READ_OTHERWISE else _quote(value)
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and "e" in repr(value) and "." not in repr(value):
@@ -192,6 +183,6 @@ READ_OTHERWISE = ("yes", "no", "on", "off", "true", "false", "null", "y", "n")
 """Words that YAML takes for something else."""
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """A text in quotes; what cannot be printed is escaped."""
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in json.dumps(text, ensure_ascii=False))

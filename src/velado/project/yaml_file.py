@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -12,7 +12,7 @@ from velado.sentences import Sentence
 from velado.tables.files import contents, not_found
 
 LARGEST = 10_000_000
-"""Bytes of a project file; hierarchies may stand in it."""
+"""Bytes of a project file; hierarchies may stand in it. Its texts have no more characters once aliases are written out."""
 DEEPEST = 60
 MOST_NODES = 1_000_000
 LONGEST_NUMBER = 500
@@ -34,26 +34,40 @@ def read_yaml(path: Path) -> Any:
     except UnicodeDecodeError:
         raise InputError("unreadable-file", "the project file is not UTF-8", file=path) from None
     except OSError as error:
-        raise InputError(
-            "unreadable-file", Sentence("cannot read the project file: {why}", why=reason(error)), file=path
-        ) from None
+        raise InputError("unreadable-file", Sentence("cannot read the project file: {why}", why=reason(error)), file=path) from None
+    return parse_yaml(text, path)
+
+
+def parse_yaml(text: str, file: Path | None = None, *, aliases: bool = True, most: int = MOST_NODES) -> Any:
+    """What a text of YAML or JSON holds, of at most so many parts. Without ``aliases`` no part stands for another: what is read
+    is no longer than the text."""
     try:
-        _check_size(text)
+        _check_size(text, aliases, most)
         return yaml.load(text, Loader=_Careful)
+    except UnicodeEncodeError:
+        raise InputError("bad-yaml", "the text holds half a character", file=file) from None
     except yaml.YAMLError as error:
-        raise InputError("bad-yaml", _message(error), file=path) from None
+        raise InputError("bad-yaml", _message(error), file=file) from None
 
 
 PROBLEMS = (
-    Sentence("could not find expected ':'"), Sentence("did not find expected key"),
-    Sentence("did not find expected '-' indicator"), Sentence("did not find expected ',' or ']'"),
-    Sentence("did not find expected ',' or '}'"), Sentence("did not find expected node content"),
-    Sentence("did not find expected <document start>"), Sentence("mapping values are not allowed in this context"),
+    Sentence("could not find expected ':'"),
+    Sentence("did not find expected key"),
+    Sentence("did not find expected '-' indicator"),
+    Sentence("did not find expected ',' or ']'"),
+    Sentence("did not find expected ',' or '}'"),
+    Sentence("did not find expected node content"),
+    Sentence("did not find expected <document start>"),
+    Sentence("mapping values are not allowed in this context"),
     Sentence("block sequence entries are not allowed in this context"),
-    Sentence("found character that cannot start any token"), Sentence("found unexpected end of stream"),
-    Sentence("found unknown escape character"), Sentence("found undefined alias"), Sentence("found unexpected ':'"),
-    Sentence("found a tab character that violates indentation"), Sentence("control characters are not allowed"),
-)  # fmt: skip
+    Sentence("found character that cannot start any token"),
+    Sentence("found unexpected end of stream"),
+    Sentence("found unknown escape character"),
+    Sentence("found undefined alias"),
+    Sentence("found unexpected ':'"),
+    Sentence("found a tab character that violates indentation"),
+    Sentence("control characters are not allowed"),
+)
 """What the reader of YAML says most often; the rest stays as it says it."""
 
 
@@ -71,31 +85,46 @@ def _message(error: yaml.YAMLError) -> Sentence:
     )
 
 
-def _check_size(text: str) -> None:
+class _Size(NamedTuple):
+    """How much a part is, written out."""
+
+    parts: int = 0
+    characters: int = 0
+
+    def __add__(self, other: Any) -> _Size:
+        return _Size(self.parts + other.parts, self.characters + other.characters)
+
+
+def _check_size(text: str, aliases: bool, most: int) -> None:
     """Count what the text expands to, alias by alias, without building it."""
-    sizes: dict[str, int] = {}
-    open_nodes: list[tuple[str | None, int]] = []
-    nodes = 0
+    sizes: dict[str, _Size] = {}
+    open_nodes: list[tuple[str | None, _Size]] = []
+    whole = _Size()
     for event in yaml.parse(text, Loader=Loader):
         if isinstance(event, yaml.AliasEvent):
+            if not aliases:
+                raise _wrong(Sentence("a part stands for another one (*{name}); write it out", name=event.anchor), event)
             if event.anchor not in sizes and any(anchor == event.anchor for anchor, _ in open_nodes):
                 raise _wrong(Sentence("a part contains itself"), event)
-            nodes += sizes.get(event.anchor or "", 0)
+            whole += sizes.get(event.anchor or "", _Size())
         elif isinstance(event, yaml.ScalarEvent):
-            nodes += 1
-            sizes[event.anchor or ""] = 1
+            one = _Size(1, len(event.value))
+            whole += one
+            sizes[event.anchor or ""] = one
         elif isinstance(event, yaml.CollectionStartEvent):
-            nodes += 1
             # An anchor that is written again stands for the new part from here on.
             sizes.pop(event.anchor or "", None)
-            open_nodes.append((event.anchor, nodes))
+            open_nodes.append((event.anchor, whole))
+            whole += _Size(1)
         elif isinstance(event, yaml.CollectionEndEvent):
-            anchor, first = open_nodes.pop()
-            sizes[anchor or ""] = nodes - first + 1
+            anchor, before = open_nodes.pop()
+            sizes[anchor or ""] = _Size(whole.parts - before.parts, whole.characters - before.characters)
         if len(open_nodes) > DEEPEST:
             raise _wrong(Sentence("parts are nested more than {most} deep", most=DEEPEST), event)
-        if nodes > MOST_NODES:
-            raise _wrong(Sentence("it expands to more than {most:,} parts", most=MOST_NODES), event)
+        if whole.parts > most:
+            raise _wrong(Sentence("it expands to more than {most:,} parts", most=most), event)
+        if whole.characters > LARGEST:
+            raise _wrong(Sentence("it expands to more than {most:,} characters", most=LARGEST), event)
 
 
 def _wrong(problem: Sentence, event: Any) -> yaml.YAMLError:
@@ -106,7 +135,7 @@ def _pairs(node: Any) -> list[tuple[Any, Any]]:
     return list(node.value) if isinstance(node, yaml.MappingNode) else []
 
 
-def _named(node: Any, name: str | tuple[str, ...]) -> list[Any]:
+def _values_under(node: Any, name: str | tuple[str, ...]) -> list[Any]:
     """What a mapping holds under a name."""
     names = (name,) if isinstance(name, str) else name
     return [value for key, value in _pairs(node) if isinstance(key, yaml.ScalarNode) and key.value in names]
@@ -114,10 +143,10 @@ def _named(node: Any, name: str | tuple[str, ...]) -> list[Any]:
 
 def _values(root: Any) -> list[Any]:
     """Where a project names columns of its tables, or lists their values in hierarchies."""
-    tables = [root, *(table for tables in _named(root, "tables") for _, table in _pairs(tables))]
-    columns = [pair for t in tables for part in _named(t, ("columns", "attributes")) for pair in _pairs(part)]
-    hierarchies = [hierarchy for _, column in columns for hierarchy in _named(column, "hierarchy")]
-    return [*(name for name, _ in columns), *(part for h in hierarchies for part in _named(h, VALUES))]
+    tables = [root, *(table for tables in _values_under(root, "tables") for _, table in _pairs(tables))]
+    columns = [pair for t in tables for part in _values_under(t, ("columns", "attributes")) for pair in _pairs(part)]
+    hierarchies = [hierarchy for _, column in columns for hierarchy in _values_under(column, "hierarchy")]
+    return [*(name for name, _ in columns), *(part for h in hierarchies for part in _values_under(h, VALUES))]
 
 
 def _as_text(node: Any, seen: set[int]) -> None:

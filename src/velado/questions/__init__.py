@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from velado import lazily
+from velado import lazy_imports
 
 if TYPE_CHECKING:
     from velado.questions.decrypt import Decrypted
@@ -36,4 +36,4 @@ _HOMES = {
     "velado.questions.suggest": "Suggestion",
     "velado.questions.tables": "DatabaseTables list_tables",
 }
-__getattr__, __dir__ = lazily.names(__name__, _HOMES)
+__getattr__, __dir__ = lazy_imports.names(__name__, _HOMES)

@@ -10,24 +10,26 @@ from typing import Any
 
 import numpy as np
 
-from velado.attacks import Attacker, Links, Records, Truth, flat, related
+from velado.attacks import Attacker, Links, Records, Truth, flat, relate_labels
 from velado.errors import InputError, suggest
 from velado.evaluation import Pair
 from velado.evaluation.exposure import Exposure
+from velado.evaluation.joint_exposure import JointExposure
 from velado.evaluation.matching import fitting
 from velado.frequency import Classes, FrequencyTable, Sensitive, distinct_rows
+from velado.frequency.sensitive import sensitive_column
 from velado.hierarchies import Cover, Hierarchy, build
 from velado.methods import Method
 from velado.models import PrivacyModel
-from velado.questions.evaluate import Both, matched, read_both, without_suppressed
-from velado.release.count import sensitive_column
-from velado.release.published import expose, group_size, passing
+from velado.questions.evaluate import Both, match_tables, read_both, without_suppressed
+from velado.release.column_exposure import expose, group_size, passing
+from velado.release.count_joint_exposure import expose_jointly
 from velado.release.read_back import readable, showing
 from velado.results import Discreet
 from velado.schema import Column, Schema
 from velado.sentences import Sentence
-from velado.tables import ColumnType, Counts, Plan, Selection, Session, Table, Translation, unknown_column
-from velado.tables.formats.formulas import unguarded
+from velado.tables import ColumnType, Counts, Groups, Plan, Selection, Session, Table, Translation, unknown_column
+from velado.tables.formats.formulas import remove_guard
 from velado.values import ROOT, Text
 
 
@@ -47,7 +49,7 @@ class Adversary(Discreet):
     """What is known: the release, and perhaps the original, an external table, another release.
 
     ``method`` and ``models`` are those of a release whose values do not say for which others they stand; ``roles`` are those
-    of all columns, where a project says them.
+    of all columns, where a project says them; ``starred`` rows of the release are known to be suppressed records.
     """
 
     tables: Mapping[str, Table]
@@ -61,6 +63,7 @@ class Adversary(Discreet):
     method: Method | None = None
     models: Sequence[PrivacyModel] = ()
     roles: Schema | None = None
+    starred: int | None = None
 
     # The release
 
@@ -72,11 +75,28 @@ class Adversary(Discreet):
         """
         table, known = self.tables["release"], self.roles or self.schema
         quasi, _ = self.columns("release")
-        listed = {c.name: replace(c, published="") for c in passing(known)}
+        listed = {c.name: replace(c, exposure="") for c in passing(known)}
         others = [name for name in table.header if name in listed or name not in known]
         columns = [listed.get(name, Column(name, "insensitive")) for name in others]
-        k = max(group_size(self.models), int(self.classes.sizes.min(initial=2)))
-        return expose(table, quasi, columns, k, table.filled(ROOT) > 0)
+        return expose(table, quasi, columns, self._below, Groups.of(self.classes.sizes, self._below), self._has_stars)
+
+    @cached_property
+    def joint(self) -> JointExposure | None:
+        """How far all of them do together; None where there is one at most, which says it by itself."""
+        if len(self.exposures) < 2:
+            return None
+        quasi, _ = self.columns("release")
+        known = Groups.of(self.classes.sizes, self._below)
+        return expose_jointly(self.tables["release"], quasi, self.exposures, known, self._below, starred=self._has_stars)
+
+    @property
+    def _below(self) -> int:
+        """Groups of fewer are small: the k of the models, or of the release."""
+        return max(group_size(self.models), int(self.classes.sizes.min(initial=2)))
+
+    @property
+    def _has_stars(self) -> bool:
+        return self.tables["release"].count_constant_rows(ROOT) > 0
 
     @cached_property
     def both(self) -> Both | None:
@@ -85,7 +105,7 @@ class Adversary(Discreet):
             return None
         table = self.tables["original"]
         models = () if self.method is None else self.models
-        return read_both(table, self.release, self.schema, models, self.folder, self.session)
+        return read_both(table, self.release, self.schema, models, self.folder, self.session, self.starred)
 
     @cached_property
     def pair(self) -> Pair | None:
@@ -93,7 +113,7 @@ class Adversary(Discreet):
         if self.both is None:
             return None
         table, progress = self.tables["original"], self.session.progress
-        return matched(table, self.both, self.models, self.method, None, progress)
+        return match_tables(table, self.both, self.models, self.method, None, progress)
 
     @cached_property
     def classes(self) -> Classes:
@@ -127,8 +147,8 @@ class Adversary(Discreet):
         """Quasi-identifiers and sensitive columns, which the table must have, in the order of the release."""
         for one in dict.fromkeys(("release", name)):
             table = self.tables[one]
-            self.schema.fitted(table.header, "insensitive", table.name)
-        known = self.schema.fitted(self.tables["release"].header, "insensitive")
+            self.schema.fit_header(table.header, "insensitive", table.name)
+        known = self.schema.fit_header(self.tables["release"].header, "insensitive")
         return known.names("quasi-identifier"), known.names("sensitive")
 
     @property
@@ -149,13 +169,13 @@ class Adversary(Discreet):
             if own.code.keys() >= set(values):
                 return own
         try:
-            tree = self._built(described, dict.fromkeys((*(own.leaves if own else ()), *values)))
+            tree = self._build_hierarchy(described, dict.fromkeys((*(own.leaves if own else ()), *values)))
         except InputError:
             # Values that are no leaves (generalized, or of other people) are read as what they say.
-            tree = own or self._built(described, ())
+            tree = own or self._build_hierarchy(described, ())
         return None if tree.leaves == (None,) else tree
 
-    def _built(self, column: Column, values: Any) -> Hierarchy:
+    def _build_hierarchy(self, column: Column, values: Any) -> Hierarchy:
         return build(column.name, column.hierarchy, list(values), format=column.format, folder=self.folder)
 
     # The external table
@@ -173,8 +193,8 @@ class Adversary(Discreet):
         covers = []
         for h, shown in zip(external.hierarchies, classes.frequency.hierarchies, strict=True):
             tree = self.tree(h.column, h.leaves)
-            labels = [unguarded(x) for x in shown.leaves]
-            covers.append(related(h.column, labels, h.leaves, tree, file, ignorant=True))
+            labels = [remove_guard(x) for x in shown.leaves]
+            covers.append(relate_labels(h.column, labels, h.leaves, tree, file, ignorant=True))
         return Links.between(classes, external, covers, self.session.progress)
 
     def _external(self, *more: str) -> Counts:
@@ -184,17 +204,23 @@ class Adversary(Discreet):
         for name in self.match:
             if name not in (*quasi, self.identity):
                 raise InputError(
-                    "unknown-column", "'match' names a column that is no quasi-identifier of the release", column=name,
+                    "unknown-column",
+                    "'match' names a column that is no quasi-identifier of the release",
+                    column=name,
                     hint=suggest(name, quasi),
-                )  # fmt: skip
+                )
         names = (*more, *quasi)
         theirs = [self.match.get(name, name) for name in names]
         for name, column in zip(names, theirs, strict=True):
             if column not in table.header:
                 raise unknown_column(
-                    column, table.header, theirs, table.name, Sentence("the external table has no such column"),
+                    column,
+                    table.header,
+                    theirs,
+                    table.name,
+                    Sentence("the external table has no such column"),
                     Sentence("Say which column it is: --match {name}=COLUMN.", name=name),
-                )  # fmt: skip
+                )
         return replace(table.count(theirs), names=names)
 
     def truth(self) -> Truth | None:
@@ -229,9 +255,9 @@ class Adversary(Discreet):
         assert self.pair is not None
         frequency = self.classes.frequency
         shown = [[h.leaves[x] for h, x in zip(frequency.hierarchies, row, strict=True)] for row in frequency.codes]
-        number = {tuple(unguarded(x) for x in labels): i for i, labels in enumerate(shown)}
+        number = {tuple(remove_guard(x) for x in labels): i for i, labels in enumerate(shown)}
         texts = self.pair.texts(range(self.pair.released.count))
-        return np.array([number[tuple(unguarded(x) for x in labels)] for labels in texts], dtype=np.int64)
+        return np.array([number[tuple(remove_guard(x) for x in labels)] for labels in texts], dtype=np.int64)
 
     # Another table beside the release
 
@@ -251,7 +277,7 @@ class Adversary(Discreet):
         for j, column in enumerate(quasi):
             tree = self.tree(column, other.labels[j] if name == "original" else ())
             trees.append(tree)
-            covers.append(related(column, release.labels[j], other.labels[j], tree, file))
+            covers.append(relate_labels(column, release.labels[j], other.labels[j], tree, file))
         return Beside(release, other, tuple(covers), tuple(trees), file)
 
 
@@ -263,15 +289,18 @@ def _people(counts: Counts, file: str) -> dict[Text, int]:
     """Where each person is; a name that occurs twice does not tell who is meant."""
     if len(set(counts.codes[0].tolist())) < counts.counts.sum() or None in counts.dictionaries[0]:
         raise InputError(
-            "not-an-identity", "the identity column must have a different value in every row", file=file,
-            column=counts.names[0], hint="Choose a column that says who is meant, such as a number of the person.",
-        )  # fmt: skip
+            "not-an-identity",
+            "the identity column must have a different value in every row",
+            file=file,
+            column=counts.names[0],
+            hint="Choose a column that says who is meant, such as a number of the person.",
+        )
     return {counts.dictionaries[0][code]: i for i, code in enumerate(counts.codes[0].tolist())}
 
 
 def _rows(frequency: FrequencyTable, counts: Counts) -> np.ndarray:
     """The distinct row of a frequency table that each combination is."""
-    codes = np.array([counts.encoded(h.column, h.encode) for h in frequency.hierarchies])
+    codes = np.array([counts.encode_column(h.column, h.encode) for h in frequency.hierarchies])
     both = np.concatenate([frequency.codes.T, codes], axis=1)
     distinct, number = distinct_rows(both, [len(h.leaves) for h in frequency.hierarchies])
     place = np.empty(len(distinct), dtype=np.int64)
@@ -292,9 +321,7 @@ def _in_order(table: Table, columns: Sequence[str]) -> Counts:
     kept = [c for c in table.header if c not in dropped]
     dictionaries, codes = [], []
     for name in columns:
-        encoded = (
-            rows.column(kept.index(name)).combine_chunks().cast("string").dictionary_encode(null_encoding="encode")
-        )
+        encoded = rows.column(kept.index(name)).combine_chunks().cast("string").dictionary_encode(null_encoding="encode")
         dictionaries.append(tuple(encoded.dictionary.to_pylist()))
         codes.append(encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32))
     return Counts(tuple(columns), tuple(dictionaries), tuple(codes), np.ones(rows.num_rows, dtype=np.int64))

@@ -17,6 +17,7 @@ from velado.attacks import (
     homogeneity,
     linkage,
     lookup,
+    lookup_together,
     order,
     order_of_releases,
     releases,
@@ -29,10 +30,11 @@ from velado.progress import Progress
 from velado.project import AnyProject, Project
 from velado.project.arguments import names_of
 from velado.questions.adversary import Adversary
-from velado.questions.evaluate import described
+from velado.questions.evaluate import schema_and_models
 from velado.questions.fuzzify import in_words
+from velado.release.manifest import starred_rows
 from velado.schema import Schema
-from velado.sentences import Sentence, joined
+from velado.sentences import Sentence, join_sentences
 from velado.tables import Capability, Session, Source, Table, open_table
 
 NEEDED = {
@@ -86,13 +88,14 @@ def attack(
     project = None if project is None else Project.of(project)
     follow = (progress or Progress()).through(open=1, attack=9)
     session = Session(follow("open"))
-    schema, folder, models = described(quasi_identifiers, sensitive, hierarchies, project)
-    method = None
+    schema, folder, models = schema_and_models(quasi_identifiers, sensitive, hierarchies, project)
+    method, starred = None, None
     if project is not None:
         original = project.source if original is None else original
-        release = project.released() if release is None else release
+        starred = starred_rows(project) if release is None else None
+        release = project.release_source() if release is None else release
         if project.method.fuzzy:
-            schema = in_words(project, schema, original, release, session)
+            schema = in_words(project, schema, original, release, session, starred)
         elif project.method.representative:
             method = project.method
     if release is None:
@@ -100,7 +103,7 @@ def attack(
     attacker = Attacker(know, confidence, factor, seed)
     given = {"original": original, "external": external, "other": other}
     _check_use(match, identity, given)
-    wanted = _wanted(only, {"columns", *(name for name, table in given.items() if table is not None)}, schema)
+    wanted = _choose_attacks(only, {"columns", *(name for name, table in given.items() if table is not None)}, schema)
     with ExitStack() as stack:
         tables = {
             name: stack.enter_context(open_table(table, folder, session))
@@ -113,17 +116,28 @@ def attack(
             tables["release"] = stack.enter_context(open_table(known, session=session))
         wanted = _in_order(wanted, tables, only)
         adversary = Adversary(
-            tables, schema, folder, release, dict(match or {}), identity, attacker, session, method, models,
+            tables,
+            schema,
+            folder,
+            release,
+            dict(match or {}),
+            identity,
+            attacker,
+            session,
+            method,
+            models,
             schema if project is None else Schema(project.columns),
-        )  # fmt: skip
+            starred,
+        )
         step, found = follow("attack"), list[Attack]()
         for i, name in enumerate(wanted):
             found += (within_reach(a, adversary.classes) for a in RUN[name](adversary, step.of(i, len(wanted))))
     if not found and only is None:
         raise InputError(
-            "attack-needs", "the release alone, without other columns or another table, gives nothing to try",
+            "attack-needs",
+            "the release alone, without other columns or another table, gives nothing to try",
             hint="Name another table (--external, --original, --other).",
-        )  # fmt: skip
+        )
     lacking = [name for name in only or () if name not in {a.name for a in found}]
     if lacking:
         raise _needs(lacking[0])
@@ -132,23 +146,21 @@ def attack(
 
 def _check_use(match: Mapping[str, str] | None, identity: str | None, given: Mapping[str, Any]) -> None:
     if match and given["external"] is None:
-        raise InputError(
-            "attack-needs", "'match' names columns of an external table, and there is none", hint="--external FILE"
-        )
+        raise InputError("attack-needs", "'match' names columns of an external table, and there is none", hint="--external FILE")
     if identity is not None and (given["external"] is None or given["original"] is None):
         raise InputError(
-            "attack-needs", "'identity' is to check links, which needs an external table and the original",
-            column=identity, hint="--external FILE --original FILE",
-        )  # fmt: skip
+            "attack-needs",
+            "'identity' is to check links, which needs an external table and the original",
+            column=identity,
+            hint="--external FILE --original FILE",
+        )
 
 
-def _wanted(only: Collection[str] | None, given: set[str], schema: Any) -> list[str]:
+def _choose_attacks(only: Collection[str] | None, given: set[str], schema: Any) -> list[str]:
     """The attacks to run, in the order of the registry."""
     for name in only or ():
         if name not in ATTACKS:
-            raise InputError(
-                "unknown-attack", Sentence("there is no attack '{name}'", name=name), hint=suggest(name, ATTACKS)
-            )
+            raise InputError("unknown-attack", Sentence("there is no attack '{name}'", name=name), hint=suggest(name, ATTACKS))
     if schema.names("sensitive"):
         # Whether there is a tree or numbers shows itself when the columns are read.
         given = given | {"sensitive", "tree", "numbers"}
@@ -174,8 +186,8 @@ def _in_order(wanted: list[str], tables: Mapping[str, Table], only: Collection[s
 
 
 def _needs(name: str) -> InputError:
-    groups = [joined(Sentence(" or "), [NEEDED[x] for x in group]) for group in ATTACKS[name].needs]
-    wanted = joined(Sentence(" and "), groups)
+    groups = [join_sentences(Sentence(" or "), [NEEDED[x] for x in group]) for group in ATTACKS[name].needs]
+    wanted = join_sentences(Sentence(" and "), groups)
     return InputError("attack-needs", Sentence("the attack '{name}' needs {needed}", name=name, needed=wanted))
 
 
@@ -200,6 +212,8 @@ def _lookup(adversary: Adversary, progress: Progress) -> Iterator[Attack]:
     for exposure in adversary.exposures:
         progress.check()
         yield lookup(exposure)
+    if adversary.joint is not None:
+        yield lookup_together(adversary.joint)
 
 
 def _linkage(adversary: Adversary, progress: Progress) -> Iterator[Attack]:

@@ -30,7 +30,7 @@ def check(
     trees: Mapping[str, Any] | None = None,
     models: Models = (),
     person: str | None = None,
-    twins: str = "fold",
+    variants: str = "fold",
     classes: bool = False,
     progress: Progress | None = None,
 ) -> Check:
@@ -38,7 +38,7 @@ def check(
 
     ``l`` is the ℓ for which the smallest recursive c is given; ``trees`` gives hierarchies of sensitive
     columns for the hierarchical distance; ``models``, as objects or as a project file writes them, are judged on the table
-    as it is; ``twins``: fold or distinct, whether spellings of one value count as one.
+    as it is; ``variants``: fold or distinct, whether spellings of one value count as one.
     ``person`` names the column whose equal values are one person's rows: k and risk then count people.
     ``classes``: with the figures of every equivalence class (`Check.class_figures`).
 
@@ -66,11 +66,11 @@ def check(
         if name not in sensitive:
             raise InputError("not-sensitive", "a tree is given for a column that is not sensitive", column=name)
     columns = [Column(c, "quasi-identifier") for c in quasi_identifiers]
-    columns += [Column(c, "sensitive", hierarchy=(trees or {}).get(c), twins=twins) for c in sensitive]
+    columns += [Column(c, "sensitive", hierarchy=(trees or {}).get(c), variants=variants) for c in sensitive]
     follow = (progress or Progress()).through(open=1, count=6, measure=3)
     with open_table(data, session=Session(follow("open"))) as table:
         follow("count")
-        schema = Schema(columns).fitted(table.header, "insensitive", table.name)
+        schema = Schema(columns).fit_header(table.header, "insensitive", table.name)
         frequency = count_table(table, schema, wanted, Path())
         who = None if person is None else checked_person(table, person)
         members = None if who is None else Membership.of(table, frequency, who)
@@ -78,11 +78,9 @@ def check(
     people = None if members is None else different(members.rows, members.people, frequency.rows)
     judged = Classes.of_rows(frequency)
     judged = judged if people is None or who is None else judged.with_people(who, people)
-    _, verdicts = judge_classes(wanted, judged.frequency.judged, judged)
+    _, verdicts = judge_classes(wanted, judged.frequency.judged_columns, judged)
     folded = {
-        s.column: {"values": len(s.twins.groups), "spellings": s.twins.spellings}
-        for s in frequency.sensitive
-        if s.twins
+        s.column: {"values": len(s.variants.groups), "spellings": s.variants.spellings} for s in frequency.sensitive if s.variants
     }
     found = check_frequency(frequency, l, people, classes)
-    return replace(found, twins=folded, models=tuple(verdicts))
+    return replace(found, variants=folded, models=tuple(verdicts))

@@ -40,11 +40,7 @@ class Variant:
 
 
 def compare(
-    project: AnyProject,
-    grid: Mapping[str, Sequence[Any]],
-    *,
-    measures: Sequence[str] = ("ks",),
-    progress: Progress | None = None,
+    project: AnyProject, grid: Mapping[str, Sequence[Any]], *, measures: Sequence[str] = ("ks",), progress: Progress | None = None
 ) -> Comparison:
     """Search and evaluate every combination of the grid's values; the table is read and counted once.
 
@@ -62,8 +58,8 @@ def compare(
     project = Project.of(project)
     variants = _variants(project, grid)
     follow = (progress or Progress()).through(open=1, count=2, compare=10)
-    frequency, members = _counted(project, variants, follow)
-    return _compared(frequency, members, variants, grid, measures, follow("compare"))
+    frequency, members = _count_project(project, variants, follow)
+    return _compare_variants(frequency, members, variants, grid, measures, follow("compare"))
 
 
 def balance(
@@ -82,11 +78,11 @@ def balance(
     grid = grid or {"k": DEFAULT_K}
     variants = _variants(project, grid)
     follow = (progress or Progress()).through(open=1, count=2, compare=10)
-    frequency, members = _counted(project, variants, follow)
+    frequency, members = _count_project(project, variants, follow)
     if "ks" in conditions:
         check_numeric(Cover.at_level(h, min(1, h.height)) for h in frequency.hierarchies)
     measures = [m for m in (CONDITIONS[name].measure for name in conditions) if m is not None]
-    return choose(_compared(frequency, members, variants, grid, measures, follow("compare")), conditions)
+    return choose(_compare_variants(frequency, members, variants, grid, measures, follow("compare")), conditions)
 
 
 def grid_parameters() -> tuple[str, ...]:
@@ -94,12 +90,12 @@ def grid_parameters() -> tuple[str, ...]:
     return (*strengths(), "suppression", "method")
 
 
-def _counted(
+def _count_project(
     project: Project, variants: Sequence[Variant], follow: Callable[[str], Progress]
 ) -> tuple[FrequencyTable, Membership | None]:
     project.check_modelled()
-    with open_table(project.source, project.folder, Session(follow("open"))) as table:
-        schema = Schema(project.columns).fitted(table.header, project.rest, table.name)
+    with open_table(project.source, session=Session(follow("open"))) as table:
+        schema = Schema(project.columns).fit_header(table.header, project.rest, table.name)
         check_described(project, schema)
         follow("count")
         person = person_column(project, table)
@@ -108,7 +104,7 @@ def _counted(
         return with_shares(table, frequency, person), members
 
 
-def _compared(
+def _compare_variants(
     frequency: FrequencyTable,
     members: Membership | None,
     variants: Sequence[Variant],
@@ -133,11 +129,7 @@ def _compared(
 
 
 def _setting(
-    frequency: FrequencyTable,
-    members: Membership | None,
-    variant: Variant,
-    measures: tuple[str, ...],
-    progress: Progress,
+    frequency: FrequencyTable, members: Membership | None, variant: Variant, measures: tuple[str, ...], progress: Progress
 ) -> Setting:
     try:
         check_size(frequency, variant.models)
@@ -145,7 +137,7 @@ def _setting(
     except NoSolution as error:
         return Setting(variant.parameters, reason=error.message)
     pair = Pair.of(found.classes, found.kept, found.covers, found.labels, fuzzy=found.fuzzy)
-    pair = pair if members is None else members.counted(pair)
+    pair = pair if members is None else members.with_people(pair)
     evaluation = evaluate(pair, variant.models, judge(pair, variant.models), Wanted(measures), progress)
     levels = None if found.levels is None else dict(zip(frequency.columns, found.levels, strict=True))
     return Setting(variant.parameters, evaluation, levels)
@@ -179,9 +171,7 @@ def _models(models: Sequence[PrivacyModel], parameters: Mapping[str, Any]) -> tu
             raise InputError(
                 "no-such-parameter",
                 Sentence("no model of the project has the parameter '{name}'", name=name),
-                hint=Sentence(
-                    "Add a model that has it to the project: {models} do not.", models=[m.name for m in changed]
-                ),
+                hint=Sentence("Add a model that has it to the project: {models} do not.", models=[m.name for m in changed]),
             )
         changed = [replace(m, **{name: value}) if name in m.parameters else m for m in changed]
     return tuple(changed)
@@ -197,7 +187,6 @@ def _method(method: Method, parameters: Mapping[str, Any]) -> Method:
     for name in wanted:
         if name not in method.parameters:
             raise InputError(
-                "no-such-parameter",
-                Sentence("the method {method} has no parameter '{name}'", method=method.name, name=name),
+                "no-such-parameter", Sentence("the method {method} has no parameter '{name}'", method=method.name, name=name)
             )
     return replace(method, **wanted)

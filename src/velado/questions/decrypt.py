@@ -10,23 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from velado.errors import InputError
-from velado.operations import decrypted, read_key
+from velado.operations import decrypt_tokens, read_key
 from velado.progress import Progress
 from velado.project import Output, output_of
 from velado.project.arguments import names_of
 from velado.results import UNSAID, Result
-from velado.tables import (
-    Plan,
-    Selection,
-    Session,
-    Sink,
-    Table,
-    Translation,
-    in_kind_of,
-    open_stage,
-    open_table,
-    unknown_column,
-)
+from velado.tables import Plan, Selection, Session, Sink, Table, Translation, in_kind_of, open_stage, open_table, unknown_column
 from velado.values import ROOT
 
 
@@ -72,7 +61,7 @@ def decrypt(
         sink = target.sink(None if table.dialect is None else table.dialect.delimiter)
         _check(table, attributes, sink)
         follow("decrypt")
-        translations = tuple(_restored(table, name, attribute, secret) for name, attribute in attributes.items())
+        translations = tuple(_decrypt_column(table, name, attribute, secret) for name, attribute in attributes.items())
         plan = Plan((), Selection(), replaced=translations)
         counts = {t.column: sum(k not in (None, ROOT) for k in t.keys) for t in translations}
         with open_stage([replace(sink, evidence=False, private=True)], session) as stage:
@@ -93,9 +82,9 @@ def _check(table: Table, columns: Mapping[str, str], sink: Sink) -> None:
         raise InputError("output-is-input", "the output would replace the input", file=sink.name)
 
 
-def _restored(table: Table, name: str, attribute: str, key: bytes) -> Translation:
+def _decrypt_column(table: Table, name: str, attribute: str, key: bytes) -> Translation:
     cells = table.count([name]).dictionaries[0]
     tokens = [c for c in cells if c is not None and c != ROOT]
-    values = dict(zip(tokens, decrypted(tokens, key, name, attribute), strict=True))
+    values = dict(zip(tokens, decrypt_tokens(tokens, key, name, attribute), strict=True))
     labels = tuple(c if c is None else values.get(c, c) for c in cells)
     return Translation(name, cells, np.arange(len(cells)), labels)

@@ -16,7 +16,7 @@ def estimate(project: AnyProject, progress: Progress | None = None) -> Estimate:
     project = Project.of(project)
     project.check_modelled()
     follow = (progress or Progress()).through(open=1, count=3)
-    with open_table(project.source, project.folder, Session(follow("open"))) as table:
+    with open_table(project.source, session=Session(follow("open"))) as table:
         follow("count")
-        schema = Schema(project.columns).fitted(table.header, project.rest, table.name)
+        schema = Schema(project.columns).fit_header(table.header, project.rest, table.name)
         return estimate_table(project, table, schema)

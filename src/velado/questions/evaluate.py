@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from velado.errors import InputError, NoSolution, shown, suggest
+from velado.errors import InputError, NoSolution, short_repr, suggest
 from velado.evaluation import MEASURES, MORE, Evaluation, Outcome, Pair, Wanted, check_numeric, judge
 from velado.evaluation import evaluate as evaluate_pair
 from velado.evaluation.exposure import Exposure
+from velado.evaluation.joint_exposure import JointExposure
+from velado.evaluation.learning import known_classes
 from velado.frequency import FrequencyTable, Sensitive
+from velado.frequency.sensitive_order import sort_values
 from velado.methods import Method
 from velado.models import PrivacyModel
 from velado.numbers import parse_all
@@ -21,12 +24,13 @@ from velado.parameters import Number
 from velado.progress import Progress
 from velado.project import AnyProject, Project
 from velado.project.arguments import names_of
-from velado.project.document import ROWS
-from velado.project.people import checked_person
-from velado.release.count import count_table, ordered
+from velado.project.people import ROWS, checked_person
+from velado.release.column_exposure import expose, find_narrowing, group_size, of_people, passing, sampled_released, with_copies
+from velado.release.count import count_table
+from velado.release.count_joint_exposure import expose_jointly
+from velado.release.manifest import starred_rows
 from velado.release.people import count_people, with_shares
 from velado.release.plan import in_own_types
-from velado.release.published import expose, group_size, of_people, passing, with_copies
 from velado.release.read_back import (
     contents_of,
     contents_of_pair,
@@ -34,14 +38,16 @@ from velado.release.read_back import (
     readable,
     release_frequency,
     showing,
+    spellings,
     without,
+    without_starred,
 )
 from velado.release.treatments import treatments
 from velado.results import Discreet
 from velado.schema import Column, Schema
 from velado.sentences import Sentence
-from velado.tables import Counts, Session, Source, Table, open_table, unknown_column
-from velado.values import ROOT
+from velado.tables import Counts, Groups, Session, Source, Table, open_table, unknown_column
+from velado.values import ROOT, Text
 
 
 def evaluate(
@@ -61,7 +67,7 @@ def evaluate(
     l: int = 2,  # noqa: E741
     queries: int = 1000,
     seed: int = 0,
-    twins: str = "fold",
+    variants: str = "fold",
     progress: Progress | None = None,
 ) -> Evaluation:
     """All measures of utility and risk of a release, before and after.
@@ -69,9 +75,9 @@ def evaluate(
     ``hierarchies`` says, per column, how the release was generalized (as in a project file); without one, labels are
     read as what they say: intervals, masks, parts, sets, ``*``. A ``project`` gives roles, hierarchies and
     models instead; its own source and output are used where a table is None. Rows of the release that show ``*`` in
-    every quasi-identifier count as suppressed, unless all do. ``measures`` are names of `MEASURES` (all of them if
+    every quasi-identifier count as suppressed, unless all do, or the manifest of the project's own release knows better. ``measures`` are names of `MEASURES` (all of them if
     None) and ``subsets``, which tells how far sets of quasi-identifiers single records out; ``target`` asks for learning utility, ``population`` for the journalist's risk, ``weights`` (a column)
-    or ``fraction`` (of the population) for individual risk and population uniqueness. ``twins``: fold or distinct,
+    or ``fraction`` (of the population) for individual risk and population uniqueness. ``variants``: fold or distinct,
     whether spellings of one sensitive value count as one. ``person`` names the column whose equal values are one person's
     rows: k and risk then count people; a project says that itself.
 
@@ -84,29 +90,33 @@ def evaluate(
     """
     quasi_identifiers, sensitive = names_of(quasi_identifiers), names_of(sensitive)
     project = None if project is None else Project.of(project)
-    schema, folder, models = described(quasi_identifiers, sensitive, hierarchies, project, twins)
+    schema, folder, models = schema_and_models(quasi_identifiers, sensitive, hierarchies, project, variants)
     if project is not None:
         original = project.source if original is None else original
         own = release is None
-        release = project.released() if own else release
+        release = project.release_source() if own else release
     if original is None or release is None:
         raise InputError("no-table", "two tables are needed: the original and its release")
     _check_numbers(queries=queries, seed=seed, fraction=fraction)
     for name in measures or ():
         if name not in (*MEASURES, *MORE):
             raise InputError(
-                "unknown-measure", Sentence("there is no measure '{name}'", name=name),
-                hint=suggest(name, (*MEASURES, *MORE)),
-            )  # fmt: skip
+                "unknown-measure", Sentence("there is no measure '{name}'", name=name), hint=suggest(name, (*MEASURES, *MORE))
+            )
     follow = (progress or Progress()).through(open=1, count=4, measure=8)
     session = Session(follow("open"))
     with open_table(original, folder, session) as table:
         counting = follow("count")
         method, unit = (project.method, project.unit) if project is not None else (None, person)
         if project is not None and own:
-            release = project.released(table)
+            release = project.release_source(table)
         known = None if unit in (None, ROWS) else checked_person(table, unit)
-        pair = read_pair(table, release, schema, models, folder, method, known, replace(session, progress=counting))
+        starred = starred_rows(project) if project is not None and own else None
+        counted = replace(session, progress=counting)
+        exact = target is not None or weights is not None
+        pair = read_pair(table, release, schema, models, folder, method, known, counted, starred, exact)
+        if target is not None:
+            known_classes(pair)
         wanted = Wanted(tuple(MEASURES if measures is None else measures), l, queries, seed)
         if measures is not None and {"ks", "aggregates"} & set(measures):
             check_numeric(pair.covers)
@@ -119,10 +129,10 @@ def evaluate(
             wanted = replace(wanted, people=_people(table, pair, weights))
         roles = schema if project is None else Schema(project.columns)
         rest = "insensitive" if project is None else project.rest
-        fitted = roles.fitted(table.header, rest, table.name)
-        exposures = read_exposures(table, release, fitted, models, pair, known, folder, session)
+        fitted = roles.fit_header(table.header, rest, table.name)
+        exposures, joint = read_exposures(table, release, fitted, models, pair, known, folder, session)
     evaluation = evaluate_pair(pair, models, judge(pair, models), wanted, follow("measure"))
-    return replace(evaluation, published=exposures)
+    return replace(evaluation, published=exposures, exposure=joint)
 
 
 def read_exposures(
@@ -134,15 +144,20 @@ def read_exposures(
     person: str | None,
     folder: Path,
     session: Session,
-) -> tuple[Exposure, ...]:
-    """How far the columns of a release that are no quasi-identifiers single people out, as a run measures it."""
+) -> tuple[tuple[Exposure, ...], JointExposure]:
+    """How far the columns of a release single people out, one by one and together, as a run measures it."""
     k = group_size(models) if models else max(2, int(min(pair.shown_sizes, default=2)))
     with open_table(replace(Source.of(release, folder), fields=table.columns), session=session) as written:
         columns = [c for c in passing(schema) if c.name in written.header]
-        found = expose(written, pair.columns, columns, k, bool(pair.starred))
+        known, starred = Groups.of(pair.shown_sizes, k), bool(pair.starred)
+        found = expose(written, pair.columns, columns, k, known, starred)
+        joint = expose_jointly(written, pair.columns, found, known, k, starred=starred)
     if person is not None:
-        found = of_people(found, table, pair, person, treatments(table, Schema(columns), folder))
-    return with_copies(found, table, pair.original.hierarchies, pair, person)
+        found, joint = of_people(found, table, pair, person, treatments(table, Schema(columns), folder))
+    hierarchies = pair.original.hierarchies
+    counts = sampled_released(found, table, hierarchies, pair, person)
+    told = find_narrowing(found, counts, pair, treatments(table, Schema(columns), folder))
+    return with_copies(found, counts, hierarchies), replace(joint, narrowing=told)
 
 
 def _check_numbers(queries: Any, seed: Any, fraction: Any) -> None:
@@ -154,26 +169,22 @@ def _check_numbers(queries: Any, seed: Any, fraction: Any) -> None:
     ):
         problem = parameter.problem(value)
         if problem:
-            message = Sentence(
-                "{parameter} {problem}, got {value}", parameter=name, problem=problem, value=shown(value)
-            )
+            message = Sentence("{parameter} {problem}, got {value}", parameter=name, problem=problem, value=short_repr(value))
             raise InputError("bad-parameter", message)
 
 
-def described(
+def schema_and_models(
     quasi: Sequence[str],
     sensitive: Sequence[str],
     hierarchies: Mapping[str, Any] | None,
     project: Project | None,
-    twins: str = "fold",
+    variants: str = "fold",
 ) -> tuple[Schema, Path, tuple[PrivacyModel, ...]]:
     """Roles, hierarchies, the folder of their files, and models."""
     if project is not None:
         project.check_modelled()
-        if quasi or sensitive or hierarchies or twins != "fold":
-            raise InputError(
-                "two-descriptions", "the project already says roles, hierarchies and twins; give one or the other"
-            )
+        if quasi or sensitive or hierarchies or variants != "fold":
+            raise InputError("two-descriptions", "the project already says roles, hierarchies and variants; give one or the other")
         columns = [c for c in project.columns if c.role in ("quasi-identifier", "sensitive")]
         return Schema(columns), project.folder, project.models
     if not quasi:
@@ -185,22 +196,28 @@ def described(
     for name in given:
         if name not in (*quasi, *sensitive):
             raise InputError(
-                "unknown-column", "a hierarchy is given for a column without a role", column=name,
+                "unknown-column",
+                "a hierarchy is given for a column without a role",
+                column=name,
                 hint=suggest(name, [*quasi, *sensitive]),
-            )  # fmt: skip
+            )
     columns = [Column(c, "quasi-identifier", hierarchy=given.get(c)) for c in quasi]
-    columns += [Column(c, "sensitive", hierarchy=given.get(c), twins=twins) for c in sensitive]
+    columns += [Column(c, "sensitive", hierarchy=given.get(c), variants=variants) for c in sensitive]
     return Schema(columns), Path(), ()
 
 
 @dataclass(frozen=True, repr=False)
 class Both(Discreet):
-    """An original and its release, both counted; ``starred`` rows of ``*`` are left out of the release, ``file``."""
+    """An original and its release, both counted; ``starred`` rows of ``*`` are left out of the release, ``file``.
+
+    ``spelled`` are the values of its sensitive columns.
+    """
 
     original: FrequencyTable
     release: FrequencyTable
     starred: int
     file: str
+    spelled: Mapping[str, set[Text]]
 
 
 def read_both(
@@ -210,10 +227,11 @@ def read_both(
     models: Sequence[PrivacyModel] = (),
     folder: Path | None = None,
     session: Session | None = None,
+    starred: int | None = None,
 ) -> Both:
-    """Count the original and the release."""
+    """Count the original and the release, which has so many ``starred`` rows, or as many as look like it if None."""
     session = session or Session()
-    known = Schema(schema.values()).fitted(table.header, "insensitive", table.name)
+    known = Schema(schema.values()).fit_header(table.header, "insensitive", table.name)
     frequency = count_table(table, known, models, folder)
     # Formats that do not tell dates from times, or whole numbers from others, are read as the original is.
     with open_table(replace(Source.of(release, folder), fields=table.columns), session=session) as written:
@@ -221,17 +239,31 @@ def read_both(
         counted = [readable(c, frequency.sensitive) for c in count_release(written, frequency)]
         name = written.name
     complete = [h.column for j, h in enumerate(frequency.hierarchies) if not _has_missing(frequency, j)]
-    counted, starred = without_suppressed(counted, frequency.columns, name, complete)
+    if starred is None:
+        counted, starred = without_suppressed(counted, frequency.columns, name, complete)
+    else:
+        left = [without_starred(c, starred) if starred else c for c in counted]
+        counted = [c for c in left if c is not None]
+        if len(counted) < len(left):
+            raise InputError(
+                "not-corresponding",
+                "the release does not hold its suppressed records as rows of *",
+                file=name,
+                hint="Run the project again.",
+            )
     try:
         released = release_frequency(frequency, counted)
     except InputError as error:
         if error.code != "unseen-value":
             raise
         raise InputError(
-            "not-corresponding", "the release has sensitive values that the original does not have", file=name,
-            column=error.column, hint="Check that the release was made from this original.",
-        ) from None  # fmt: skip
-    return Both(frequency, released, starred, name)
+            "not-corresponding",
+            "the release has sensitive values that the original does not have",
+            file=name,
+            column=error.column,
+            hint="Check that the release was made from this original.",
+        ) from None
+    return Both(frequency, released, starred, name, spellings(frequency, counted))
 
 
 def read_pair(
@@ -243,35 +275,39 @@ def read_pair(
     method: Method | None = None,
     person: str | None = None,
     session: Session | None = None,
+    starred: int | None = None,
+    exact: bool = False,
 ) -> Pair:
-    """Count the original and the release and match them."""
+    """Count the original and the release and match them; ``exact``: the class of every record must be known."""
     session = session or Session()
-    both = read_both(table, release, schema, models, folder, session)
-    return matched(table, both, models, method, person, session.progress)
+    both = read_both(table, release, schema, models, folder, session, starred)
+    return match_tables(table, both, models, method, person, session.progress, exact)
 
 
-def matched(
+def match_tables(
     table: Table,
     both: Both,
     models: Sequence[PrivacyModel],
     method: Method | None,
     person: str | None,
     progress: Progress,
+    exact: bool = False,
 ) -> Pair:
     """The pair of two tables that were counted.
 
     Released values that may stand for others do not say for which, and labels that overlap not whose they are, which
-    counting people needs: then the ``method`` that made them is asked again, and what it gives must be what was released.
+    counting people needs, and whatever else asks for ``exact`` classes: then the ``method`` that made them is asked again, and what it gives must be what was released.
     """
     frequency, released, starred, name = both.original, both.release, both.starred, both.file
     pair = None
     if method is None or not method.representative:
         pair = Pair.between(frequency, released, starred, name, progress)
-    if method is not None and (pair is None or (person is not None and pair.class_of is None)):
+    exact = exact or person is not None
+    if method is not None and (pair is None or (exact and pair.class_of is None)):
         frequency = with_shares(table, frequency, person)
         pair = _made_again(table, frequency, released, models, method, starred, name, progress)
     assert pair is not None
-    return count_people(table, pair, person)
+    return replace(count_people(table, pair, person), spelled=both.spelled)
 
 
 def _made_again(
@@ -295,9 +331,11 @@ def _made_again(
         if contents_of_pair(pair) == contents_of(released):
             return pair
     raise InputError(
-        "not-corresponding", "the release is not what the project's method makes of this original", file=file,
+        "not-corresponding",
+        "the release is not what the project's method makes of this original",
+        file=file,
         hint="Run the project again.",
-    )  # fmt: skip
+    )
 
 
 def _has_missing(frequency: FrequencyTable, j: int) -> bool:
@@ -325,10 +363,7 @@ def without_suppressed(
     total = int(counted[0].counts.sum())
     if not total:
         raise InputError("empty-release", "the release has no records: there is nothing to evaluate", file=file)
-    hidden = [
-        np.logical_and.reduce([showing(c, [q], (ROOT, None) if q in blank else (ROOT,)) for q in quasi])
-        for c in counted
-    ]
+    hidden = [np.logical_and.reduce([showing(c, [q], (ROOT, None) if q in blank else (ROOT,)) for q in quasi]) for c in counted]
     starred = int(counted[0].counts[hidden[0]].sum())
     sensitive = [name for c in counted for name in c.names[len(quasi) :]]
     everything = bool(sensitive) and all(
@@ -349,13 +384,15 @@ def _outcome(table: Table, pair: Pair, target: str) -> Outcome:
         j = original.columns.index(target)
         if (pair.covers[j].levels != 0).any():
             raise InputError(
-                "target-recoded", "the column to predict was generalized in the release", column=target,
+                "target-recoded",
+                "the column to predict was generalized in the release",
+                column=target,
                 hint="Choose a column that was released as it is.",
-            )  # fmt: skip
+            )
         codes = original.codes[:, j].astype(np.int64)
         return Outcome(target, original.hierarchies[j].leaves, np.arange(original.rows), codes, original.counts)
     counts = table.count([*original.columns, target])
-    labels = tuple(ordered(counts.dictionaries[-1]))
+    labels = tuple(sort_values(counts.dictionaries[-1]))
     together = FrequencyTable.build(original.hierarchies, [counts], [Sensitive(target, labels)])
     rows = np.repeat(np.arange(together.rows), np.diff(together.start))
     return Outcome(target, labels, rows, together.values.astype(np.int64), together.value_counts)
@@ -364,7 +401,7 @@ def _outcome(table: Table, pair: Pair, target: str) -> Outcome:
 def _population(population: Any, schema: Schema, folder: Path, session: Session) -> FrequencyTable:
     quasi = Schema(c for c in schema.values() if c.role == "quasi-identifier")
     with open_table(population, folder, session) as table:
-        return count_table(table, quasi.fitted(table.header, "insensitive", table.name), folder=folder)
+        return count_table(table, quasi.fit_header(table.header, "insensitive", table.name), folder=folder)
 
 
 def _people(table: Table, pair: Pair, weights: str) -> np.ndarray:

@@ -14,8 +14,8 @@ from velado.evaluation import ClassFigures, class_figures
 from velado.frequency import Classes, FrequencyTable
 from velado.models import PrivacyModel, judge_classes
 from velado.release.people import Membership, different
-from velado.results import UNSAID, Discreet, Result
-from velado.sentences import Sentence, joined
+from velado.results import UNSAID, Discreet, Result, encode
+from velado.sentences import Sentence, join_sentences
 
 Levels = tuple[int, ...]
 Status = Literal["optimal", "minimal", "satisfying", "over-limit", "failing"]
@@ -24,9 +24,18 @@ STATUSES: tuple[Status, ...] = ("optimal", "minimal", "satisfying", "over-limit"
 AT_ONCE = 8192
 """Nodes that are turned into Python's numbers in one piece."""
 PLAIN = (
-    "objective", "loss", "suppressed", "share", "classes", "smallest", "largest", "average", "k", "highest_risk",
+    "objective",
+    "loss",
+    "suppressed",
+    "share",
+    "classes",
+    "smallest",
+    "largest",
+    "average",
+    "k",
+    "highest_risk",
     "average_risk",
-)  # fmt: skip
+)
 """Figures that every node has, in the order in which they are listed."""
 SORTS = ("status", "levels", "height", *PLAIN)
 
@@ -120,11 +129,9 @@ class NodeClasses(Discreet):
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        from velado.results import encoded
-
         released = self.released.tolist()
         rows = [{**row, "released": kept} for row, kept in zip(self.classes.rows(), released, strict=True)]
-        return {"columns": list(self.columns), "node": encoded(self.node), "l": self.classes.l, "classes": rows}
+        return {"columns": list(self.columns), "node": encode(self.node), "l": self.classes.l, "classes": rows}
 
 
 @dataclass(frozen=True, repr=False)
@@ -198,7 +205,7 @@ class Exploration(Result):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many nodes `chosen` finds for each status: satisfying ones include the minimal and the optimal one."""
+        """How many nodes `node_numbers` finds for each status: satisfying ones include the minimal and the optimal one."""
         return {name: int(np.count_nonzero(self._having(name))) for name in STATUSES}
 
     @property
@@ -208,31 +215,30 @@ class Exploration(Result):
 
     def at(self, levels: Sequence[int] | Mapping[str, int]) -> Node:
         """The node of a level vector."""
-        return next(self.listed(np.array([self._number(levels)])))
+        return next(self.iter_nodes(np.array([self._number(levels)])))
 
     def node(self, levels: Sequence[int] | Mapping[str, int], l: int = 2) -> NodeClasses:  # noqa: E741
         """A node with its classes; ``l`` is the ℓ of the recursive c."""
         node = self.at(levels)
         if self.frequency is None:
             raise InputError(
-                "no-classes", "an exploration that was read back has no classes",
+                "no-classes",
+                "an exploration that was read back has no classes",
                 hint="Explore the project again: the classes of a node are counted in its table.",
-            )  # fmt: skip
+            )
         classes = Classes.at_levels(self.frequency, node.levels)
-        released, _ = judge_classes(self.judged, self.frequency.judged, classes)
+        released, _ = judge_classes(self.judged, self.frequency.judged_columns, classes)
         people = None
         if self.members is not None:
             people = different(classes.class_of[self.members.rows], self.members.people, classes.count)
         figures = class_figures(classes, *classes.labels_at(node.levels), order=l, people=people)
         return NodeClasses(node, self.columns, released, figures)
 
-    def nodes(
-        self, *, status: str | Sequence[str] | None = None, sort: str = "levels", top: int | None = None
-    ) -> Iterator[Node]:
-        """The nodes one by one; see `chosen`."""
-        return self.listed(self.chosen(status=status, sort=sort, top=top))
+    def nodes(self, *, status: str | Sequence[str] | None = None, sort: str = "levels", top: int | None = None) -> Iterator[Node]:
+        """The nodes one by one; see `node_numbers`."""
+        return self.iter_nodes(self.node_numbers(status=status, sort=sort, top=top))
 
-    def chosen(
+    def node_numbers(
         self, *, status: str | Sequence[str] | None = None, sort: str = "levels", top: int | None = None
     ) -> np.ndarray:
         """The numbers of the nodes with a status (or one of several), in order; at most ``top``.
@@ -244,9 +250,8 @@ class Exploration(Result):
         for word, known in (*((w, STATUSES) for w in wanted), (sort, SORTS)):
             if word not in known:
                 raise InputError(
-                    "bad-option", Sentence("'{word}' is none of: {known}", word=word, known=list(known)),
-                    hint=suggest(word, known),
-                )  # fmt: skip
+                    "bad-option", Sentence("'{word}' is none of: {known}", word=word, known=list(known)), hint=suggest(word, known)
+                )
         numbers = np.arange(len(self))
         if wanted:
             numbers = numbers[np.logical_or.reduce([self._having(word) for word in wanted])]
@@ -283,12 +288,10 @@ class Exploration(Result):
             words = [STATUSES[i] for i in self.status[part].tolist()]
             height = np.add.reduce(vectors).tolist()
             figures = (_plain(array[part], name in self.whole) for name, array in self.measured.items())
-            yield from zip(
-                *(v.tolist() for v in vectors), height, words, self.minimal[part].tolist(), *figures, strict=True
-            )
+            yield from zip(*(v.tolist() for v in vectors), height, words, self.minimal[part].tolist(), *figures, strict=True)
 
-    def listed(self, numbers: np.ndarray) -> Iterator[Node]:
-        """Nodes by their numbers, as `chosen` gives them."""
+    def iter_nodes(self, numbers: np.ndarray) -> Iterator[Node]:
+        """Nodes by their numbers, as `node_numbers` gives them."""
         width, plain = len(self.columns), len(PLAIN)
         keys = [key for model in self.models for key in model.tells]
         for line in self.lines(numbers):
@@ -314,9 +317,7 @@ class Exploration(Result):
         """A shortest way between two nodes, with their distance vector."""
         return path_between(self.vector(start), self.vector(end))
 
-    def distance(
-        self, end: Sequence[int] | Mapping[str, int], start: Sequence[int] | Mapping[str, int] | None = None
-    ) -> Levels:
+    def distance(self, end: Sequence[int] | Mapping[str, int], start: Sequence[int] | Mapping[str, int] | None = None) -> Levels:
         """The distance vector to a node, from the bottom of the lattice unless another ``start`` is given."""
         return self.path([0] * len(self.columns) if start is None else start, end).vector
 
@@ -326,22 +327,22 @@ class Exploration(Result):
             unknown = [c for c in levels if c not in self.columns]
             if unknown:
                 raise InputError(
-                    "bad-node", "the lattice has no such quasi-identifier", column=unknown[0],
+                    "bad-node",
+                    "the lattice has no such quasi-identifier",
+                    column=unknown[0],
                     hint=suggest(str(unknown[0]), self.columns),
-                )  # fmt: skip
+                )
             levels = [levels.get(c, 0) for c in self.columns]
         whole = all(isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in levels)
-        if not whole or len(levels) != len(self.columns) or any(
-            not 0 <= x < n for x, n in zip(levels, self.levels, strict=True)
-        ):  # fmt: skip
+        if not whole or len(levels) != len(self.columns) or any(not 0 <= x < n for x, n in zip(levels, self.levels, strict=True)):
             ranges = [
-                Sentence("{column} 0 to {high}", column=c, high=n - 1)
-                for c, n in zip(self.columns, self.levels, strict=True)
+                Sentence("{column} 0 to {high}", column=c, high=n - 1) for c, n in zip(self.columns, self.levels, strict=True)
             ]
             raise InputError(
-                "bad-node", Sentence("the lattice has no node {levels}", levels=shown(levels)),
-                hint=Sentence("A node has the level of each column: {ranges}.", ranges=joined(", ", ranges)),
-            )  # fmt: skip
+                "bad-node",
+                Sentence("the lattice has no node {levels}", levels=format_levels(levels)),
+                hint=Sentence("A node has the level of each column: {ranges}.", ranges=join_sentences(", ", ranges)),
+            )
         return tuple(int(x) for x in levels)
 
     def _number(self, levels: Sequence[int] | Mapping[str, int]) -> int:
@@ -359,22 +360,36 @@ class Exploration(Result):
 
     def head(self) -> dict[str, Any]:
         """The JSON without its nodes."""
-        from velado.results import encoded
-
         known = ExplorationDocument(
-            self.project, self.columns, self.levels, self.rows, self.limit, self.objective, self.person, self.models,
-            self.counts, (),
-        )  # fmt: skip
-        said = encoded(known)
+            self.project,
+            self.columns,
+            self.levels,
+            self.rows,
+            self.limit,
+            self.objective,
+            self.person,
+            self.models,
+            self.counts,
+            (),
+        )
+        said = encode(known)
         del said["nodes"]
         return {"schema": self.SCHEMA, **said}
 
     def document(self) -> ExplorationDocument:
         """With every node as an object of its own."""
         return ExplorationDocument(
-            self.project, self.columns, self.levels, self.rows, self.limit, self.objective, self.person, self.models,
-            self.counts, tuple(self.nodes()),
-        )  # fmt: skip
+            self.project,
+            self.columns,
+            self.levels,
+            self.rows,
+            self.limit,
+            self.objective,
+            self.person,
+            self.models,
+            self.counts,
+            tuple(self.nodes()),
+        )
 
     @classmethod
     def from_document(cls, document: Any) -> Exploration:
@@ -383,28 +398,34 @@ class Exploration(Result):
         keys = [key for model in d.models for key in model.tells]
         if len(d.nodes) != math.prod(d.levels) or [n.levels for n in d.nodes] != list(np.ndindex(*d.levels)):
             raise InputError(
-                "not-a-result", "an exploration has every node of its lattice, in order",
+                "not-a-result",
+                "an exploration has every node of its lattice, in order",
                 hint="The JSON of a command that left nodes out (--status, --top, --sort) cannot be read back.",
-            )  # fmt: skip
+            )
         columns: dict[str, list[Any]] = {name: [getattr(n, name) for n in d.nodes] for name in PLAIN}
         columns |= {f"achieved({key})": [n.achieved[key] for n in d.nodes] for key in keys}
         columns |= {f"reached({key})": [n.reached[key] for n in d.nodes] for key in keys}
-        whole = frozenset(
-            name for name, cells in columns.items() if all(x is None or isinstance(x, int) for x in cells)
-        )
+        whole = frozenset(name for name, cells in columns.items() if all(x is None or isinstance(x, int) for x in cells))
         return cls(
-            d.project, d.columns, d.levels, d.rows, d.limit, d.objective, d.person, d.models,
+            d.project,
+            d.columns,
+            d.levels,
+            d.rows,
+            d.limit,
+            d.objective,
+            d.person,
+            d.models,
             np.array([STATUSES.index(n.status) for n in d.nodes], dtype=np.int8),
             np.array([n.minimal for n in d.nodes], dtype=bool),
             {name: np.array([np.nan if x is None else x for x in cells]) for name, cells in columns.items()},
             whole,
-        )  # fmt: skip
+        )
 
 
-def shown(levels: Sequence[Any]) -> str:
+def format_levels(levels: Sequence[Any]) -> str:
     """A level vector for people.
 
-    >>> shown((1, 0, 2))
+    >>> format_levels((1, 0, 2))
     '[1,0,2]'
     """
     return "[" + ",".join(map(str, levels)) + "]"

@@ -26,9 +26,7 @@ from velado.tables import Session, open_table
 __all__ = ["Exploration", "explore"]
 
 
-def explore(
-    project: Project | str | Path, *, most_nodes: int = MOST_NODES, progress: Progress | None = None
-) -> Exploration:
+def explore(project: Project | str | Path, *, most_nodes: int = MOST_NODES, progress: Progress | None = None) -> Exploration:
     """Every node of the lattice of a project's quasi-identifiers, with objective, suppressed records, classes, risk,
     what each model achieves, and whether it satisfies them; nothing is written.
 
@@ -47,13 +45,13 @@ def explore(
     project.check_modelled()
     check_full_domain(project.method)
     follow = (progress or Progress()).through(open=1, fit=1, count=3, explore=10)
-    with open_table(project.source, project.folder, Session(follow("open"))) as table:
+    with open_table(project.source, session=Session(follow("open"))) as table:
         counted = count(fit(project, table, follow("fit")), follow("count"))
         members = None if counted.person is None else Membership.of(table, counted.frequency, counted.person)
     exploring = follow("explore")
     if not kernels_ready(counted.frequency.rows, "survey_nodes"):
         exploring.part(0, 0, "compile").at(0)
-    return explored(project, counted.frequency, members, most_nodes, exploring)
+    return explore_table(project, counted.frequency, members, most_nodes, exploring)
 
 
 def check_full_domain(method: Method) -> None:
@@ -66,7 +64,7 @@ def check_full_domain(method: Method) -> None:
         )
 
 
-def explored(
+def explore_table(
     project: Project, frequency: FrequencyTable, members: Membership | None, most_nodes: int, progress: Progress
 ) -> Exploration:
     """The exploration of a table that was counted."""
@@ -82,15 +80,25 @@ def explored(
     if chosen is not None:
         status[chosen] = STATUSES.index("optimal")
     return Exploration(
-        project.name, frequency.columns, found.shape, frequency.records, limit, objective,
-        None if frequency.people is None else frequency.people.column, asked, status, lowest, figures, whole,
-        frequency, tuple(models), members,
-    )  # fmt: skip
+        project.name,
+        frequency.columns,
+        found.shape,
+        frequency.records,
+        limit,
+        objective,
+        None if frequency.people is None else frequency.people.column,
+        asked,
+        status,
+        lowest,
+        figures,
+        whole,
+        frequency,
+        tuple(models),
+        members,
+    )
 
 
-def _figures(
-    models: Sequence[PrivacyModel], found: Surveyed
-) -> tuple[tuple[Asked, ...], dict[str, np.ndarray], frozenset[str]]:
+def _figures(models: Sequence[PrivacyModel], found: Surveyed) -> tuple[tuple[Asked, ...], dict[str, np.ndarray], frozenset[str]]:
     """What is listed of every node, and which of it are whole numbers."""
     released = found.classes > 0
     classes = np.where(released, found.classes, 1)
@@ -113,7 +121,7 @@ def _figures(
     whole = {"suppressed", "classes", "smallest", "largest", "k"}
     keys = _keys(models)
     asked = [
-        Asked(model.name, model.required(), tuple(_name(key, part) for part in read))
+        Asked(model.name, model.requirements(), tuple(_name(key, part) for part in read))
         for (key, model), read in zip(keys.items(), found.achieved, strict=True)
     ]
     for kind, told in (("achieved", found.achieved), ("reached", found.reached)):

@@ -15,7 +15,7 @@ from velado.models import PrivacyModel
 from velado.progress import Progress
 from velado.project import Project
 from velado.project.arguments import names_of
-from velado.questions.evaluate import described, read_pair
+from velado.questions.evaluate import read_pair, schema_and_models
 from velado.release.count import count_table
 from velado.results import IF_SET, UNSAID, Result, parts
 from velado.schema import Schema
@@ -60,9 +60,10 @@ class Fuzzification(Result):
         """What the method found; an error if this was read from JSON, which does not hold it."""
         if self.kept is None:
             raise InputError(
-                "not-in-json", "the JSON of a fuzzification does not hold its sets and memberships",
+                "not-in-json",
+                "the JSON of a fuzzification does not hold its sets and memberships",
                 hint="Make it anew: velado.fuzzify.",
-            )  # fmt: skip
+            )
         return self.kept
 
     @property
@@ -109,31 +110,33 @@ def fuzzify(
     (3, 3, ('low', 'high'))
     """
     quasi_identifiers, sensitive = names_of(quasi_identifiers), names_of(sensitive)
-    schema, folder, _ = described(quasi_identifiers, sensitive, None, None)
+    schema, folder, _ = schema_and_models(quasi_identifiers, sensitive, None, None)
     follow = (progress or Progress()).through(open=1, count=2, partition=6, measure=2)
     with open_table(data, session=Session(follow("open"))) as table:
         follow("count")
-        frequency = count_table(table, schema.fitted(table.header, "insensitive", table.name), models, folder)
+        frequency = count_table(table, schema.fit_header(table.header, "insensitive", table.name), models, folder)
     found = (method or Fuzzy(sets=3)).search(frequency, models, follow("partition"))
     return Fuzzification.of(found, models, follow("measure"))
 
 
-def in_words(project: Project, schema: Schema, original: Any, release: Any, session: Session) -> Schema:
+def in_words(project: Project, schema: Schema, original: Any, release: Any, session: Session, starred: int | None = None) -> Schema:
     """The columns of a fuzzy release with their labels as hierarchies: every value belongs under one label.
 
     So an adversary is taken to know where the sets lie. Labels of joint sets, and degrees of membership, may occur in
     several places of a column; then there is no such hierarchy.
     """
     with open_table(original, project.folder, session) as table:
-        pair = read_pair(table, release, schema, project.models, project.folder, project.method, session=session)
+        pair = read_pair(table, release, schema, project.models, project.folder, project.method, session=session, starred=starred)
     changed = []
     for cover in pair.covers:
         labels = cover.label_of_leaf
         if labels is None:
             raise InputError(
-                "attack-needs", "labels of joint sets and degrees of membership do not say for which values they stand",
-                column=cover.column, hint="Name the release and its columns instead of the project (--qi, --sensitive).",
-            )  # fmt: skip
+                "attack-needs",
+                "labels of joint sets and degrees of membership do not say for which values they stand",
+                column=cover.column,
+                hint="Name the release and its columns instead of the project (--qi, --sensitive).",
+            )
         shown = (ROOT if x < 0 else cover.labels[x] for x in labels)
         rows = [[leaf, label, ROOT] for leaf, label in zip(cover.hierarchy.leaves, shown, strict=True)]
         changed.append(replace(schema[cover.column], hierarchy=Hierarchy.from_rows(cover.column, rows)))

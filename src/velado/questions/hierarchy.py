@@ -31,14 +31,12 @@ def project_preview(project: AnyProject, column: str, progress: Progress | None 
 def _read(project: Project, column: str, progress: Progress | None) -> tuple[Column, Mapping[Text, int]]:
     """A column and its values with their numbers of records."""
     follow = (progress or Progress()).through(open=1, count=3)
-    with open_table(project.source, project.folder, Session(follow("open"))) as table:
+    with open_table(project.source, session=Session(follow("open"))) as table:
         follow("count")
         schema = Schema(project.columns)
         if column not in schema:
-            raise InputError(
-                "unknown-column", "the project has no such column", column=column, hint=suggest(column, schema)
-            )
+            raise InputError("unknown-column", "the project has no such column", column=column, hint=suggest(column, schema))
         if schema[column].role == "identifier":
             raise InputError("identifier", "identifiers are not generalized and not shown", column=column)
-        Schema([schema[column]]).fitted(table.header, "insensitive", table.name)
+        Schema([schema[column]]).fit_header(table.header, "insensitive", table.name)
         return schema[column], values_of([table.count([column])], column)

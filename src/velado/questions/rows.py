@@ -24,15 +24,15 @@ class FirstRows(Discreet):
 
 def rows_before(project: Project, count: int, session: Session | None = None) -> FirstRows:
     """The first rows of the source, without the columns that may tell who somebody is."""
-    with open_table(project.source, project.folder, session) as table:
-        schema = Schema(project.columns).fitted(table.header, project.rest, table.name)
+    with open_table(project.source, session=session) as table:
+        schema = Schema(project.columns).fit_header(table.header, project.rest, table.name)
         hidden = [c.name for c in schema.values() if _identifies(c) or c.name in (project.person, project.household)]
         return _first(table, count, tuple(hidden))
 
 
 def rows_after(project: Project, count: int, session: Session | None = None) -> FirstRows:
     """The first rows of the release as it was published."""
-    with open_table(project.released(), project.folder, session) as table:
+    with open_table(project.release_source(), project.folder, session) as table:
         return _first(table, count)
 
 

@@ -19,7 +19,7 @@ from velado.project.arguments import names_of
 from velado.project.people import checked_person
 from velado.project.rules import given_of
 from velado.questions.inspect import COMBINED, Combination
-from velado.release.published import content_among, content_in, passing, people_groups, value_size
+from velado.release.column_exposure import look, look_among, passing, people_groups
 from velado.schema import Column, Schema
 from velado.tables import Counts, Groups, Session, Table, open_table, unknown_column
 from velado.values import ROOT
@@ -99,9 +99,15 @@ def alone(table: Table, columns: Sequence[str], k: int, person: str | None = Non
     whole = of.groups(every)
     without = {name: of.groups([j for j in every if j != i]).alone for i, name in enumerate(columns)}
     return SingledOut(
-        tuple(columns), k, whole.records, whole.alone, whole.few, person is not None,
-        without if len(columns) > 1 else {}, tuple(_combinations(of, columns)),
-    )  # fmt: skip
+        tuple(columns),
+        k,
+        whole.records,
+        whole.alone,
+        whole.few,
+        person is not None,
+        without if len(columns) > 1 else {},
+        tuple(_combinations(of, columns)),
+    )
 
 
 def _in_lots(table: Table, columns: Sequence[str], k: int) -> SingledOut:
@@ -109,11 +115,7 @@ def _in_lots(table: Table, columns: Sequence[str], k: int) -> SingledOut:
     records = single = few = 0
     for i in range(lots):
         sizes = table.count(columns, (i, lots), columns).counts
-        records, single, few = (
-            records + int(sizes.sum()),
-            single + int((sizes == 1).sum()),
-            few + int(sizes[sizes < k].sum()),
-        )
+        records, single, few = (records + int(sizes.sum()), single + int((sizes == 1).sum()), few + int(sizes[sizes < k].sum()))
     return SingledOut(tuple(columns), k, records, single, few)
 
 
@@ -158,21 +160,20 @@ def exposures(
     """
     shown = [c for c in passing(Schema(columns)) if c.name in table.header]
     usual = [c for c in shown if c.operation is None and person is None]
-    sizes = table.groups([[c.name] for c in usual], [value_size(k)] * len(usual)) if usual else []
-    known = {c.name: (groups, content_in(table, c)) for c, groups in zip(usual, sizes, strict=True)}
+    sizes = table.groups([[c.name] for c in usual], [k] * len(usual)) if usual else []
+    known = {c.name: (groups, look(table, c)) for c, groups in zip(usual, sizes, strict=True)}
     found = []
     for column in shown:
         with suppress(VeladoError):
-            groups, content = known.get(column.name) or _as_shown(table, column, shown, k, person, folder or Path())
-            no_groups, knowingly = Groups(groups.records, 0, 0, 0), bool(column.published)
-            more = {"content": content, "knowingly": knowingly, "people": person is not None}
-            found.append(Exposure.of(column.name, column.role, k, groups, no_groups, **more))
+            groups, seen = known.get(column.name) or _as_shown(table, column, shown, k, person, folder or Path())
+            no_groups = Groups(groups.records, 0, 0, 0)
+            found.append(Exposure.of(column.name, column.role, k, groups, no_groups, **seen, people=person is not None))
     return tuple(found)
 
 
 def _as_shown(
     table: Table, column: Column, columns: Sequence[Column], k: int, person: str | None, folder: Path
-) -> tuple[Groups, str | None]:
+) -> tuple[Groups, dict[str, Any]]:
     """The groups of a column of people with several rows, or of one with an operation, and what its values look like."""
     counts, people = (table.count([column.name]), None) if person is None else table.members([column.name], person)
     values = counts.dictionaries[0]
@@ -183,10 +184,8 @@ def _as_shown(
     present = np.array([label is not None for label in labels], dtype=bool)[counts.codes[0]]
     codes, amounts = place[counts.codes[0]][present], counts.counts[present]
     sizes = np.bincount(codes, weights=amounts, minlength=len(texts)).astype(np.int64)
-    content = None
-    if not column.published:
-        amount = {str(text): int(n) for text, n in zip(texts, sizes, strict=True) if n and text != ROOT}
-        content = content_among(column.name, amount, table.rows())
+    amount = {str(text): int(n) for text, n in zip(texts, sizes, strict=True) if n and text != ROOT}
+    seen = look_among(column, amount, table.rows())
     if people is not None:
-        return people_groups(codes, people[present], value_size(k)), content
-    return Groups.of(sizes[sizes > 0], value_size(k)), content
+        return people_groups(codes, people[present], k), seen
+    return Groups.of(sizes[sizes > 0], k), seen

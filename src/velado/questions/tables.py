@@ -59,8 +59,7 @@ def list_tables(database: Any, progress: Progress | None = None) -> DatabaseTabl
     text = with_table(database)[0] if isinstance(database, str) else database
     found = registry.list_tables(text, Session((progress or Progress()).through(open=1)("open")))
     listed = tuple(
-        ListedTable(t.schema, t.name, t.kind, t.rows, t.bytes, tuple(ListedColumn(*c) for c in t.columns))
-        for t in found
+        ListedTable(t.schema, t.name, t.kind, t.rows, t.bytes, tuple(ListedColumn(*c) for c in t.columns)) for t in found
     )
     return DatabaseTables(_name(text), listed)
 

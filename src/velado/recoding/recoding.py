@@ -18,18 +18,7 @@ from velado.hierarchies import Cover
 from velado.progress import Progress
 from velado.results import Discreet
 from velado.sentences import Sentence
-from velado.tables import (
-    ColumnType,
-    Counts,
-    Dealing,
-    Field,
-    Plan,
-    Selection,
-    Session,
-    Table,
-    Translation,
-    open_table,
-)
+from velado.tables import ColumnType, Counts, Dealing, Field, Plan, Selection, Session, Table, Translation, open_table
 from velado.tables.files import not_found
 from velado.values import Text
 
@@ -115,14 +104,12 @@ class Recoding(Discreet):
         return cls(recoded, ordered, *others)
 
     @classmethod
-    def local(
-        cls, classes: Classes, kept: np.ndarray, covers: Sequence[Cover], labels: np.ndarray, others: Others
-    ) -> Recoding:
+    def local(cls, classes: Classes, kept: np.ndarray, covers: Sequence[Cover], labels: np.ndarray, others: Others) -> Recoding:
         """The recoding of classes that each have labels of their own."""
         frequency = classes.frequency
         rows, dealing = np.flatnonzero(kept[classes.class_of]), None
         if frequency.undivided is not None:
-            rows, dealing = _dealt(frequency, kept[classes.class_of])
+            rows, dealing = _deal_records(frequency, kept[classes.class_of])
         class_of = classes.class_of[rows]
         shown = np.empty((len(rows), len(covers)), dtype=np.int32)
         recoded = []
@@ -152,18 +139,18 @@ class Recoding(Discreet):
         known = {s.column: tuple(s.number) for s in sensitive}
         return Plan(
             tuple(Translation(c.name, c.values, c.codes, c.labels, typed=c.name in typed) for c in self.columns),
-            Selection(self.kept, suppressed == "star", self.shown, self.dealing),
+            Selection(self.kept, suppressed == "asterisks", self.shown, self.dealing),
             self.identifiers,
             self.dropped,
             tuple(known.items()),
         )
 
-    def placed(self, counts: Counts) -> np.ndarray:
+    def label_codes(self, counts: Counts) -> np.ndarray:
         """The labels of each combination that was counted, codes into those of each column; `UNKNOWN` if it has none.
 
         Full-domain recoding says what becomes of every combination of known values, local recoding only of released ones.
         """
-        values = [counts.encoded(c.name, c.encode) for c in self.columns]
+        values = [counts.encode_column(c.name, c.encode) for c in self.columns]
         codes = np.array(values, dtype=np.int64).reshape(len(values), len(counts.counts)).T
         known = (codes != UNKNOWN).all(axis=1)
         if self.shown is not None:
@@ -215,9 +202,7 @@ class Recoding(Discreet):
         try:
             lacking = [c.name for c in self.columns if c.name not in table.header]
             if lacking:
-                raise InputError(
-                    "unknown-column", Sentence("the new rows lack recoded columns: {columns}", columns=lacking)
-                )
+                raise InputError("unknown-column", Sentence("the new rows lack recoded columns: {columns}", columns=lacking))
             return self._apply(table)
         finally:
             table.close()
@@ -226,7 +211,7 @@ class Recoding(Discreet):
         had = {*(c.name for c in self.columns), *self.identifiers, *self.passed}
         typed = [c.name for c in self.columns if c.of_type(table.field(c.name))]
         plan = replace(self.plan(typed=typed), dropped=tuple(name for name in table.header if name not in had))
-        result, kept = table.recoded(plan)
+        result, kept = table.recode(plan)
         total, unseen = table.rows(), table.unseen(plan)
         return Applied(result, kept, total - kept, unseen)
 
@@ -234,9 +219,10 @@ class Recoding(Discreet):
         """Raise if the recoding says nothing of other records."""
         if self.dealing is not None:
             raise InputError(
-                "not-reusable", "this recoding parts records that are alike, so it fits no other records",
+                "not-reusable",
+                "this recoding parts records that are alike, so it fits no other records",
                 hint="Take a method that treats equal records equally, for instance mondrian with relaxed: false.",
-            )  # fmt: skip
+            )
 
     # Saving
 
@@ -245,13 +231,7 @@ class Recoding(Discreet):
         return {
             "velado-recoding": VERSION,
             "columns": [
-                {
-                    "name": c.name,
-                    "level": c.level,
-                    "values": list(c.values),
-                    "codes": c.codes.tolist(),
-                    "labels": list(c.labels),
-                }
+                {"name": c.name, "level": c.level, "values": list(c.values), "codes": c.codes.tolist(), "labels": list(c.labels)}
                 for c in self.columns
             ],
             "kept": self.kept.tolist(),
@@ -279,15 +259,13 @@ class Recoding(Discreet):
             if data.get("velado-recoding") not in READ:
                 raise InputError("not-a-recoding", "this is not a recoding of this version", file=path)
             columns = tuple(
-                ColumnRecoding(
-                    c["name"], c["level"], tuple(c["values"]), np.array(c["codes"], dtype=np.int64), tuple(c["labels"])
-                )
+                ColumnRecoding(c["name"], c["level"], tuple(c["values"]), np.array(c["codes"], dtype=np.int64), tuple(c["labels"]))
                 for c in data["columns"]
             )
             kept = np.array(data["kept"], dtype=np.int64).reshape(-1, len(columns))
             shown = np.array(data["shown"], dtype=np.int64).reshape(kept.shape) if "shown" in data else None
             named = (tuple(data["identifiers"]), tuple(data["dropped"]), tuple(data["passed"]))
-            return cls(columns, kept, *named, shown, project=_found(data.get("project"), Path(path)))
+            return cls(columns, kept, *named, shown, project=_locate_project(data.get("project"), Path(path)))
         except FileNotFoundError:
             raise not_found(Path(path)) from None
         except (ValueError, KeyError, AttributeError, TypeError):
@@ -311,14 +289,14 @@ class Recoding(Discreet):
         return digest.hexdigest()
 
 
-def _found(project: Any, path: Path) -> dict[str, Any] | None:
+def _locate_project(project: Any, path: Path) -> dict[str, Any] | None:
     """The project in a saved recoding; its folder is told from that of the recoding."""
     if project is None:
         return None
     return {"folder": str(path.parent / project["folder"]), "document": dict(project["document"])}
 
 
-def _dealt(divided: FrequencyTable, kept: np.ndarray) -> tuple[np.ndarray, Dealing]:
+def _deal_records(divided: FrequencyTable, kept: np.ndarray) -> tuple[np.ndarray, Dealing]:
     """The rows of the kept portions of a divided table, and how records that are alike are shared out."""
     portions = Portions.of(divided)
     chosen = kept[portions.rows]

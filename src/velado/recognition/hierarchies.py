@@ -14,9 +14,10 @@ import numpy as np
 from velado.errors import InputError
 from velado.hierarchies.build import build
 from velado.hierarchies.calendar import parse_dates
-from velado.hierarchies.known import LISTS, language_of_countries, regions_of
-from velado.hierarchies.rare import OTHER
+from velado.hierarchies.known_lists import LISTS, language_of_countries, regions_of
+from velado.hierarchies.rare_values import OTHER
 from velado.numbers import parse_all
+from velado.recognition.names import topic_of
 from velado.recognition.types import Reading
 from velado.results import Discreet
 from velado.sentences import Sentence
@@ -37,7 +38,7 @@ SKEWED = 20
 """Numbers whose largest are so many times their median get intervals that grow."""
 SEPARATORS = (", ", " - ", " / ", " > ", " | ", ",", "/", "|", ">", "-", ".", ":", "_")
 QUANTITY = re.compile(r"age\b|age_|_age|edad|idade|year|a[nñ]o\b|a[nñ]o_|\bano|_ano|anio|yob", re.IGNORECASE)
-POSTAL = re.compile(r"zip|postal|\bcep\b|cod_?pos|\bcp\b", re.IGNORECASE)
+POSTAL = re.compile(r"zip|postal|\bcep\b|cod_?pos|\bc\.?p\b", re.IGNORECASE)
 CODED = re.compile(
     r"cod|ubigeo|ibge|fips|comuna|municip|distrit|provinc|depart|\bcut\b|cnae|cbo|ciuo|isco|naics|ocupa|occup|region|county",
     re.IGNORECASE,
@@ -104,7 +105,7 @@ class _Column(Discreet):
         step = len(ordered) // RUNS
         return {v: self.amount[v] for i in range(RUNS) for v in ordered[i * step : i * step + RUN]}
 
-    def fitted(self, levels: Sequence[Any], spec: Callable[[list[Any]], Any], most: float = MERGED) -> Any:
+    def fit_levels(self, levels: Sequence[Any], spec: Callable[[list[Any]], Any], most: float = MERGED) -> Any:
         """The description with those levels that merge groups and do not merge all; None if none is left.
 
         Level 1 has at most the share ``most`` of the groups of level 0.
@@ -135,14 +136,14 @@ def _of_dates(column: _Column) -> SuggestedHierarchy:
     else:
         units = ["month", "year", "five-years", "decade"]
     timed = any(m.hour or m.minute or m.second for m in moments)
-    return SuggestedHierarchy(column.fitted([*(["day"] if timed else []), *units], lambda levels: {"dates": levels}))
+    return SuggestedHierarchy(column.fit_levels([*(["day"] if timed else []), *units], lambda levels: {"dates": levels}))
 
 
 def _of_integers(column: _Column) -> SuggestedHierarchy:
     """Codes by their digits; counts, ages, years in intervals; few codes and flags not at all."""
     values = column.values
     digits = all(v.isdigit() for v in values)
-    if digits and (POSTAL.search(column.name) or CODED.search(column.name)):
+    if digits and topic_of(column.name) != "statistic" and (POSTAL.search(column.name) or CODED.search(column.name)):
         return _of_codes(column)
     few = 3 if QUANTITY.search(column.name) else FEW_NUMBERS
     return NOTHING if len(values) < few else _of_numbers(column)
@@ -154,15 +155,15 @@ def _of_codes(column: _Column) -> SuggestedHierarchy:
     longest = max(lengths)
     lost = longest - 1 in lengths or len(lengths) == 1
     if re.search("ubigeo", column.name, re.IGNORECASE) and longest <= 6:
-        return SuggestedHierarchy(column.fitted([4, 2], lambda levels: {"prefix": {"lengths": levels, "fill": 6}}))
+        return SuggestedHierarchy(column.fit_levels([4, 2], lambda levels: {"prefix": {"lengths": levels, "fill": 6}}))
     if longest < 3 or (not (lost and longest - min(lengths) <= 1) and not POSTAL.search(column.name)):
         return NOTHING
-    return _masked(column, {"fill": longest} if len(lengths) > 1 else {})
+    return _suggest_mask(column, {"fill": longest} if len(lengths) > 1 else {})
 
 
-def _masked(column: _Column, options: Mapping[str, Any]) -> SuggestedHierarchy:
+def _suggest_mask(column: _Column, options: Mapping[str, Any]) -> SuggestedHierarchy:
     longest = max(map(len, column.values))
-    hide = column.fitted(range(1, longest), lambda levels: {"mask": {"side": "right", "hide": levels, **options}})
+    hide = column.fit_levels(range(1, longest), lambda levels: {"mask": {"side": "right", "hide": levels, **options}})
     if hide is not None and not options and hide["mask"]["hide"] == list(range(1, longest)):
         return SuggestedHierarchy({"mask": "right"})
     return SuggestedHierarchy(hide)
@@ -188,7 +189,7 @@ def _of_numbers(column: _Column) -> SuggestedHierarchy:
         width = max(width, 2.0)
     factors = (1, 5, 10) if f"{width:.0e}".startswith("2") else (1, 2, 4)
     widths = [_tidy(width * factor) for factor in factors]
-    return SuggestedHierarchy(column.fitted(widths, lambda levels: {"intervals": levels}))
+    return SuggestedHierarchy(column.fit_levels(widths, lambda levels: {"intervals": levels}))
 
 
 def _growing(column: _Column, numbers: np.ndarray) -> SuggestedHierarchy:
@@ -199,9 +200,7 @@ def _growing(column: _Column, numbers: np.ndarray) -> SuggestedHierarchy:
         return NOTHING
     held = [p for p in powers if numbers[0] < 10.0**p <= numbers[-1]]
     fine = [_tidy(m * 10.0**p) for p in powers for m in (1, 2, 5) if numbers[0] < m * 10.0**p <= numbers[-1]]
-    return SuggestedHierarchy(
-        column.fitted([fine, [_tidy(10.0**p) for p in held]], lambda cuts: {"intervals": {"cuts": cuts}})
-    )
+    return SuggestedHierarchy(column.fit_levels([fine, [_tidy(10.0**p) for p in held]], lambda cuts: {"intervals": {"cuts": cuts}}))
 
 
 def _round_up(number: float) -> float:
@@ -230,7 +229,7 @@ def _of_texts(column: _Column) -> SuggestedHierarchy:
 def _of_diagnoses(column: _Column) -> SuggestedHierarchy:
     if not all(map(ICD.fullmatch, column.values)):
         return NOTHING
-    return SuggestedHierarchy(column.fitted([3, 1], lambda lengths: {"prefix": lengths}))
+    return SuggestedHierarchy(column.fit_levels([3, 1], lambda lengths: {"prefix": lengths}))
 
 
 def _of_paths(column: _Column) -> SuggestedHierarchy:
@@ -249,7 +248,7 @@ def _of_paths(column: _Column) -> SuggestedHierarchy:
         if any(len(g) < 2 and not g.isdigit() for g in general):
             continue
         keep = list(range(max(depths), 0, -1))
-        spec = column.fitted(keep, lambda levels: _path(separator, side, levels, keep), SHARED)  # noqa: B023
+        spec = column.fit_levels(keep, lambda levels: _path(separator, side, levels, keep), SHARED)  # noqa: B023
         if spec is not None:
             return SuggestedHierarchy(spec)
     return NOTHING
@@ -290,7 +289,7 @@ def _of_known(column: _Column) -> SuggestedHierarchy:
         chosen = {} if levels == every else {"levels": levels}
         return {"known": {"list": name, **chosen, **options} if chosen or options else name}
 
-    return SuggestedHierarchy(column.fitted(every, spec))
+    return SuggestedHierarchy(column.fit_levels(every, spec))
 
 
 def _of_equal_length(column: _Column) -> SuggestedHierarchy:
@@ -298,14 +297,14 @@ def _of_equal_length(column: _Column) -> SuggestedHierarchy:
     values = column.values
     lengths = {len(v) for v in values}
     coded = all(v.isalnum() and v.isascii() and any(c.isdigit() for c in v) for v in values)
-    return _masked(column, {}) if len(lengths) == 1 and 3 <= min(lengths) <= 10 and coded else NOTHING
+    return _suggest_mask(column, {}) if len(lengths) == 1 and 3 <= min(lengths) <= 10 and coded else NOTHING
 
 
 def _by_frequency(column: _Column) -> SuggestedHierarchy:
     """Rare values together."""
     records = sum(column.amount.values())
     least = sorted({max(int(_round_up(share * records)), 2) for share in FREQUENCIES})
-    spec = column.fitted(least, lambda levels: {"frequency": levels})
+    spec = column.fit_levels(least, lambda levels: {"frequency": levels})
     return NOTHING if spec is None else SuggestedHierarchy(spec, BY_FREQUENCY)
 
 

@@ -58,20 +58,7 @@ PRECEDENCE = (
 """Which topic a name has that says several; the first of these."""
 
 IDENTIFYING = frozenset(
-    {
-        "name",
-        "e-mail",
-        "phone",
-        "network",
-        "url",
-        "account",
-        "plate",
-        "national id",
-        "household id",
-        "person id",
-        "record id",
-        "id",
-    }
+    {"name", "e-mail", "phone", "network", "url", "account", "plate", "national id", "household id", "person id", "record id", "id"}
 )
 """Topics of columns that say who somebody is."""
 KNOWN = (
@@ -92,6 +79,9 @@ KNOWN = (
     "address",
 )
 """Topics that others know of a person, best known first."""
+DEATH = frozenset({"death", "dead", "died", "muerte", "defuncion", "obito", "morte", "fallecimiento", "falecimento"})
+OF_A_DEATH = frozenset({"date", "place", "country", "postal", "age"})
+"""Topics of what others know of a death."""
 PRIVATE = frozenset({"health", "income", "crime", "religion", "politics", "orientation", "score"})
 """Topics that people would not want known."""
 
@@ -183,9 +173,15 @@ def topic_of(name: str) -> str | None:
         return "name"  # of a relative, or before a marriage
     if "birth" in said and said & {"place", "country"}:
         said.discard("birth")
+    if "health" in said and DEATH & set(words) and said & OF_A_DEATH:
+        said = said & OF_A_DEATH  # deathYear, deathState: when and where stands on a gravestone
+    if "statistic" in said and said & {"postal", "place", "country"}:
+        return "statistic"  # zip_population, county_median_income: a figure of a place
     best = min(said, key=_rank)
     if best == "name" and "organization" in said:
         return "organization"
+    if best in ("person", "record") and "kind" in said:
+        return "kind"  # ADMISSION_TYPE: of which kind, not which one
     if best == "person":
         return "person id" if len(words) <= 2 else None
     if best == "record":

@@ -10,20 +10,53 @@ from dataclasses import dataclass, replace
 
 from velado.dates import Formats, read_date
 from velado.numbers import CODE, COMMA, notation_of
-from velado.recognition.markers import missing_marker, unmistakable_marker
+from velado.recognition.missing_markers import missing_marker, unmistakable_marker
 from velado.sentences import Sentence
 
 NEARLY = 0.95
 """Share of the records, and of the different values, that make a column nearly one of numbers or dates."""
+SET_APART = 0.4
+"""Share of the records that a few words may have among numbers or dates, which they leave as they are."""
 SHOWN = 3
 """At most so many odd values are named."""
 DAYS = (
-    "%Y-%m-%d", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m/%d/%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d", "%d/%m/%y", "%d-%m-%y",
-    "%d.%m.%y", "%m/%d/%y", "%m-%d-%y", "%d-%b-%Y", "%d-%b-%y", "%d/%b/%Y", "%d %b %Y", "%d %B %Y", "%d de %B de %Y",
-    "%d de %B del %Y", "%B %d, %Y", "%b %d, %Y", "%Y%m%d",
-)  # fmt: skip
+    "%Y-%m-%d",
+    "%d/%m/%Y",
+    "%d.%m.%Y",
+    "%d-%m-%Y",
+    "%m/%d/%Y",
+    "%m-%d-%Y",
+    "%Y/%m/%d",
+    "%Y.%m.%d",
+    "%d/%m/%y",
+    "%d-%m-%y",
+    "%d.%m.%y",
+    "%m/%d/%y",
+    "%m-%d-%y",
+    "%d-%b-%Y",
+    "%d-%b-%y",
+    "%d/%b/%Y",
+    "%d %b %Y",
+    "%d %B %Y",
+    "%d de %B de %Y",
+    "%d de %B del %Y",
+    "%B %d, %Y",
+    "%b %d, %Y",
+    "%Y%m%d",
+)
 """Formats of days, the likelier ones first: where day and month can be exchanged, the day comes first."""
-TIMES = (" %H:%M", " %H:%M:%S", "T%H:%M:%S", "T%H:%M", " %H:%M:%S.%f", "T%H:%M:%S.%f", "T%H:%M:%SZ", "T%H:%M:%S.%fZ")
+TIMES = (
+    " %H:%M",
+    " %H:%M:%S",
+    "T%H:%M:%S",
+    "T%H:%M",
+    " %H:%M:%S.%f",
+    "T%H:%M:%S.%f",
+    "T%H:%M:%SZ",
+    "T%H:%M:%S.%fZ",
+    " %H:%M:%S+00",
+    " %H:%M:%S.%f+00",
+)
 MOST_FORMATS = 4
 """A column with more formats than this is a text."""
 EXCHANGEABLE = Sentence("no value tells day and month apart: read with the day first")
@@ -60,15 +93,21 @@ def reading_of(amount: Mapping[str, int]) -> Reading:
     present = [v for v in amount if v not in marked]
     if not present:
         return Reading("text", missing=tuple(v for v in markers if unmistakable_marker(v)))
-    kind = _typed(present)
+    kind = _detect_type(present)
     if kind is not None:
         return replace(kind, missing=markers)
-    note = _ambiguous(present) or _nearly({v: amount[v] for v in present})
+    found = _odd({v: amount[v] for v in present}) if not _ambiguous(present) else None
+    if found is not None and found.sayable:
+        apart = set(found.values)
+        kind = _detect_type([v for v in present if v not in apart])
+        if kind is not None:
+            return replace(kind, missing=(*markers, *found.values), note=found.set_apart)
+    note = _ambiguous(present) or ("" if found is None else found.note)
     # A marker such as "-" is only plausible if the rest of the column is of another kind.
     return Reading("text", missing=tuple(v for v in markers if unmistakable_marker(v)), note=note)
 
 
-def _typed(values: Sequence[str]) -> Reading | None:
+def _detect_type(values: Sequence[str]) -> Reading | None:
     """The reading as numbers or dates; None for a text."""
     whole = all(map(_whole, values))
     if whole and all(map(_eight_digits, values)):
@@ -77,7 +116,7 @@ def _typed(values: Sequence[str]) -> Reading | None:
         return Reading("integer")
     if not any(map(CODE.match, values)) and not _ambiguous(values) and notation_of(values) is not None:
         return Reading("number")
-    found = dated(values)
+    found = detect_dates(values)
     if found is None:
         return None
     return Reading("date", found.format, note=EXCHANGEABLE if found.exchangeable else "")
@@ -115,12 +154,12 @@ class Dated:
     exchangeable: bool = False
 
 
-def dated(values: Sequence[str]) -> Dated | None:
+def detect_dates(values: Sequence[str]) -> Dated | None:
     """How a column of dates is written, None if it is none: never with formats that exchange day and month.
 
-    >>> dated(["2020-01-31", "5/6/1963"])
+    >>> detect_dates(["2020-01-31", "5/6/1963"])
     Dated(format=('%Y-%m-%d', '%d/%m/%Y'), exchangeable=True)
-    >>> dated(["25/12/2020", "12/25/2020"]) is None
+    >>> detect_dates(["25/12/2020", "12/25/2020"]) is None
     True
     """
     shapes: dict[str, list[str]] = {}
@@ -184,32 +223,77 @@ WORD = re.compile(r"[^\W\d]+( [^\W\d]+)?|[-?.#/]{1,4}")
 """What may stand for a missing value: a word or two, or signs."""
 
 
-def _nearly(amount: Mapping[str, int]) -> str:
-    """Why a column of which nearly all values are numbers or dates is none; empty if it is not so."""
-    amount = dict(itertools.islice(amount.items(), MOST_LOOKED_AT))
-    for kind, fits in (
-        (Sentence("numbers"), _numeric),
-        (Sentence("dates"), _some_date(amount)),
-    ):
-        odd = [v for v in amount if not fits(v)]
-        few = len(odd) <= max((1 - NEARLY) * len(amount), 1) and len(amount) > 2 * len(odd)
-        if odd and few and sum(amount[v] for v in odd) <= (1 - NEARLY) * sum(amount.values()):
-            # What stands once may be about one person.
-            shown = [v for v in sorted(odd, key=lambda v: (-amount[v], v)) if amount[v] > 1 and WORD.fullmatch(v)][
-                :SHOWN
-            ]
-            if not shown:
-                return Sentence(
-                    "nearly all values are {kind}, but {count:,} value(s) not: correct them, "
-                    "or name them in 'source: {{missing: [...]}}' if they stand for missing values",
-                    kind=kind, count=len(odd),
-                )  # fmt: skip
+PLAIN = re.compile(r"(?=.*\d)[\d.,:;/+<>≥≤~ -]{1,12}[a-zA-Z]?")
+"""Digits and signs, perhaps with one letter: what was mistyped, and says nothing else of a person."""
+
+
+@dataclass(frozen=True, repr=False)
+class _Odd:
+    """Values that are no numbers (or dates) in a column of which nearly all are.
+
+    ``shown`` may be named to everybody: words of several records. ``sayable``: all may stand in the owner's project file, for
+    they are such words, or a few digits and signs.
+    """
+
+    kind: Sentence
+    values: tuple[str, ...]
+    shown: tuple[str, ...]
+    sayable: bool
+
+    @property
+    def set_apart(self) -> Sentence:
+        """What becomes of them."""
+        if not self.shown:
             return Sentence(
-                "nearly all values are {kind}, but {count:,} value(s) not ({shown}): correct them, "
+                "{count:,} value(s) that are no {kind} count as missing, a category of their own",
+                kind=self.kind,
+                count=len(self.values),
+            )
+        return Sentence(
+            "{count:,} value(s) that are no {kind} ({shown}) count as missing, a category of their own",
+            kind=self.kind,
+            count=len(self.values),
+            shown=list(map(repr, self.shown[:SHOWN])),
+        )
+
+    @property
+    def note(self) -> Sentence:
+        """Why the column is a text."""
+        if not self.shown:
+            return Sentence(
+                "nearly all values are {kind}, but {count:,} value(s) not: correct them, "
                 "or name them in 'source: {{missing: [...]}}' if they stand for missing values",
-                kind=kind, count=len(odd), shown=list(map(repr, shown)),
-            )  # fmt: skip
-    return ""
+                kind=self.kind,
+                count=len(self.values),
+            )
+        return Sentence(
+            "nearly all values are {kind}, but {count:,} value(s) not ({shown}): correct them, "
+            "or name them in 'source: {{missing: [...]}}' if they stand for missing values",
+            kind=self.kind,
+            count=len(self.values),
+            shown=list(map(repr, self.shown[:SHOWN])),
+        )
+
+
+def _odd(amount: Mapping[str, int]) -> _Odd | None:
+    """The values that keep a column from being one of numbers or dates; None if it is not nearly one."""
+    looked_at = dict(itertools.islice(amount.items(), MOST_LOOKED_AT))
+    for kind, fits in ((Sentence("numbers"), _numeric), (Sentence("dates"), _some_date(looked_at))):
+        odd = [v for v in looked_at if not fits(v)]
+        few = len(odd) <= max((1 - NEARLY) * len(looked_at), 1) and len(looked_at) > 2 * len(odd)
+        # 007 is no mistake among numbers, but says that they are codes.
+        if not odd or not few or any(re.fullmatch("0[0-9]+", v) for v in odd):
+            continue
+        # All values are looked at once, so that none is forgotten.
+        odd = [v for v in amount if not fits(v)]
+        # A word that many records have is a category; values of few records are mistakes.
+        share = SET_APART if len(odd) <= SHOWN else 1 - NEARLY
+        if sum(amount[v] for v in odd) <= share * sum(amount.values()):
+            # What stands once may be about one person.
+            shown = [v for v in odd if amount[v] > 1 and WORD.fullmatch(v)]
+            sayable = all(v in shown or PLAIN.fullmatch(v) for v in odd)
+            return _Odd(kind, tuple(odd), tuple(sorted(shown, key=lambda v: (-amount[v], v))), sayable)
+    return None
 
 
 def _numeric(value: str) -> bool:

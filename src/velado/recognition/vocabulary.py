@@ -5,17 +5,14 @@ from __future__ import annotations
 PHRASES = {
     "marital": ("estado civil | situacao conjugal | situacion conyugal | civil status | marital status"),
     "birth": (
-        "fecha nac | fec nac | f nac | dt nasc | data nasc | dt nac | ano nasc | ano nac | of birth | birth date "
-        "| day of birth"
+        "fecha nac | fec nac | f nac | dt nasc | data nasc | dt nac | ano nasc | ano nac | of birth | birth date | day of birth"
     ),
     "place": (
         "place of birth | lugar nacimiento | lugar de nacimiento | community area | police district | area code | "
         "census tract | census block"
     ),
     "country": ("country of birth | pais de nacimiento"),
-    "health": (
-        "cause of death | causa de muerte | causa morte | causa basica | causa do obito | obra social | plano de saude"
-    ),
+    "health": ("cause of death | causa de muerte | causa morte | causa basica | causa do obito | obra social | plano de saude"),
     "postal": ("postal code | zip code | codigo postal | cod postal | post code"),
     "weight": (
         "factor expansion | factor de expansion | fator de expansao | fator expansao | peso amostral | peso "
@@ -35,7 +32,7 @@ PHRASES = {
     "score": ("nota final | credit score"),
     "kind": (
         "tipo documento | tipo de documento | document type | tipo doc | location description | unidad medida | "
-        "unidad de medida"
+        "unidad de medida | work life balance"
     ),
     "account": ("credit card"),
     "name": (
@@ -63,8 +60,7 @@ WORDS = {
     ),
     "e-mail": ("email mail emails correo correos eletronico electronico"),
     "phone": (
-        "phone phones telephone tel telefono telefonos telefone telefones fone celular cell cellphone mobile "
-        "movil whatsapp fax tlf"
+        "phone phones telephone tel telefono telefonos telefone telefones fone celular cell cellphone mobile movil whatsapp fax tlf"
     ),
     "network": ("ip ipv4 ipv6 mac imei imsi msisdn cookie"),
     "url": ("url link website site homepage twitter facebook instagram linkedin handle username login"),
@@ -103,8 +99,7 @@ WORDS = {
         "summary resumen resumo"
     ),
     "address": (
-        "address addr street streetaddress calle direccion rua endereco logradouro avenida via ruta block cuadra "
-        "jiron carrera"
+        "address addr street streetaddress calle direccion rua endereco logradouro avenida via ruta block cuadra jiron carrera"
     ),
     "coordinate": (
         "latitude longitude lat lon lng latitud longitud coordinate coordinates coordenada coordenadas coord "
@@ -114,9 +109,7 @@ WORDS = {
     # What others know.
     "sex": ("sex sexo gender genero"),
     "age": ("age ages edad edades idade alter agegroup etaria etario"),
-    "birth": (
-        "birth birthday birthdate dob born nacimiento nacido nascimento nasc nac naissance geburtsdatum geboortedatum"
-    ),
+    "birth": ("birth birthday birthdate dob born nacimiento nacido nascimento nasc nac naissance geburtsdatum geboortedatum"),
     "postal": ("zip zipcode postal postcode cep plz cp"),
     "place": (
         "place geo lugar local location localidad localidade ubicacion city ciudad cidade town village pueblo "
@@ -127,9 +120,7 @@ WORDS = {
         "suburb territory territorio naturalidade procedencia origin origen origem metro urban rural homecity "
         "hometown embarked"
     ),
-    "country": (
-        "country countries pais nation nationality nacionalidad nacionalidade native citizenship ciudadania cidadania"
-    ),
+    "country": ("country countries pais nation nationality nacionalidad nacionalidade native citizenship ciudadania cidadania"),
     "race": ("race raza raca ethnicity ethnic etnia etnico etnica cor skin indigena tribe caste raceethnicity"),
     "marital": ("marital civil conjugal conyugal married spouse casado"),
     "education": (
@@ -158,7 +149,10 @@ WORDS = {
         "pregnant embarazo gestante pregnancy smoker smoking alcohol depression mental cancer diabetes covid "
         "comorbidity comorbilidad death muerte obito cause causa vaccine vacuna vacina dalc walc bmi imc injury "
         "lesion lesao suicide contagio surgery cirugia cirurgia procedure allergy alergia cholesterol glucose "
-        "insulin pressure bp hr ecg angina pain tumor tumour menopause heart pulse lab biopsy prescription"
+        "insulin pressure bp hr ecg angina pain tumor tumour menopause heart pulse lab biopsy prescription stroke hypertension "
+        "hipertension hipertensao chol hdl ldl triglycerides trigliceridos trestbps thalach oldpeak thal exang restecg "
+        "fbs hemoglobin hemoglobina hba1c creatinine creatinina platelets plaquetas leukocytes leucocitos sodium "
+        "potassium bilirubin albumin urea ferritin systolic diastolic bloodpressure colesterol glucosa glicose"
     ),
     "income": (
         "income ingreso ingresos renda rendimento salary salario salaries sueldo wage wages remuneracion "
@@ -185,8 +179,7 @@ WORDS = {
     ),
     # Others.
     "weight": (
-        "weight wgt fnlwgt afnlwgt weights ponderador ponderacion fexp fex peso pesos factor fator expansion "
-        "expansao pondera wt"
+        "weight wgt fnlwgt afnlwgt weights ponderador ponderacion fexp fex peso pesos factor fator expansion expansao pondera wt"
     ),
     "organization": (
         "company empresa organization organizacion organizacao institution institucion instituicao agency product "
@@ -226,6 +219,7 @@ STEMS = {
 """By topic, beginnings of words that say it."""
 
 ALONE = {
+    "c p": "postal",
     "first": "name",
     "last": "name",
     "run": "national id",

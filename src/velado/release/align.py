@@ -60,12 +60,8 @@ def align(counted: Mapping[str, Counted], shared: Shared, progress: Progress) ->
             if "levels" in counted[name].project.method.parameters:
                 raise InputError(
                     "attribute-differs",
-                    Sentence(
-                        "table '{table}': the levels of attributes that tables share must be the same", table=name
-                    ),
-                    hint=Sentence(
-                        "Give them the same levels: {levels}.", levels=[f"{c}: {x}" for c, x in wanted[name].items()]
-                    ),
+                    Sentence("table '{table}': the levels of attributes that tables share must be the same", table=name),
+                    hint=Sentence("Give them the same levels: {levels}.", levels=[f"{c}: {x}" for c, x in wanted[name].items()]),
                 )
             found[name] = _search_from(counted[name], wanted[name], progress)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from velado.errors import InputError, shown
+from velado.errors import InputError, short_repr
 from velado.methods.suppression import SUPPRESSION, Suppression
 from velado.progress import Progress
 from velado.project import AnyProject, Output, Project, output_of
@@ -16,8 +16,10 @@ from velado.project.people import person_column
 from velado.project.rules import check_ready
 from velado.project.saved import project_in
 from velado.recoding import Recoding
-from velado.release.arrived import Arrived, Measures, arrived
-from velado.release.arriving import (
+from velado.release.column_exposure import group_size, passing
+from velado.release.extend_recoding import extend_recoding
+from velado.release.fit import fit
+from velado.release.incremental_judge import (
     Arriving,
     Together,
     check_applicable,
@@ -26,15 +28,14 @@ from velado.release.arriving import (
     judge_together,
     refuse_unseen,
 )
-from velado.release.fit import fit
+from velado.release.incremental_result import Arrived, Measures, make_result
+from velado.release.joint_exposure_of_new_rows import expose_together
 from velado.release.manifest import Made, applied_manifests
 from velado.release.plan import Planned
-from velado.release.published import group_size, passing, refuse
-from velado.release.published_together import expose_together
 from velado.release.read_back import contents_of
+from velado.release.refusal import refuse
 from velado.release.treatments import treated_plan, treatments
 from velado.release.verify import Expected, Verified, verify_written
-from velado.release.widening import widened
 from velado.release.write import write
 from velado.sentences import Sentence
 from velado.tables import Session, Sink, Slot, Source, Stage, Table, check_sinks, open_stage, open_table
@@ -88,13 +89,13 @@ def apply(
     limit = getattr(described.method, "suppression", 0.0) if suppression is None else suppression
     follow = (progress or Progress()).through(open=1, fit=1, count=4, write=4, verify=3, publish=1)
     session = Session(follow("open"), scratch=target.scratch, sinks=(target.sink(),))
-    with open_table(described.source, session=session) as table, _opened(earlier, table, session) as before:
+    with open_table(described.source, session=session) as table, _open_releases(earlier, table, session) as before:
         check_sinks(session.sinks, session)
         fitted = fit(described, table, follow("fit"))
         person_column(described, table)
         counting = follow("count")
         treated = treatments(table, fitted.schema, described.folder)
-        placing = widened(recoding, fitted) if unseen == "place" else recoding
+        placing = extend_recoding(recoding, fitted) if unseen == "place" else recoding
         arriving = count_arriving(fitted, placing)
         if unseen != "suppress":
             refuse_unseen(arriving, placing, table.name)
@@ -111,24 +112,20 @@ def apply(
                 one.check_unchanged()
             made = Made.of(planned, slot, follow("publish"))
             measures = Measures.of(planned, arriving, together, verified)
-            manifests = applied_manifests(
-                made, recoding, measures.shown(), [(t.source, t.fingerprint()) for t in before]
-            )
+            manifests = applied_manifests(made, recoding, measures.public_figures(), [(t.source, t.fingerprint()) for t in before])
             (published,) = stage.publish([manifests.evidence()])
-            return arrived(planned, verified, measures, manifests, published)
+            return make_result(planned, verified, measures, manifests, published)
 
 
 def _check(unseen: str, suppression: Suppression | None) -> None:
     if unseen not in UNSEEN:
         raise InputError(
-            "bad-option",
-            Sentence("'unseen' must be refuse, suppress or place, got {given}", given=shown(unseen)),
+            "bad-option", Sentence("'unseen' must be refuse, suppress or place, got {given}", given=short_repr(unseen))
         )
     problem = None if suppression is None else SUPPRESSION.problem(suppression)
     if problem is not None:
         raise InputError(
-            "bad-option",
-            Sentence("'suppression' {problem}, got {given}", problem=problem, given=shown(suppression)),
+            "bad-option", Sentence("'suppression' {problem}, got {given}", problem=problem, given=short_repr(suppression))
         )
 
 
@@ -138,9 +135,10 @@ def _project(recoding: Recoding, data: Any, project: AnyProject | None) -> Proje
         return Project.of(project)
     if recoding.project is None:
         raise InputError(
-            "no-project", "the recoding does not hold its project, so roles and models are not known",
+            "no-project",
+            "the recoding does not hold its project, so roles and models are not known",
             hint="Give the project of the release: --project PROJECT.yaml.",
-        )  # fmt: skip
+        )
     return project_in(recoding.project, Source.of(data))
 
 
@@ -148,62 +146,55 @@ def _target(output: str | Path | Mapping[str, Any] | Output | None) -> Output:
     target = output_of(output)
     if target.recoding is not None:
         raise InputError(
-            "bad-output",
-            "output: 'recoding' is for runs; new rows take the recoding that is there",
-            hint="Leave it out.",
+            "bad-output", "output: 'recoding' is for runs; new rows take the recoding that is there", hint="Leave it out."
         )
     return target
 
 
 def _releases(release: Any, project: Project) -> list[Source]:
     if release is None:
-        return [project.released()]
+        return [project.release_source()]
     several = release if isinstance(release, (list, tuple)) else [release]
     if not several:
         raise InputError("no-release", "name the earlier release: old and new rows are judged together")
     return [Source.of(one) for one in several]
 
 
-def _check_places(
-    project: Project, sink: Sink, earlier: Sequence[Source], recoding: str | Path | None
-) -> None:  # fmt: skip
+def _check_places(project: Project, sink: Sink, earlier: Sequence[Source], recoding: str | Path | None) -> None:
     """Nothing that is written may replace what is read."""
     check_ready({"": project})
     read = [*earlier, *([] if recoding is None else [Source(path=Path(recoding), format="csv")])]
     for source in read:
         if any(one.replaces(source) for one in (sink, *(Sink(path=path) for path in sink.files.values()))):
             raise InputError(
-                "output-is-input", "the output would replace the earlier release, or the recoding", file=source.name,
+                "output-is-input",
+                "the output would replace the earlier release, or the recoding",
+                file=source.name,
                 hint="Choose another path.",
-            )  # fmt: skip
+            )
 
 
 @contextmanager
-def _opened(earlier: Sequence[Source], table: Table, session: Session) -> Iterator[list[Table]]:
+def _open_releases(earlier: Sequence[Source], table: Table, session: Session) -> Iterator[list[Table]]:
     """The earlier releases; formats that do not tell types are read as the new rows are."""
     with ExitStack() as stack:
-        yield [
-            stack.enter_context(open_table(replace(source, fields=table.columns), session=session))
-            for source in earlier
-        ]
+        yield [stack.enter_context(open_table(replace(source, fields=table.columns), session=session)) for source in earlier]
 
 
 def _plan(planned: Planned, recoding: Recoding, arriving: Arriving, together: Together) -> Planned:
     """What an engine does to the new rows: the recoding with the classes that are kept, and the operations."""
     chosen = recoding.releasing(together.classes)
     typed = [c.name for c in chosen.columns if c.of_type(planned.table.field(c.name))]
-    star = planned.project.output.suppressed == "star" and together.released < arriving.rows
+    star = planned.project.output.suppressed == "asterisks" and together.released_records < arriving.rows
     # Rows that were not placed may show other values of sensitive columns.
     sensitive = () if arriving.unplaced else together.whole.sensitive
-    plan = replace(chosen.plan("star" if star else "drop", sensitive, typed), starred=(), dropped=())
+    plan = replace(chosen.plan("asterisks" if star else "drop", sensitive, typed), starred=(), dropped=())
     return replace(planned, plan=treated_plan(planned.treatments, plan), recoding=chosen)
 
 
-def _verify(
-    planned: Planned, arriving: Arriving, together: Together, stage: Stage, slot: Slot, progress: Progress
-) -> Verified:
+def _verify(planned: Planned, arriving: Arriving, together: Together, stage: Stage, slot: Slot, progress: Progress) -> Verified:
     """Read the new rows back and judge them together with the earlier release, or raise `VerificationError`."""
-    suppressed = arriving.rows - together.released
+    suppressed = arriving.rows - together.released_records
     expected = Expected(
         header=planned.header,
         treatments=planned.treatments,
@@ -211,7 +202,7 @@ def _verify(
         models=planned.project.models,
         released=together.public.records,
         starred=suppressed if planned.plan.selection.star else 0,
-        guarded=slot.sink.guarded,
+        guarded=slot.sink.is_guarded,
         contents=contents_of(together.public),
         beside=together.earlier,
         complete=not suppressed,
@@ -225,6 +216,7 @@ def _look(planned: Planned, verified: Verified, before: Sequence[Table], stage: 
     assert planned.recoding is not None
     quasi = [c.name for c in planned.recoding.columns]
     with stage.read_back(slot, planned.table.memory) as written:
-        exposures = expose_together([*before, written], quasi, columns, group_size(planned.project.models))
-    refuse(exposures, planned.table.name)
-    return replace(verified, exposures=exposures)
+        k, allowance = group_size(planned.project.models), planned.project.allowance
+        exposures, joint = expose_together([*before, written], quasi, columns, k, allowance)
+    refuse(exposures, joint, planned.table.name)
+    return replace(verified, exposures=exposures, joint=joint)

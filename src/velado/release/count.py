@@ -11,12 +11,10 @@ import numpy as np
 
 from velado.errors import InputError, NoSolution
 from velado.frequency import FrequencyTable, Sensitive
+from velado.frequency.sensitive import sensitive_of
 from velado.hierarchies import Hierarchy
-from velado.hierarchies.build import missing_values
-from velado.hierarchies.calendar import DAY, parse_dates
 from velado.models import PrivacyModel, smallest_class
 from velado.models.base import OnSensitive
-from velado.numbers import COMMA, POINT, Notation, column_notation, notation_of
 from velado.operations import Treatment
 from velado.progress import Progress
 from velado.project import Project
@@ -27,12 +25,10 @@ from velado.release.people import with_shares
 from velado.release.population import read_population
 from velado.release.treatments import as_released, treatments
 from velado.results import Discreet
-from velado.schema import Column, Schema
+from velado.schema import Schema
 from velado.schema.values import column_hierarchy, values_of
 from velado.sentences import Sentence
-from velado.tables import Counts, Table
-from velado.twins import twins_of
-from velado.values import Text
+from velado.tables import Table
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,9 +65,7 @@ def count(fitted: Fitted, progress: Progress) -> Counted:
     return Counted(fitted, treated, frequency, person)
 
 
-def count_table(
-    table: Table, schema: Schema, models: Sequence[PrivacyModel] = (), folder: Path | None = None
-) -> FrequencyTable:
+def count_table(table: Table, schema: Schema, models: Sequence[PrivacyModel] = (), folder: Path | None = None) -> FrequencyTable:
     """One count per sensitive attribute (one alone without any); hierarchies built and checked.
 
     Sensitive columns are counted as they will be published, after their operations.
@@ -102,7 +96,7 @@ def count_columns(
             raise no_rows(table)
         h = column_hierarchy(schema[name], values_of([counts], name), folder)
         hierarchies.append(h)
-        codes = counts.encoded(name, h.encode)
+        codes = counts.encode_column(name, h.encode)
         records.append(np.bincount(codes, weights=counts.counts, minlength=len(h.leaves)).astype(np.int64))
     sensitive, first = [], 0
     for name in schema.names("sensitive"):
@@ -132,91 +126,9 @@ def attributes_of(schema: Schema, models: Sequence[PrivacyModel]) -> list[tuple[
     return list(dict.fromkeys(groups))
 
 
-def sensitive_of(schema: Schema, columns: tuple[str, ...], counts: Counts, folder: Path | None) -> Sensitive:
-    """A sensitive column, with those that it is counted together with, as it occurs in a count."""
-    *others, name = columns
-    values = {c: values_of([counts], c) for c in columns}
-    column = schema[name]
-    if column.missing == "reject" and None in values[name]:
-        raise missing_values(name)
-    tree = None if column.hierarchy is None else column_hierarchy(column, values[name], folder)
-    found = sensitive_column(column, list(values[name]), tree)
-    return replace(found, others=tuple(others), other_labels=tuple(tuple(ordered(list(values[c]))) for c in others))
-
-
-def sensitive_column(column: Column, values: Sequence[Text], tree: Hierarchy | None) -> Sensitive:
-    """A sensitive column with these values: its spelling twins, and the order of what is left."""
-    twins = twins_of(values, column.twins)
-    label = twins.labels
-    left = list(dict.fromkeys(label.get(v, v) for v in values))
-    spelled = [v for v in values if v is not None and label.get(v, v) is not None]
-    try:
-        labels, disorder = _in_order(column, left, spelled, tree), None
-    except InputError as error:
-        labels, disorder = ordered(left), error
-    return Sensitive(column.name, tuple(labels), tree, twins=twins, disorder=disorder)
-
-
-def _in_order(column: Column, values: Sequence[Text], spelled: Sequence[str], tree: Hierarchy | None) -> list[Text]:
-    """The order of ordered t-closeness: as it was declared, numbers by value, dates by day; missing last.
-
-    Other texts have none: the alphabet says nothing of them. Numbers among other texts have no order, and neither have
-    numbers that can be read in two ways; all that is ``spelled`` in the column decides how they are read.
-    """
-    present = [v for v in values if v is not None]
-    if tree is not None and tree.scale is not None and tree.scale.kind == "order":
-        place = tree.scale.numbers
-        return _missing_last(sorted(present, key=lambda v: place[tree.code[v]]), values)
-    if column.type == "date" or (present and all(map(DAY.fullmatch, present))):
-        days = dict(zip(present, parse_dates(column.name, present, column.format), strict=True))
-        return _missing_last(sorted(present, key=lambda v: (days[v], v)), values)
-    numbers = notation_of(spelled) is not None or any(n.number(v) is not None for n in (POINT, COMMA) for v in spelled)
-    if spelled and not numbers:
-        raise InputError(
-            "no-order", "the values have no order, which the ordered distance needs: the alphabet is none",
-            column=column.name,
-            hint="Declare it, for example 'hierarchy: {order: [low, medium, high]}', or 'type: date' of dates; or use "
-            "'distance: equal' or 'distance: hierarchical'.",
-        )  # fmt: skip
-    try:
-        notation = column_notation(column.name, spelled)
-    except InputError as error:
-        raise InputError(
-            error.code,
-            Sentence("the values have no order, which the ordered distance needs: {problem}", problem=error.message),
-            column=column.name,
-            values=error.values,
-            hint=Sentence("{hint} Or use 'distance: equal'.", hint=error.hint),
-        ) from None
-    return _missing_last(_by_number(present, notation), values)
-
-
-def _by_number(values: Sequence[str], notation: Notation) -> list[str]:
-    return sorted(values, key=lambda v: (notation.number(v), v))
-
-
-def _missing_last(present: Sequence[str], values: Sequence[Text]) -> list[Text]:
-    return [*present, None] if None in values else list(present)
-
-
-def ordered(values: Sequence[Text]) -> list[Text]:
-    """Numbers by value, other texts alphabetically, missing last: an order to show values in."""
-    present = [v for v in values if v is not None]
-    notation = notation_of(present)
-    return _missing_last(sorted(present) if notation is None else _by_number(present, notation), values)
-
-
-def _size(frequency: FrequencyTable) -> int:
-    """How many people there are, or records if every record is a person."""
-    people = frequency.people
-    if people is None:
-        return frequency.records
-    return int(-(-frequency.value_counts[frequency.values == people.first].sum() // people.unit))
-
-
 def check_size(frequency: FrequencyTable, models: Sequence[PrivacyModel]) -> None:
     """Say at once what no recoding can reach."""
-    needed, there = smallest_class(models), _size(frequency)
+    needed, there = smallest_class(models), frequency.size
     if needed > there:
         raise NoSolution(
             "table-too-small",

@@ -16,7 +16,7 @@ from velado.results import IF_SET, Discreet
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Place(Discreet):
+class ReleaseLocation(Discreet):
     """Where a release is, in JSON: the table, its public manifest, and what a user should know of it."""
 
     output: Path | str | None
@@ -37,7 +37,7 @@ class Recoded(Discreet):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ReleaseDocument(Place, Evaluation, Recoded):
+class ReleaseDocument(ReleaseLocation, Evaluation, Recoded):
     """The JSON of a release: its public evaluation, how it was found, and where it is."""
 
     search: Search
@@ -46,11 +46,11 @@ class ReleaseDocument(Place, Evaluation, Recoded):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class LightDocument(Place):
+class LightDocument(ReleaseLocation):
     """The JSON of a light release."""
 
     project: str
-    anonymization: Literal["light"] = "light"
+    protection: Literal["operations"] = "operations"
     verified: str = LIGHT
     rows: int
     released: int

@@ -24,7 +24,11 @@ class Fitted(Discreet):
 
 def fit(project: Project, table: Table, progress: Progress, columns: Sequence[Column] | None = None) -> Fitted:
     """Check the description against the table; ``columns`` take the place of the project's."""
-    schema = Schema(columns or project.columns).fitted(table.header, project.rest, table.name)
+    schema = Schema(columns or project.columns).fit_header(table.header, project.rest, table.name)
+    for name, column in schema.items():
+        # What is dropped or shows * need not be looked at.
+        if column.operation is None or not column.operation.erases:
+            table.field(name).check(table.name)
     progress.check()
     check_described(project, schema)
     return Fitted(project, table, schema)

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from velado.errors import InputError
 from velado.release.plan import Planned
-from velado.release.verify import column_records, failed
+from velado.release.verify import column_records, verification_error
 from velado.results import Discreet
 from velado.schema import Column
 from velado.sentences import Sentence
@@ -40,7 +40,7 @@ class Key(Discreet):
         """The column."""
         return self.column.name
 
-    def planned(self) -> dict[Text, Text]:
+    def value_map(self) -> dict[Text, Text]:
         """Value → what it becomes, for the values of the table that may be published; empty where nothing is left."""
         labels = self.plan.labels_of(self.name)
         return {} if labels is None else {v: x for v, x in labels.items() if v is not None}
@@ -50,13 +50,11 @@ def check_plans(keys: Sequence[Key], attribute: str, joinable: bool) -> None:
     """The same value becomes the same everywhere; and different values stay different where that was promised."""
     became: dict[Text, Text] = {}
     for key in keys:
-        for value, label in key.planned().items():
+        for value, label in key.value_map().items():
             if became.setdefault(value, label) != label:
                 raise InputError(
                     "attribute-differs",
-                    Sentence(
-                        "the same value of the attribute '{attribute}' would become different ones", attribute=attribute
-                    ),
+                    Sentence("the same value of the attribute '{attribute}' would become different ones", attribute=attribute),
                     column=key.name,
                     hint="This should not happen; please report it.",
                 )
@@ -82,17 +80,15 @@ def verify_joins(keys: Sequence[Key], stage: Stage, slots: Mapping[str, Slot], a
     for key in keys:
         slot = slots[key.table]
         with stage.read_back(slot) as table:
-            labels = set(column_records(table, key.name, slot.sink.guarded))
+            labels = set(column_records(table, key.name, slot.sink.is_guarded))
         # Generalized values match if their groups do; tokens match if the values behind them do.
-        plain = {label: value for value, label in key.planned().items()}
+        plain = {label: value for value, label in key.value_map().items()}
         behind = {label: label if key.column.operation is None else value for label, value in plain.items()}
         labels -= {None} | ({ROOT} - set(behind))
         if not labels <= set(behind):
-            raise failed(
+            raise verification_error(
                 Sentence(
-                    "the attribute '{attribute}' of the table '{table}' shows unknown values",
-                    attribute=attribute,
-                    table=key.table,
+                    "the attribute '{attribute}' of the table '{table}' shows unknown values", attribute=attribute, table=key.table
                 )
             )
         shown.setdefault(key.table, set()).update(labels)
@@ -101,7 +97,7 @@ def verify_joins(keys: Sequence[Key], stage: Stage, slots: Mapping[str, Slot], a
     for one, other in itertools.combinations(shown, 2):
         matching, expected = len(shown[one] & shown[other]), len(before[one] & before[other])
         if matching != expected:
-            raise failed(
+            raise verification_error(
                 Sentence(
                     "'{attribute}' joins '{one}' and '{other}' by {matching:,} values instead of {expected:,}",
                     attribute=attribute,

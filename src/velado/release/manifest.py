@@ -12,7 +12,7 @@ import json
 import platform
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -27,10 +27,11 @@ from velado.project.document import Project
 from velado.recoding import Recoding
 from velado.release.measure import Measured
 from velado.release.plan import Planned
-from velado.release.treatments import described
+from velado.release.treatments import describe_operations
 from velado.results import Discreet
 from velado.sentences import Sentence
 from velado.tables import Evidence, Slot, Source, open_table
+from velado.tables.files import digest_of
 
 LIGHT = Sentence("every operation was applied to every record; no privacy model was checked")
 """What is known of a light release."""
@@ -47,9 +48,7 @@ class Manifests(Discreet):
 
     def evidence(self, recoding: Recoding | None = None) -> Evidence:
         """What is published beside the release; the recoding where it is to be saved."""
-        return Evidence(
-            _text(self.public), _text(self.private), None if recoding is None else recoding.text(), self.comment
-        )
+        return Evidence(_text(self.public), _text(self.private), None if recoding is None else recoding.text(), self.comment)
 
     @property
     def comment(self) -> str:
@@ -101,7 +100,7 @@ def manifests_of(made: Made, search: Search, recoding: Recoding | None, measured
     shown = {
         **_head(made),
         "method": {project.method.name: {k: getattr(project.method, k) for k in project.method.parameters}},
-        "models": [{m.name: m.required()} for m in project.models],
+        "models": [{m.name: m.requirements()} for m in project.models],
         "columns": _columns(made),
         "recoding": {"levels": levels, "classes": public.classes},
         "search": {"proven_optimal": search.proven_optimal, "gap": search.gap},
@@ -116,7 +115,7 @@ def light_manifests(made: Made) -> Manifests:
     """The manifests of a release to which only operations were applied."""
     shown = {
         **_head(made),
-        "anonymization": "light",
+        "protection": "operations",
         "models": [],
         "verified": LIGHT,
         "columns": _columns(made),
@@ -132,8 +131,8 @@ def applied_manifests(
     project = made.project
     shown = {
         **_head(made),
-        "anonymization": "applied",
-        "models": [{m.name: m.required()} for m in project.models],
+        "protection": "applied",
+        "models": [{m.name: m.requirements()} for m in project.models],
         "columns": _columns(made),
         "recoding": {"levels": recoding.levels},
         # The digest of a file that is public; other tables have names of snapshots.
@@ -148,7 +147,7 @@ def applied_manifests(
     return Manifests(shown, _private(made, {"recoding": recoding.digest, **digests}))
 
 
-def keyed(key: str, digest: str | None) -> str | None:
+def keyed_digest(key: str, digest: str | None) -> str | None:
     """A digest that only the holder of the key can compare with anything: HMAC-SHA-256."""
     return None if digest is None else hmac.new(bytes.fromhex(key), digest.encode(), "sha256").hexdigest()
 
@@ -156,7 +155,7 @@ def keyed(key: str, digest: str | None) -> str | None:
 def made_from(private: Mapping[str, Any], what: str, digest: str | None) -> bool:
     """Whether a private manifest is of a release made from an input or a project with this digest."""
     kept: str | None = private["digests"][what]
-    return keyed(private["key"], digest) == kept
+    return keyed_digest(private["key"], digest) == kept
 
 
 def read_manifest(path: Path | None) -> dict[str, Any]:
@@ -176,20 +175,18 @@ def read_manifest(path: Path | None) -> dict[str, Any]:
 
 def manifest_at(url: str) -> dict[str, Any]:
     """The manifest that was written beside a release elsewhere."""
-    from velado.tables.formats.remote import Remote, told
+    from velado.tables.formats.remote import Remote, translate_errors
 
     place = Remote.at(url).beside(".manifest.json")
     try:
-        with told(place.name, reading=True):
+        with translate_errors(place.name, reading=True):
             found: dict[str, Any] = json.loads(b"".join(place.read(Progress())))
         if not isinstance(found.get("output"), dict):
             raise ValueError
     except InputError as error:
         if error.code != "missing-file":
             raise
-        raise InputError(
-            "no-manifest", "the manifest of the release is not there", file=place.name, hint=AGAIN
-        ) from None
+        raise InputError("no-manifest", "the manifest of the release is not there", file=place.name, hint=AGAIN) from None
     except (ValueError, AttributeError):
         raise InputError("no-manifest", "this is not the manifest of a release", file=place.name, hint=AGAIN) from None
     return found
@@ -205,12 +202,37 @@ def manifest_in(source: Source) -> dict[str, Any]:
     except InputError as error:
         if error.code != "unknown-table":
             raise
-        raise InputError(
-            "no-manifest", "the manifest of the release is not there", file=source.name, hint=AGAIN
-        ) from None
+        raise InputError("no-manifest", "the manifest of the release is not there", file=source.name, hint=AGAIN) from None
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
         raise InputError("no-manifest", "this is not the manifest of a release", file=source.name, hint=AGAIN) from None
     return found
+
+
+def manifest_of(project: Project) -> dict[str, Any]:
+    """The public manifest of a project's release, wherever that is."""
+    sink = project.output.sink()
+    if sink.url is not None:
+        return manifest_at(sink.url)
+    if sink.table is not None:
+        return manifest_in(replace(project.release_source(), table=str(sink.manifest_table)))
+    return read_manifest(sink.manifest)
+
+
+def starred_rows(project: Project) -> int | None:
+    """How many rows of ``*`` the run wrote for suppressed records; None if no manifest of the release says it.
+
+    Classes whose every label is ``*`` look the same, so that stars alone do not tell.
+    """
+    try:
+        output, figures = (manifest_of(project).get(part, {}) for part in ("output", "evaluation"))
+    except InputError as error:
+        if error.code != "no-manifest":
+            raise
+        return None
+    path = project.output.path
+    if path is not None and digest_of(path) != output["sha256"]:
+        return None
+    return figures.get("suppressed") if output.get("suppressed") == "asterisks" else 0
 
 
 def _private(made: Made, more: Mapping[str, str | None]) -> dict[str, Any]:
@@ -222,28 +244,26 @@ def _private(made: Made, more: Mapping[str, str | None]) -> dict[str, Any]:
         "velado-private-manifest": 1,
         **{k: v for k, v in _head(made).items() if k in ("created", "project", "input", "versions")},
         "key": key,
-        "digests": {what: keyed(key, digest) for what, digest in digests.items()},
+        "digests": {what: keyed_digest(key, digest) for what, digest in digests.items()},
         "output": _output(made),
     }
 
 
 def _head(made: Made) -> dict[str, Any]:
-    source = Source.of(made.project.source)
     return {
         "velado-manifest": 2,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "project": made.project.called,
-        "input": {"name": source.short_name, "rows": made.rows},
+        "project": made.project.manifest_entry,
+        "input": {"name": made.project.source.short_name, "rows": made.rows},
         "versions": {"python": platform.python_version(), **{p: _version(p) for p in PACKAGES}},
     }
 
 
 def _columns(made: Made) -> dict[str, Any]:
     """Role, missing rule and operation: neither a key nor its place, and nothing of the data."""
-    operations = described(made.treatments, made.project.folder)
+    operations = describe_operations(made.treatments, made.project.folder)
     return {
-        c.name: {"role": c.role or None, "missing": c.missing}
-        | ({"operation": operations[c.name]} if c.name in operations else {})
+        c.name: {"role": c.role or None, "missing": c.missing} | ({"operation": operations[c.name]} if c.name in operations else {})
         for c in made.project.columns
     }
 

@@ -24,13 +24,16 @@ def measure(planned: Planned, verified: Verified, progress: Progress) -> Measure
     assert pair is not None
     whole = evaluate(pair, models, verified.verdicts, progress=progress.part(0, 0.5))
     known = whole
-    if pair.suppressed:
-        verdicts = public_verdicts(models, verified.verdicts, pair.suppressed)
+    if pair.suppressed_records:
+        verdicts = public_verdicts(models, verified.verdicts, pair.suppressed_records)
         known = evaluate(public(pair), models, verdicts, progress=progress.part(0.5, 1))
     return with_published(Measured(known, whole), verified)
 
 
 def with_published(measured: Measured, verified: Verified) -> Measured:
     """With what was found of the published columns, among released records."""
-    found = verified.exposures
-    return Measured(replace(measured.public, published=found), replace(measured.whole, published=found))
+    found, joint = verified.exposures, verified.joint
+    return Measured(
+        replace(measured.public, published=found, exposure=None if joint is None else joint.public()),
+        replace(measured.whole, published=found, exposure=joint),
+    )

@@ -1,7 +1,7 @@
 """Tables larger than memory: the engine cuts where the data live until a part fits (the thesis's Rothko-D).
 
 Every cut is the one that Mondrian makes in memory, chosen from counts of single columns. Parts that fit are solved one by
-one and appended, or, by an engine of many machines, all at once where they lie (`release/spread.py`); their classes are
+one and appended, or, by an engine of many machines, all at once where they lie (`release/cluster_parts.py`); their classes are
 not kept. The release is verified in lots.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from velado.errors import InputError
-from velado.evaluation.merging import Merged
+from velado.evaluation.part_sums import PartSums
 from velado.frequency import FrequencyTable
 from velado.methods import Mondrian, Search
 from velado.methods.axes import Axis
@@ -23,30 +23,20 @@ from velado.models import CLASS, PrivacyModel, check_basis
 from velado.models.base import OnSensitive
 from velado.progress import Progress
 from velado.project.people import person_column
+from velado.release.cluster_parts import solve_spread
+from velado.release.column_exposure import check_published, passing
 from velado.release.count import check_size, count_columns
 from velado.release.fit import Fitted
 from velado.release.manifest import Made, manifests_of
 from velado.release.measure import Measured, with_published
 from velado.release.memory import Estimate
+from velado.release.part_solver import Axes, Solver, as_one_row, cut_of, frequency_of, marginal_of, places_of
 from velado.release.plan import Planned
-from velado.release.published import check_published, passing
 from velado.release.result import Release, release_in_parts
-from velado.release.solving import Axes, Solver, as_one_row, cut_of, frequency_of, marginal_of, places_of
-from velado.release.spread import solve_spread
 from velado.release.treatments import treated_plan, treatments
 from velado.release.verify import Expected, verify_written
 from velado.sentences import Sentence
-from velado.tables import (
-    Capability,
-    ColumnType,
-    Part,
-    Plan,
-    Session,
-    Slot,
-    Split,
-    Translation,
-    open_stage,
-)
+from velado.tables import Capability, ColumnType, Part, Plan, Session, Slot, Split, Translation, open_stage
 
 ENGINE_SHARE = 0.4
 """Share of the memory that the engine may use while parts are solved."""
@@ -67,17 +57,17 @@ def run_in_parts(fitted: Fitted, expected: Estimate, session: Session, progress:
     follow("count")
     axes = _axes(fitted)
     planned = Planned(fitted, treated, plan, int(axes.leaf_records[0].sum()))
-    most, merged = _most_rows(expected), Merged()
+    most, merged = _most_rows(expected), PartSums()
     with open_stage([planned.sink], session) as stage:
         (slot,) = stage.slots
         solver = Solver.of(axes, fitted)
         follow("split")
         if Capability.SPREAD in table.engine.capabilities:
-            with table.spread(*_numbered(planned, axes), planned.plan, slot) as spread:
+            with table.spread(*_translations(planned, axes), planned.plan, slot) as spread:
                 for solved_part in solve_spread(spread, solver, project.models, follow):
                     merged.join(solved_part)
         else:
-            with table.split(*_numbered(planned, axes), planned.plan, slot) as split:
+            with table.split(*_translations(planned, axes), planned.plan, slot) as split:
                 solving = follow("solve")
                 for part, frequency in _solvable(split, axes, most, project.models, solving):
                     solved = solver.solve(frequency, merged, solving.part(0, 0))
@@ -85,7 +75,7 @@ def run_in_parts(fitted: Fitted, expected: Estimate, session: Session, progress:
                 split.finish()
         table.check_unchanged()
         search = Search(0, 0, False, None, clock.seconds, Sentence("greedy cuts, in parts"))
-        verified = verify_written(stage, slot, _expected(planned, axes, slot, merged, most), memory, follow("verify"))
+        verified = verify_written(stage, slot, _expected_release(planned, axes, slot, merged, most), memory, follow("verify"))
         verified = check_published(planned, verified, axes.hierarchies)
         evaluation = merged.evaluation(project.models, verified.verdicts, verified.sizes, verified.labels)
         # Nobody is suppressed here: everybody may know what the owner knows.
@@ -117,7 +107,7 @@ def check_possible(fitted: Fitted, plan: Plan) -> None:
         raise _impossible(Sentence("saving the recoding"))
 
 
-def _expected(planned: Planned, axes: Axes, slot: Slot, merged: Merged, most: int) -> Expected:
+def _expected_release(planned: Planned, axes: Axes, slot: Slot, merged: PartSums, most: int) -> Expected:
     """What the release must hold; it is counted in as many passes as memory needs."""
     # What is counted is each class with each of its sensitive values.
     values = max((s.width for s in axes.sensitive), default=1)
@@ -127,15 +117,14 @@ def _expected(planned: Planned, axes: Axes, slot: Slot, merged: Merged, most: in
         header=planned.header,
         treatments=planned.treatments,
         # The description of the table without its rows: what verification needs of the original.
-        original=FrequencyTable(
-            axes.hierarchies, np.zeros((0, columns), np.int32), np.zeros(0, np.int64), axes.sensitive
-        ),
+        original=FrequencyTable(axes.hierarchies, np.zeros((0, columns), np.int32), np.zeros(0, np.int64), axes.sensitive),
         models=planned.project.models,
         released=merged.kept,
-        guarded=slot.sink.guarded,
+        guarded=slot.sink.is_guarded,
         passes=max(1, -(-counted // most)),
         passing=passing(planned.fitted.schema),
         in_parts=True,
+        allowance=planned.project.allowance,
     )
 
 
@@ -153,30 +142,27 @@ def _axes(fitted: Fitted) -> Axes:
     method = project.method
     assert isinstance(method, Mondrian)
     check_size(
-        FrequencyTable(hierarchies, np.zeros((1, len(hierarchies)), np.int32), np.array([records]), sensitive),
-        project.models,
+        FrequencyTable(hierarchies, np.zeros((1, len(hierarchies)), np.int32), np.array([records]), sensitive), project.models
     )
     cutter = method.cutter(hierarchies, records, project.models, sensitive)
     return Axes(hierarchies, sensitive, leaf_records, cutter)
 
 
-def _numbered(planned: Planned, axes: Axes) -> tuple[list[Translation], list[Translation]]:
+def _translations(planned: Planned, axes: Axes) -> tuple[list[Translation], list[Translation]]:
     """The recoded columns as places, the sensitive ones as codes."""
     places = [
-        Translation(
-            axis.hierarchy.column, axis.hierarchy.leaves, places_of(axis), (), typed=_typed(planned.fitted, axis)
-        )
+        Translation(axis.hierarchy.column, axis.hierarchy.leaves, places_of(axis), (), typed=_has_own_type(planned.fitted, axis))
         for axis in axes.cutter.axes
     ]
     coded = [Translation(s.column, tuple(s.number), np.array([*s.number.values()]), ()) for s in axes.sensitive]
     return places, coded
 
 
-def _typed(fitted: Fitted, axis: Axis) -> bool:
+def _has_own_type(fitted: Fitted, axis: Axis) -> bool:
     """Whether every label of a column is a value of its own type: among missing values some class may show ``*``."""
     method, h = fitted.project.method, axis.hierarchy
     assert isinstance(method, Mondrian)
-    return method.centred(axis) and None not in h.leaves and fitted.table.type_of(h.column) is not ColumnType.TEXT
+    return method.has_centre(axis) and None not in h.leaves and fitted.table.type_of(h.column) is not ColumnType.TEXT
 
 
 def _solvable(
@@ -191,7 +177,7 @@ def _solvable(
         part = open_parts.pop()
         marginals = [marginal_of(axes, j, m) for j, m in enumerate(split.marginals(part))]
         records = int(marginals[0].records.sum())
-        if not done and part.within_records == records and not cutter.satisfied(marginals):
+        if not done and part.within_records == records and not cutter.is_satisfied(marginals):
             raise no_solution(as_one_row(axes, marginals), models, 0.0)
         cut = cut_of(axes, marginals) if records > most else None
         new: list[Part] = []
@@ -219,8 +205,6 @@ def _within(part: Part, j: int, low: int, high: int) -> Part:
 def _impossible(what: str) -> InputError:
     return InputError(
         "not-in-parts",
-        Sentence(
-            "the table is too large for the memory and must be solved in parts; {what} cannot be done so", what=what
-        ),
+        Sentence("the table is too large for the memory and must be solved in parts; {what} cannot be done so", what=what),
         hint="Allow more memory (method: {mondrian: {memory: 8GB}}), or leave that out.",
     )

@@ -64,14 +64,14 @@ class Planned(Discreet):
         return [name for name in self.table.header if name not in self.plan.dropped]
 
     @property
-    def suppressed(self) -> int:
+    def suppressed_records(self) -> int:
         """Records that are not released."""
-        return 0 if self.found is None else self.found.suppressed
+        return 0 if self.found is None else self.found.suppressed_records
 
     @property
-    def starred(self) -> int:
+    def starred_records(self) -> int:
         """Suppressed records that stay as rows of ``*``."""
-        return self.suppressed if self.plan.selection.star else 0
+        return self.suppressed_records if self.plan.selection.star else 0
 
     def labels_of(self, column: str) -> dict[Text, Text] | None:
         """What the values of a column become; None where that depends on the record, or nothing is left."""
@@ -97,8 +97,8 @@ def plan_models(counted: Counted, found: Found) -> Planned:
     else:
         recoding = Recoding.at_levels(found.classes, found.levels, found.kept, others)
     # Rows of * turn every column into text: only where there are such rows.
-    star = fitted.project.output.suppressed == "star" and found.suppressed > 0
-    plan = recoding.plan("star" if star else "drop", found.classes.frequency.sensitive, typed)
+    star = fitted.project.output.suppressed == "asterisks" and found.suppressed_records > 0
+    plan = recoding.plan("asterisks" if star else "drop", found.classes.frequency.sensitive, typed)
     plan = treated_plan(counted.treatments, replace(plan, starred=(), dropped=()))
     return Planned(fitted, counted.treatments, plan, counted.frequency.records, found, recoding, counted.person)
 
@@ -132,9 +132,10 @@ def plan_operations(fitted: Fitted) -> Planned:
     project, table = fitted.project, fitted.table
     if project.output.recoding is not None or project.output.suppressed != "drop":
         raise InputError(
-            "light-project", "'anonymization: light' recodes and suppresses no records",
+            "light-project",
+            "'protection: operations' recodes and suppresses no records",
             hint="Leave out 'recoding' and 'suppressed' of the output.",
-        )  # fmt: skip
+        )
     rows = table.rows()
     if not rows:
         raise no_rows(table)

@@ -16,11 +16,7 @@ from velado.values import Text
 
 
 def read_population(
-    path: str,
-    schema: Schema,
-    hierarchies: Sequence[Hierarchy],
-    records: Sequence[Mapping[Text, int]],
-    folder: Path | None,
+    path: str, schema: Schema, hierarchies: Sequence[Hierarchy], records: Sequence[Mapping[Text, int]], folder: Path | None
 ) -> Population:
     """The population in a file, relative to ``folder``; ``records`` are those of each value of the table itself."""
     names = [h.column for h in hierarchies]
@@ -28,9 +24,12 @@ def read_population(
         for name in names:
             if name not in table.header:
                 raise InputError(
-                    "unknown-column", "the population lacks a quasi-identifier of the table", file=table.name, column=name,
+                    "unknown-column",
+                    "the population lacks a quasi-identifier of the table",
+                    file=table.name,
+                    column=name,
                     hint="Give the population all quasi-identifiers of the table, under the same names.",
-                )  # fmt: skip
+                )
         counts = table.count(names)
         file, digest = table.name, table.fingerprint()
     codes = np.array(counts.codes, dtype=np.int64).reshape(len(names), len(counts.counts)).T
@@ -42,12 +41,7 @@ def read_population(
 
 
 def _chains(
-    column: Column,
-    hierarchy: Hierarchy,
-    values: Sequence[Text],
-    records: Mapping[Text, int],
-    folder: Path | None,
-    file: str,
+    column: Column, hierarchy: Hierarchy, values: Sequence[Text], records: Mapping[Text, int], folder: Path | None, file: str
 ) -> tuple[tuple[Text, ...], ...]:
     """The labels of each value of the population, from itself upwards.
 
@@ -64,9 +58,7 @@ def _chains(
             raise InputError(
                 error.code, error.message, file=file, column=column.name, values=error.values, hint=error.hint
             ) from None
-    return tuple(
-        _chain(hierarchy, v) if v in hierarchy.code else _chain(wider, v) if v in wider.code else (v,) for v in values
-    )
+    return tuple(_chain(hierarchy, v) if v in hierarchy.code else _chain(wider, v) if v in wider.code else (v,) for v in values)
 
 
 def _chain(hierarchy: Hierarchy, value: Text) -> tuple[Text, ...]:

@@ -12,8 +12,8 @@ from velado.evaluation import Pair
 from velado.frequency import Classes, FrequencyTable, Sensitive
 from velado.hierarchies import Hierarchy
 from velado.tables import Counts, Table
-from velado.tables.formats.formulas import unguarded
-from velado.values import Text
+from velado.tables.formats.formulas import remove_guard
+from velado.values import ROOT, Text
 
 Contents = Counter[tuple[tuple[Text, ...], int]]
 """Records by labels and code of a sensitive value; under the code −1 all with these labels."""
@@ -30,6 +30,12 @@ def release_frequency(original: FrequencyTable, counted: Sequence[Counts]) -> Fr
     hierarchies = [flat_hierarchy(name, counted) for name in original.columns]
     release = FrequencyTable.build(hierarchies, counted, [replace(s, first=0) for s in original.sensitive])
     return replace(release, populations=original.populations)
+
+
+def spellings(original: FrequencyTable, counted: Sequence[Counts]) -> dict[str, set[Text]]:
+    """The values of the sensitive columns as the release spells them."""
+    columns = [s.column for s in original.sensitive if not s.others]
+    return {name: set(c.dictionaries[c.names.index(name)]) for name, c in zip(columns, counted, strict=False)}
 
 
 def contents_of(release: FrequencyTable) -> Contents:
@@ -60,9 +66,7 @@ def _contents(texts: Sequence[tuple[Text, ...]], sizes: np.ndarray, held: Freque
 
 def flat_hierarchy(name: str, counted: Sequence[Counts]) -> Hierarchy:
     """The labels of a column as they are, which is one level."""
-    labels = sorted(
-        {v for c in counted for v in c.dictionaries[c.names.index(name)]}, key=lambda v: (v is None, v or "")
-    )
+    labels = sorted({v for c in counted for v in c.dictionaries[c.names.index(name)]}, key=lambda v: (v is None, v or ""))
     return Hierarchy(name, (tuple(labels),), (np.arange(len(labels), dtype=np.int32),))
 
 
@@ -76,22 +80,19 @@ def readable(counts: Counts, known: Sequence[Sensitive] | None = None) -> Counts
     for name, dictionary in zip(counts.names, counts.dictionaries, strict=True):
         labels = {v for s in known or () if s.column == name for v in s.number}
         if known is None or labels:
-            dictionary = tuple(v if v in labels else unguarded(v) for v in dictionary)
+            dictionary = tuple(v if v in labels else remove_guard(v) for v in dictionary)
         dictionaries.append(dictionary)
     return replace(counts, dictionaries=tuple(dictionaries))
 
 
-def counted_together(counted: Sequence[Counts]) -> Counts:
+def count_together(counted: Sequence[Counts]) -> Counts:
     """The same columns counted in several tables, as if these were one; some combinations may occur several times."""
     first, *_ = counted
     dictionaries: list[tuple[Text, ...]] = []
     codes: list[np.ndarray] = []
     for j in range(len(first.names)):
         place: dict[Text, int] = {}
-        own = [
-            np.array([place.setdefault(v, len(place)) for v in c.dictionaries[j]], dtype=np.int64)[c.codes[j]]
-            for c in counted
-        ]
+        own = [np.array([place.setdefault(v, len(place)) for v in c.dictionaries[j]], dtype=np.int64)[c.codes[j]] for c in counted]
         dictionaries.append(tuple(place))
         codes.append(np.concatenate(own).astype(np.int32))
     return Counts(first.names, tuple(dictionaries), tuple(codes), np.concatenate([c.counts for c in counted]))
@@ -106,6 +107,15 @@ def without(counts: Counts, left: np.ndarray) -> Counts:
         dictionaries.append(tuple(dictionary[i] for i in used))
         kept.append(again.astype(np.int32))
     return replace(counts, dictionaries=tuple(dictionaries), codes=tuple(kept), counts=left[left > 0])
+
+
+def without_starred(counts: Counts, suppressed: int) -> Counts | None:
+    """Take the suppressed records out: every quasi-identifier and sensitive column shows ``*``. None if they are not there."""
+    starred = showing(counts, counts.names, (ROOT,))
+    left = counts.counts - np.where(starred, suppressed, 0)
+    if starred.sum() != 1 or (left < 0).any():
+        return None
+    return without(counts, left)
 
 
 def showing(counts: Counts, columns: Sequence[str], values: Sequence[Text]) -> np.ndarray:

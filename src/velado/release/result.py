@@ -10,16 +10,18 @@ from velado.errors import Note
 from velado.evaluation import Evaluation, Pair
 from velado.methods import Found, Search
 from velado.recoding import Recoding
+from velado.release.column_exposure import model_notes
 from velado.release.documents import LightDocument, ReleaseDocument
 from velado.release.joins import Joined
 from velado.release.manifest import Manifests
 from velado.release.measure import Measured
 from velado.release.plan import Planned
-from velado.release.published import model_notes, published_notes
-from velado.release.treatments import described
-from velado.release.verify import Verified, twins_notes
+from velado.release.refusal import published_notes
+from velado.release.treatments import describe_operations
+from velado.release.verify import Verified, variants_notes
 from velado.results import Result, parts
-from velado.tables import Published, Source, in_kind_of
+from velado.sentences import Sentence
+from velado.tables import Published, in_kind_of
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -83,9 +85,8 @@ class Release(Evidenced):
         """What everybody may know of a release."""
         public = Evaluation(**parts(document, Evaluation))
         return cls(
-            document.project, None, public, public, document.search, None, document.levels, document.minimal,
-            **document.where(),
-        )  # fmt: skip
+            document.project, None, public, public, document.search, None, document.levels, document.minimal, **document.where()
+        )
 
     def summary(self) -> dict[str, Any]:
         """The main figures that everybody may know."""
@@ -95,7 +96,7 @@ class Release(Evidenced):
 
 @dataclass(frozen=True, repr=False)
 class LightRelease(Evidenced):
-    """What a run of ``anonymization: light`` returns: operations were applied, no privacy model was checked.
+    """What a run of ``protection: operations`` returns: operations were applied, no privacy model was checked.
 
     ``operations`` are those of the treated columns, ``unchanged`` the columns that were published as they are. One that was
     read from JSON (`from_dict`) has no table and no manifests.
@@ -146,16 +147,11 @@ class Releases(Result):
 
     def summary(self) -> dict[str, Any]:
         """The tables with the records that each has now."""
-        rows = {
-            name: r.rows if isinstance(r, LightRelease) else r.public_evaluation.released
-            for name, r in self.tables.items()
-        }
+        rows = {name: r.rows if isinstance(r, LightRelease) else r.public_evaluation.released for name, r in self.tables.items()}
         return {"project": self.project, **{f"released of {name}": n for name, n in rows.items()}}
 
 
-def release_of(
-    planned: Planned, verified: Verified, measured: Measured, manifests: Manifests, published: Published
-) -> Release:
+def release_of(planned: Planned, verified: Verified, measured: Measured, manifests: Manifests, published: Published) -> Release:
     """The result of a run that is published."""
     assert planned.found is not None
     return Release(
@@ -174,12 +170,7 @@ def release_of(
 
 
 def release_in_parts(
-    planned: Planned,
-    search: Search,
-    verified: Verified,
-    measured: Measured,
-    manifests: Manifests,
-    published: Published,
+    planned: Planned, search: Search, verified: Verified, measured: Measured, manifests: Manifests, published: Published
 ) -> Release:
     """The result of a run that was made part by part: neither its recoding nor its classes are kept."""
     return Release(
@@ -200,7 +191,7 @@ def light_release(planned: Planned, verified: Verified, manifests: Manifests, pu
     return LightRelease(
         planned.project.name,
         planned.rows,
-        described(planned.treatments, planned.project.folder),
+        describe_operations(planned.treatments, planned.project.folder),
         tuple(name for name in planned.header if name not in treated),
         notes=notes_of(planned, verified),
         **where_published(planned, manifests, published),
@@ -211,7 +202,32 @@ def notes_of(planned: Planned, verified: Verified) -> tuple[Note, ...]:
     """What a user should know of the published columns, the models, the operations and the spellings."""
     models = () if planned.project.light else model_notes(planned.fitted.schema, planned.project.models)
     operations = (note for t in planned.treatments for note in t.operation.notes(t.column))
-    return (*published_notes(verified.exposures), *models, *operations, *twins_notes(verified.twins))
+    return (
+        *published_notes(verified.exposures),
+        *models,
+        *operations,
+        *variants_notes(verified.variants),
+        *_suppression_notes(planned, verified.pair),
+    )
+
+
+MUCH = 0.05
+"""Above this share of the records suppression is told, also to those who never asked how much may be suppressed."""
+
+
+def _suppression_notes(planned: Planned, pair: Pair | None) -> tuple[Note, ...]:
+    """How many records were suppressed, if they are many and nobody said how many may be."""
+    limit = getattr(planned.project.method, "suppression", None)
+    if pair is None or limit != 1.0 or pair.suppressed_records <= MUCH * pair.records:
+        return ()
+    message = Sentence(
+        "{suppressed:,} of {records:,} records ({share:.0%}) are suppressed; mondrian suppresses none, and "
+        "lattice {{suppression: 0.05}} at most 5 %",
+        suppressed=pair.suppressed_records,
+        records=pair.records,
+        share=pair.suppressed_records / pair.records,
+    )
+    return (Note("much-suppressed", message),)
 
 
 def where_published(planned: Planned, manifests: Manifests, published: Published) -> dict[str, Any]:
@@ -222,5 +238,5 @@ def where_published(planned: Planned, manifests: Manifests, published: Published
         "output": published.path,
         "manifest_path": published.manifest,
         "private_path": published.private_manifest,
-        "table": in_kind_of(Source.of(planned.project.source).data, published.table),
+        "table": in_kind_of(planned.project.source.data, published.table),
     }

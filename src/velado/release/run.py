@@ -10,6 +10,7 @@ from velado.progress import Progress
 from velado.project import AnyProject, Output, Project, output_of
 from velado.project.arguments import AnyMethod, Columns, Models, columns_of, method_of, models_of
 from velado.project.rules import check_ready
+from velado.release.column_exposure import check_published
 from velado.release.count import count
 from velado.release.fit import Fitted, fit
 from velado.release.manifest import Made, light_manifests, manifests_of
@@ -17,10 +18,9 @@ from velado.release.measure import measure
 from velado.release.memory import too_large
 from velado.release.parts import run_in_parts
 from velado.release.plan import plan_models, plan_operations
-from velado.release.published import check_published
 from velado.release.result import LightRelease, Release, Releases, light_release, release_of
+from velado.release.run_tables import run_tables
 from velado.release.search import search
-from velado.release.several import run_tables
 from velado.release.verify import verify
 from velado.release.write import write
 from velado.tables import Session, check_sinks, open_stage, open_table
@@ -37,13 +37,15 @@ def anonymize(
     rest: str | None = None,
     person: str | None = None,
     household: str | None = None,
+    allowance: float = 0.0,
     progress: Progress | None = None,
 ) -> Release:
     """Anonymize a file, a table of a database, or a pandas, Polars, Arrow or Spark table.
 
     ``columns``: a mapping of names to roles, or to options as in a project file; or a list of `Column`s. ``models`` and
     ``method``: objects, or mappings as in a project file; a method also by its name. ``person`` or ``household`` names the
-    column whose equal values are the rows of one person or household.
+    column whose equal values are the rows of one person or household. ``allowance``: the share of the people who may be in
+    groups smaller than k by all published columns that others know or could know.
     ``output``: a path, an address with a table (``postgresql://user@host/db#people_anonymous``), or a mapping as in a project
     file. Without it the released rows are in ``release.table``, of the kind that came in, verified all the same.
 
@@ -55,7 +57,7 @@ def anonymize(
     """
     place = {"spark": "session"} if output is None and is_spark(data) else output
     project = Project(
-        data, columns_of(columns), models_of(models), method_of(method), output_of(place), rest, person, household
+        data, columns_of(columns), models_of(models), method_of(method), output_of(place), rest, person, household, allowance
     )
     release = run(project, progress)
     assert isinstance(release, Release)
@@ -65,7 +67,7 @@ def anonymize(
 def run(project: AnyProject, progress: Progress | None = None) -> Release | LightRelease | Releases:
     """Run a project, a project file or the mapping of one; nothing is written unless the release is verified.
 
-    Returns a `Release`; for ``anonymization: light`` a `LightRelease`; for several tables `Releases`.
+    Returns a `Release`; for ``protection: operations`` a `LightRelease`; for several tables `Releases`.
     """
     project = Project.of(project)
     progress = progress or Progress()
@@ -74,7 +76,7 @@ def run(project: AnyProject, progress: Progress | None = None) -> Release | Ligh
         return run_tables(project, progress)
     follow = progress.through(open=1, fit=1, count=3, search=10, write=4, verify=3, measure=2, publish=1)
     session = Session(follow("open"), scratch=project.output.scratch, sinks=(project.output.sink(),))
-    with open_table(project.source, project.folder, session) as table:
+    with open_table(project.source, session=session) as table:
         check_sinks(session.sinks, session)
         fitted = fit(project, table, follow("fit"))
         if project.light:

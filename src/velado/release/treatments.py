@@ -38,7 +38,7 @@ def treated_plan(treated: Iterable[Treatment], plan: Plan | None = None) -> Plan
     """What an engine does to treated columns, beside what it does to others."""
     plan = plan or Plan((), Selection())
     for treatment in treated:
-        plan = treatment.planned(plan)
+        plan = treatment.add_to_plan(plan)
     return plan
 
 
@@ -53,9 +53,9 @@ def as_released(table: Table, schema: Schema, folder: Path | None) -> Any:
     return _Shown(table, labels) if labels else table
 
 
-def described(treated: Iterable[Treatment], folder: Path) -> dict[str, Any]:
+def describe_operations(treated: Iterable[Treatment], folder: Path) -> dict[str, Any]:
     """The operations for manifest and results, by column."""
-    return {t.column: {t.operation.name: t.operation.described(folder)} for t in treated}
+    return {t.column: {t.operation.name: t.operation.describe(folder)} for t in treated}
 
 
 class _Shown:

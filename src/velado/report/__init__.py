@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from velado import lazily
+from velado import lazy_imports
 
 if TYPE_CHECKING:
     from velado.report.formats.appointments import save_vectors
@@ -18,4 +18,4 @@ _HOMES = {
     "velado.report.formats.fuzzy_charts": "save_fuzzy_charts",
     "velado.report.report": "write_report",
 }
-__getattr__, __dir__ = lazily.names(__name__, _HOMES)
+__getattr__, __dir__ = lazy_imports.names(__name__, _HOMES)

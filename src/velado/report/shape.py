@@ -9,17 +9,10 @@ import numpy as np
 
 from velado.evaluation import Evaluation, Pair, aggregates
 from velado.evaluation.kolmogorov import kolmogorov_smirnov
-from velado.report.chapters.disclosure import (
-    Limits,
-    Share,
-    Shown,
-    answers,
-    distribution,
-    sensitive_distribution,
-)
+from velado.report.chapters.disclosure import Limits, Share, Shown, answers, distribution, sensitive_distribution
 from velado.report.chapters.release import distinct_values
 from velado.report.chapters.subject import levels_of
-from velado.results import encoded
+from velado.results import encode
 
 EVERYTHING = Limits(1, 1, 1)
 """For owners, nothing is too small to be shown."""
@@ -34,14 +27,14 @@ def shape_of(pair: Pair, evaluation: Evaluation, levels: Mapping[str, float], wh
     """
     limits = EVERYTHING if whole else Limits.of(evaluation)
     sensitive = [s for s in pair.original.sensitive if not s.others]
-    shown = [s for s in pair.shown.frequency.sensitive if not s.others]
+    shown = [s for s in pair.visible_classes.frequency.sensitive if not s.others]
     found = levels_of(pair, levels)
     numeric = {name: aggregates(pair, j) for j, name in enumerate(pair.columns)}
     tests = {name: kolmogorov_smirnov(pair, j) for j, name in enumerate(pair.columns)}
     return {
         "records": pair.records,
         "people": pair.people is not None,
-        "sizes": {"before": _often(pair.alike), "after": _often(pair.exposed)},
+        "sizes": {"before": _often(pair.alike), "after": _often(pair.risk_sizes)},
         "distinct": {s.column: _often(distinct_values(pair, s)) for s in shown},
         "levels": {c.column: {"level": found[c.column], "height": c.hierarchy.height} for c in pair.covers},
         "columns": [
@@ -50,13 +43,13 @@ def shape_of(pair: Pair, evaluation: Evaluation, levels: Mapping[str, float], wh
         ],
         "answers": {
             name: [
-                {"name": x.name, "before": _shown(x.before), "after": _shown(x.after)}
+                {"name": x.name, "before": _answer_dict(x.before), "after": _answer_dict(x.after)}
                 for x in answers(pair, pair.columns.index(name), measured, None if whole else limits)
             ]
             for name, measured in numeric.items()
             if measured is not None
         },
-        "ks": {name: encoded(test) for name, test in tests.items() if test is not None},
+        "ks": {name: encode(test) for name, test in tests.items() if test is not None},
     }
 
 
@@ -71,5 +64,5 @@ def _column(name: str, role: str, shares: Iterable[Share]) -> dict[str, Any]:
     return {"column": name, "role": role, "shares": told}
 
 
-def _shown(shown: Shown) -> dict[str, Any]:
+def _answer_dict(shown: Shown) -> dict[str, Any]:
     return {"kind": shown.kind, "number": shown.number, "label": shown.label, "records": shown.records}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from velado.samples.drawing import curve, draw, draw_given, fading, generator, joined, padded, pick
+from velado.samples.random_columns import curve, draw, draw_given, fading, generator, join_columns, pad_zeros, pick
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,9 +18,21 @@ COMPANIES = 0.04
 DOCUMENTS = {"CC": 955, "CE": 25, "TI": 12, "PA": 8}
 BIRTH_YEARS = np.arange(1900, 2013)
 CUSTOMERS_BY_BIRTH_YEAR = {
-    1900: 0.0004, 1915: 0.002, 1925: 0.02, 1935: 0.15, 1945: 0.5, 1955: 1.1, 1965: 1.7, 1975: 2.2, 1985: 2.6,
-    1992: 1.9, 1997: 0.6, 2000: 0.12, 2005: 0.03, 2012: 0.01,
-}  # fmt: skip
+    1900: 0.0004,
+    1915: 0.002,
+    1925: 0.02,
+    1935: 0.15,
+    1945: 0.5,
+    1955: 1.1,
+    1965: 1.7,
+    1975: 2.2,
+    1985: 2.6,
+    1992: 1.9,
+    1997: 0.6,
+    2000: 0.12,
+    2005: 0.03,
+    2012: 0.01,
+}
 COMPANIES_BY_YEAR = {1900: 0.001, 1940: 0.03, 1970: 0.3, 1990: 1.0, 2005: 1.6, 2012: 2.0}
 FADES = 11.0
 """Years after which the number of customers who have stayed that long has fallen to a third."""
@@ -35,19 +47,29 @@ STUDIES = ("PRIMARIA", "BACHILLERATO", "TECNICO", "UNIVERSITARIO", "ESPECIALIZAC
 STUDIES_WEIGHTS = (9, 31, 22, 26, 8, 3, 0.4)
 SEGMENTS = 14
 CITIES = {
-    "BOGOTA": ("CUNDINAMARCA", 34), "MEDELLIN": ("ANTIOQUIA", 15), "CALI": ("VALLE DEL CAUCA", 11),
-    "BARRANQUILLA": ("ATLANTICO", 7), "BUCARAMANGA": ("SANTANDER", 5), "CARTAGENA": ("BOLIVAR", 4.5),
-    "CUCUTA": ("NORTE DE SANTANDER", 3), "PEREIRA": ("RISARALDA", 3), "IBAGUE": ("TOLIMA", 2.6),
-    "SANTA MARTA": ("MAGDALENA", 2.4), "MANIZALES": ("CALDAS", 2.3), "VILLAVICENCIO": ("META", 2.2),
-    "SOACHA": ("CUNDINAMARCA", 1.8), "BELLO": ("ANTIOQUIA", 1.5), "PALMIRA": ("VALLE DEL CAUCA", 1.1),
-    "ARMENIA": ("QUINDIO", 1.4), "NEIVA": ("HUILA", 1.3), "PASTO": ("NARINO", 1.2), "TUNJA": ("BOYACA", 0.8),
-    "POPAYAN": ("CAUCA", 0.7), "LETICIA": ("AMAZONAS", 0.05),
-}  # fmt: skip
-ABROAD = {
-    "MIAMI": ("FLORIDA", "ESTADOS UNIDOS", 0.3),
-    "MADRID": ("MADRID", "ESPANA", 0.2),
-    "QUITO": ("PICHINCHA", "ECUADOR", 0.1),
+    "BOGOTA": ("CUNDINAMARCA", 34),
+    "MEDELLIN": ("ANTIOQUIA", 15),
+    "CALI": ("VALLE DEL CAUCA", 11),
+    "BARRANQUILLA": ("ATLANTICO", 7),
+    "BUCARAMANGA": ("SANTANDER", 5),
+    "CARTAGENA": ("BOLIVAR", 4.5),
+    "CUCUTA": ("NORTE DE SANTANDER", 3),
+    "PEREIRA": ("RISARALDA", 3),
+    "IBAGUE": ("TOLIMA", 2.6),
+    "SANTA MARTA": ("MAGDALENA", 2.4),
+    "MANIZALES": ("CALDAS", 2.3),
+    "VILLAVICENCIO": ("META", 2.2),
+    "SOACHA": ("CUNDINAMARCA", 1.8),
+    "BELLO": ("ANTIOQUIA", 1.5),
+    "PALMIRA": ("VALLE DEL CAUCA", 1.1),
+    "ARMENIA": ("QUINDIO", 1.4),
+    "NEIVA": ("HUILA", 1.3),
+    "PASTO": ("NARINO", 1.2),
+    "TUNJA": ("BOYACA", 0.8),
+    "POPAYAN": ("CAUCA", 0.7),
+    "LETICIA": ("AMAZONAS", 0.05),
 }
+ABROAD = {"MIAMI": ("FLORIDA", "ESTADOS UNIDOS", 0.3), "MADRID": ("MADRID", "ESPANA", 0.2), "QUITO": ("PICHINCHA", "ECUADOR", 0.1)}
 FIRST_DOCUMENT, DIGITS = 9_000_000_000, 10**9
 
 
@@ -73,15 +95,15 @@ def caoba(rows: int = ROWS, seed: int = 2017) -> pa.Table:
     city, department, country = _places(rng, rows)
     return pa.table(
         {
-            "num_doc": padded(FIRST_DOCUMENT + rng.choice(DIGITS, size=rows, replace=False), 10),
+            "num_doc": pad_zeros(FIRST_DOCUMENT + rng.choice(DIGITS, size=rows, replace=False), 10),
             "tipo_doc": pick([*DOCUMENTS, "NIT"], document),
             "tipo_persona": pick(PERSONS, company.astype(np.int64)),
-            "anhos_v": padded(_years_bound(rng, age, company), 1),
-            "num_hijos": padded(children, 1),
-            "anho_nacimiento": padded(born, 4),
+            "anhos_v": pad_zeros(_years_bound(rng, age, company), 1),
+            "num_hijos": pad_zeros(children, 1),
+            "anho_nacimiento": pad_zeros(born, 4),
             "valor_ingresos": _incomes(rng, age, company),
             "nivel_academico": pick(STUDIES, studies, missing=company),
-            "segmento": joined(pick(["S"], np.zeros(rows, dtype=np.int64)), _segments(rng, rows), by=""),
+            "segmento": join_columns(pick(["S"], np.zeros(rows, dtype=np.int64)), _segments(rng, rows), by=""),
             "ciudad": city,
             "depto": department,
             "pais": country,
@@ -116,11 +138,11 @@ def _incomes(rng: np.random.Generator, age: np.ndarray, company: np.ndarray) -> 
     """Log-normal incomes in thousands of pesos; companies earn more."""
     median = curve(INCOME, np.arange(int(age.max()) + 1))[age] + np.where(company, 2.5, 0.0)
     pesos = np.exp(median + 0.7 * rng.standard_normal(len(age)))
-    return padded(1000 * np.rint(pesos / 1000).astype(np.int64), 1)
+    return pad_zeros(1000 * np.rint(pesos / 1000).astype(np.int64), 1)
 
 
 def _segments(rng: np.random.Generator, rows: int) -> pa.Array:
-    return padded(1 + draw(rng, fading(SEGMENTS), rows), 2)
+    return pad_zeros(1 + draw(rng, fading(SEGMENTS), rows), 2)
 
 
 def _places(rng: np.random.Generator, rows: int) -> tuple[pa.Array, pa.Array, pa.Array]:

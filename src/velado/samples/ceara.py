@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from velado.samples.drawing import curve, draw, fading, generator, iso_dates, joined, padded, pick, words
+from velado.samples.random_columns import curve, draw, fading, generator, iso_dates, join_columns, pad_zeros, pick, words
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,17 +50,7 @@ CITIES = {
 
 RACES = {"PARDA": 68, "BRANCA": 22, "PRETA": 6, "AMARELA": 3, "INDÍGENA": 1}
 BIRTH_YEARS = np.arange(1925, 2025)
-PEOPLE_BY_BIRTH_YEAR = {
-    1925: 0.03,
-    1940: 0.4,
-    1955: 1.0,
-    1970: 1.6,
-    1985: 2.0,
-    1995: 1.9,
-    2005: 1.3,
-    2015: 0.9,
-    2024: 0.7,
-}
+PEOPLE_BY_BIRTH_YEAR = {1925: 0.03, 1940: 0.4, 1955: 1.0, 1970: 1.6, 1985: 2.0, 1995: 1.9, 2005: 1.3, 2015: 0.9, 2024: 0.7}
 
 CEARA_REGION = 3
 REPEATED = 33_333_333
@@ -114,13 +104,15 @@ def _cpfs(rng: np.random.Generator, rows: int) -> pa.Array:
     stem += stem >= REPEATED
     number = 10 * stem + CEARA_REGION
     thousands = [number // 10**6, number // 1000 % 1000, number % 1000]
-    return joined(joined(*(padded(part, 3) for part in thousands), by="."), padded(_check_digits(number), 2), by="-")
+    return join_columns(
+        join_columns(*(pad_zeros(part, 3) for part in thousands), by="."), pad_zeros(_check_digits(number), 2), by="-"
+    )
 
 
 def _names(rng: np.random.Generator, rows: int) -> pa.Array:
     """A given name and the surnames of mother and father."""
     lists = (GIVEN_NAMES, MOTHERS_SURNAMES, FATHERS_SURNAMES)
-    return joined(*(pick(names, draw(rng, fading(len(names)), rows)) for names in lists), by=" ")
+    return join_columns(*(pick(names, draw(rng, fading(len(names)), rows)) for names in lists), by=" ")
 
 
 def _places(rng: np.random.Generator, rows: int) -> pa.Array:

@@ -35,12 +35,13 @@ columns:
         Mediterranean: [Barcelona, Valencia, Alicante, Palma]
         Centre and south: [Madrid, Albacete, Sevilla, Almería]
   marital_status: {role: quasi-identifier}
-  diagnosis:
+  diagnosis:        # only the patient and the hospital know it
     role: sensitive
+    known: never
     hierarchy:
       tree:
 TREE
-  cost:           {role: sensitive, operation: {round: 100}}   # to the cent it would tell patients apart
+  cost:           {role: sensitive, known: never, operation: {round: 100}}   # to the cent it would tell patients apart
 
 models:
   - {k-anonymity: {k: 5}}
@@ -57,6 +58,7 @@ output: {path: patients_anonymous.csv}
 COMMENTS = (
     Sentence("Anonymize 5,000 synthetic hospital patients. Change k, the hierarchies or the models and run again:"),
     Sentence("the decade is never given up: no level above it"),
+    Sentence("only the patient and the hospital know it"),
     Sentence("to the cent it would tell patients apart"),
     Sentence("uses the tree above"),
 )
@@ -75,9 +77,7 @@ def write_demo(folder: Path, rows: int = 5000, language: str = "en") -> Path:
     pyarrow.csv.write_csv(hospital(rows), sample, pyarrow.csv.WriteOptions(quoting_style="needed"))
     text = sample.getvalue().to_pybytes()
     if table.exists() and (not table.is_file() or table.read_bytes() != text):
-        raise InputError(
-            "file-exists", "there is another table of this name", file=table, hint="Choose another folder: --folder."
-        )
+        raise InputError("file-exists", "there is another table of this name", file=table, hint="Choose another folder: --folder.")
     table.write_bytes(text)
     tree = yaml.safe_dump(DIAGNOSES, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
     project = folder / "hospital.yaml"

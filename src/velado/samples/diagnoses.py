@@ -38,10 +38,7 @@ PROFILES = {
         },
     },
     "Digestive system": {
-        "Acute abdomen": {
-            "Appendicitis": Profile(4, 5, 3, 18, 80, 3900, 0.4),
-            "Gallstones": Profile(6, 4, 15, 62, 110, 3700, 0.4),
-        },
+        "Acute abdomen": {"Appendicitis": Profile(4, 5, 3, 18, 80, 3900, 0.4), "Gallstones": Profile(6, 4, 15, 62, 110, 3700, 0.4)},
         "Hernia": {"Inguinal hernia": Profile(1, 7, -5, 62, 110, 2400, 0.3)},
     },
     "Neoplasms": {
@@ -74,9 +71,4 @@ PROFILES = {
     },
 }
 
-LEAVES = {
-    name: profile
-    for groups in PROFILES.values()
-    for diagnoses in groups.values()
-    for name, profile in diagnoses.items()
-}
+LEAVES = {name: profile for groups in PROFILES.values() for diagnoses in groups.values() for name, profile in diagnoses.items()}

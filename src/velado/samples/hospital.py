@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from velado.samples.diagnoses import LEAVES, PROFILES
-from velado.samples.drawing import curve, draw, draw_given, fading, generator, iso_dates, joined, padded, pick, words
+from velado.samples.random_columns import (
+    curve,
+    draw,
+    draw_given,
+    fading,
+    generator,
+    iso_dates,
+    join_columns,
+    pad_zeros,
+    pick,
+    words,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,9 +74,7 @@ CITIES = {
     "Albacete": City(2001, 8, 1),
 }
 
-DIAGNOSES = {
-    chapter: {group: list(diagnoses) for group, diagnoses in groups.items()} for chapter, groups in PROFILES.items()
-}
+DIAGNOSES = {chapter: {group: list(diagnoses) for group, diagnoses in groups.items()} for chapter, groups in PROFILES.items()}
 """Every diagnosis in its group and chapter: chapter -> group -> diagnoses."""
 
 
@@ -111,13 +120,13 @@ def _names(rng: np.random.Generator, sex: np.ndarray) -> pa.Array:
     """A given name that fits the sex, and two surnames."""
     given = sex * len(FEMALE_NAMES) + draw(rng, fading(len(FEMALE_NAMES)), len(sex))
     surnames = [pick(SURNAMES, draw(rng, fading(len(SURNAMES)), len(sex))) for _ in range(2)]
-    return joined(pick(FEMALE_NAMES + MALE_NAMES, given), *surnames, by=" ")
+    return join_columns(pick(FEMALE_NAMES + MALE_NAMES, given), *surnames, by=" ")
 
 
 def _national_ids(rng: np.random.Generator, rows: int) -> pa.Array:
     """Distinct numbers that all begin with 9, with the check letter of their remainder by 23."""
     numbers = FIRST_ID + rng.choice(IDS, size=rows, replace=False)
-    return joined(padded(numbers, 8), pick(list(CHECK_LETTERS), numbers % len(CHECK_LETTERS)), by="")
+    return join_columns(pad_zeros(numbers, 8), pick(list(CHECK_LETTERS), numbers % len(CHECK_LETTERS)), by="")
 
 
 def _places(rng: np.random.Generator, rows: int) -> tuple[pa.Array, pa.Array]:
@@ -127,7 +136,7 @@ def _places(rng: np.random.Generator, rows: int) -> tuple[pa.Array, pa.Array]:
     for number, place in enumerate(CITIES.values()):
         here = np.flatnonzero(city == number)
         code[here] = place.first_code + draw(rng, fading(place.codes), len(here))
-    return padded(code, 5), pick(list(CITIES), city)
+    return pad_zeros(code, 5), pick(list(CITIES), city)
 
 
 def _marital_statuses(rng: np.random.Generator, age: np.ndarray) -> pa.Array:
@@ -141,4 +150,4 @@ def _costs(rng: np.random.Generator, diagnosis: np.ndarray) -> pa.Array:
     median, spread = np.array([(p.cost, p.spread) for p in LEAVES.values()]).T
     euros = median[diagnosis] * np.exp(spread[diagnosis] * rng.standard_normal(len(diagnosis)))
     cents = np.rint(100 * euros).astype(np.int64)
-    return joined(padded(cents // 100, 1), padded(cents % 100, 2), by=".")
+    return join_columns(pad_zeros(cents // 100, 1), pad_zeros(cents % 100, 2), by=".")

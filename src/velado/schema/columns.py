@@ -13,19 +13,21 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 from velado.dates import Formats, is_format
-from velado.errors import InputError, Problems, shown
+from velado.errors import InputError, Problems, short_repr
 from velado.operations import operation_from
 from velado.results import Discreet
 from velado.sentences import Sentence
+from velado.spelling_variants import VARIANTS
 from velado.tables import Header, unknown_column
-from velado.twins import TWINS
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
 ROLES: tuple[str, ...] = get_args(Role)
 TYPES = ("text", "integer", "number", "date")
 MISSING_RULES = ("own-category", "reject")
 REST = ("drop", "insensitive")
-PUBLISHED = ("", "knowingly")
+EXPOSURE = ("", "accepted")
+KNOWN = ("", "possibly", "never")
+"""Whether others may know what a published column holds; quasi-identifiers are known."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,12 +35,14 @@ class Column(Discreet):
     """A column as the owner describes it.
 
     ``hierarchy`` is what `velado.hierarchies.build` understands: a mapping from a project file or
-    a `Hierarchy`. ``format`` is that of dates, or a list of the formats that occur. ``twins`` says whether spellings of one sensitive value (``HIV``, ``hiv``) are judged as one: fold, or
+    a `Hierarchy`. ``format`` is that of dates, or a list of the formats that occur. ``variants`` says whether spellings of one sensitive value (``HIV``, ``hiv``) are judged as one: fold, or
     distinct. ``missing`` says what a missing value means in a quasi-identifier: a category of
     its own, or a reason to refuse the table. ``operation`` is what `velado.operations.operation_from` understands;
     identifiers are suppressed if nothing is said. Columns of several tables with the same ``attribute`` (default: the
-    name) are treated alike. A column without a role needs an operation, and a project without models. ``published``:
-    knowingly, if a column that singles people out is to be published all the same.
+    name) are treated alike. A column without a role needs an operation, and a project without models. ``exposure``:
+    accepted, if a column that singles people out is to be published all the same. ``known``: whether others may know what
+    it holds: possibly, or never, if only the person and the keeper of the table do; if nothing is said, its role and values
+    decide (`velado.recognition.public_knowledge`).
     """
 
     NAMES: ClassVar[tuple[str, ...]] = ("name", "role", "type")
@@ -50,8 +54,9 @@ class Column(Discreet):
     missing: str = "own-category"
     operation: Any = None
     attribute: str = ""
-    twins: str = "fold"
-    published: str = ""
+    variants: str = "fold"
+    exposure: str = ""
+    known: str = ""
 
     def __post_init__(self) -> None:
         problems = Problems(self.name)
@@ -62,8 +67,9 @@ class Column(Discreet):
             ("role", "bad-role", "role", self.role or "identifier", ROLES),
             ("type", "bad-type", "type", self.type, TYPES),
             ("missing", "bad-missing-rule", Sentence("missing rule"), self.missing, MISSING_RULES),
-            ("twins", "bad-twins", "twins", self.twins, TWINS),
-            ("published", "bad-published", "published", self.published, PUBLISHED),
+            ("variants", "bad-variants", "variants", self.variants, VARIANTS),
+            ("exposure", "bad-exposure", "exposure", self.exposure, EXPOSURE),
+            ("known", "bad-known", "known", self.known, KNOWN),
         ):
             if value not in known:
                 message = Sentence("unknown {what} {given}", what=what, given=repr(value))
@@ -76,10 +82,10 @@ class Column(Discreet):
         if not isinstance(self.attribute, str):
             message = Sentence("an attribute is a name, got {given}", given=repr(self.attribute))
             problems.add(InputError("bad-attribute", message), "attribute")
-        problems.done()
+        problems.raise_if_any()
         object.__setattr__(self, "attribute", self.attribute or self.name)
         self._check_role(problems)
-        problems.done()
+        problems.raise_if_any()
 
     def _check_role(self, problems: Problems) -> None:
         """What is said of the column goes with its role."""
@@ -90,16 +96,22 @@ class Column(Discreet):
         if self.missing == "reject" and self.role not in ("quasi-identifier", "sensitive"):
             message = Sentence("'missing: reject' is for quasi-identifiers and sensitive columns")
             problems.add(InputError("bad-missing-rule", message), "missing")
-        if self.twins != "fold" and self.role != "sensitive":
-            problems.add(InputError("bad-twins", "'twins' is for sensitive columns"), "twins")
-        if self.published and self.role in ("identifier", "quasi-identifier"):
+        if self.variants != "fold" and self.role != "sensitive":
+            problems.add(InputError("bad-variants", "'variants' is for sensitive columns"), "variants")
+        if self.exposure and self.role in ("identifier", "quasi-identifier"):
             message = Sentence(
-                "'published: {published}' is for columns that pass through, and this is a {role}",
-                published=self.published,
+                "'exposure: {exposure}' is for columns that pass through, and this is a {role}",
+                exposure=self.exposure,
                 role=self.role,
             )
             hint = "Leave it out, or give the column the role sensitive or insensitive."
-            problems.add(InputError("bad-published", message, hint=hint), "published")
+            problems.add(InputError("bad-exposure", message, hint=hint), "exposure")
+        if self.known and self.role in ("identifier", "quasi-identifier"):
+            message = Sentence(
+                "'known: {known}' is for columns that pass through, and this is a {role}", known=self.known, role=self.role
+            )
+            hint = "Leave it out: quasi-identifiers are known to others, and identifiers are not published."
+            problems.add(InputError("bad-known", message, hint=hint), "known")
 
     def _check_format(self) -> None:
         """A format that no date can have, such as one that names the year twice, is told at once."""
@@ -111,9 +123,7 @@ class Column(Discreet):
         if not good or len(set(formats)) < len(formats):
             raise InputError(
                 "bad-format",
-                Sentence(
-                    "'format' must be a format of dates, or a list of different ones, got {given}", given=shown(given)
-                ),
+                Sentence("'format' must be a format of dates, or a list of different ones, got {given}", given=short_repr(given)),
                 hint='For example format: "%d/%m/%Y", or format: ["%d/%m/%Y", "%Y-%m-%d"].',
             )
         object.__setattr__(self, "format", formats[0] if len(formats) == 1 else tuple(formats))
@@ -152,7 +162,7 @@ class Schema(Mapping[str, Column]):
         """Names of the columns with a role, in table order."""
         return [c.name for c in self._columns.values() if c.role == role]
 
-    def fitted(self, header: list[str], rest: str | None, file: str | None = None) -> Schema:
+    def fit_header(self, header: list[str], rest: str | None, file: str | None = None) -> Schema:
         """This schema in the order of a table's header, every column with a role.
 
         Columns that the schema does not mention are an error unless ``rest`` is ``drop`` or
@@ -173,13 +183,13 @@ class Schema(Mapping[str, Column]):
             problems.add(InputError("bad-rest", message), "rest")
         silent = [name for name in header if name not in self._columns]
         if silent and rest is None:
-            message = Sentence("no role is given for: {columns}", columns=names.shown(silent))
+            message = Sentence("no role is given for: {columns}", columns=names.describe_names(silent))
             hint = (
                 "Give each column a role (identifier, quasi-identifier, sensitive, insensitive), "
                 "or write 'rest: drop' or 'rest: insensitive'."
             )
             problems.add(InputError("column-without-role", message, file=file, hint=hint), "columns")
-        problems.done()
+        problems.raise_if_any()
         columns = []
         for name in header:
             if name in self._columns:

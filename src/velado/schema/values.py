@@ -25,9 +25,7 @@ def values_of(counted: Sequence[Counts], name: str) -> dict[Text, int]:
     for c in counted:
         place = c.names.index(name)
         values = c.dictionaries[place]
-        found.update(
-            zip(values, np.bincount(c.codes[place], c.counts, len(values)).astype(np.int64).tolist(), strict=True)
-        )
+        found.update(zip(values, np.bincount(c.codes[place], c.counts, len(values)).astype(np.int64).tolist(), strict=True))
     return {v: found[v] for v in sorted(found, key=lambda v: (v is None, v or ""))}
 
 
@@ -36,12 +34,10 @@ def column_hierarchy(column: Column, values: Mapping[Text, int], folder: Path | 
     problems = Problems(column.name)
     with problems.at("columns", column.name, "type"):
         _check_type(column, [v for v in values if v is not None])
-    problems.done()
+    problems.raise_if_any()
     with problems.at("columns", column.name, "hierarchy"):
-        hierarchy = build(
-            column.name, column.hierarchy, values, format=column.format, missing=column.missing, folder=folder
-        )
-    problems.done()
+        hierarchy = build(column.name, column.hierarchy, values, format=column.format, missing=column.missing, folder=folder)
+    problems.raise_if_any()
     return hierarchy if hierarchy.scale is not None else replace(hierarchy, scale=_scale(column, hierarchy))
 
 

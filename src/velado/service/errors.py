@@ -21,9 +21,8 @@ class Unauthenticated(Refused):
 
     def __init__(self) -> None:
         super().__init__(
-            "unauthenticated", "sign in first",
-            hint="Sign in at /api/v1/session, or send a token: 'Authorization: Bearer …'.",
-        )  # fmt: skip
+            "unauthenticated", "sign in first", hint="Sign in at /api/v1/session, or send a token: 'Authorization: Bearer …'."
+        )
 
 
 class Forbidden(Refused):
@@ -33,9 +32,21 @@ class Forbidden(Refused):
 
     def __init__(self, action: str) -> None:
         super().__init__(
-            "forbidden", Sentence("your role does not allow this: {action}", action=action),
+            "forbidden",
+            Sentence("your role does not allow this: {action}", action=action),
             hint="Ask the owner of the project, or an administrator, for a role that does.",
-        )  # fmt: skip
+        )
+
+
+class SessionOnly(Refused):
+    """What a token does not do."""
+
+    status = 403
+
+    def __init__(self) -> None:
+        super().__init__(
+            "session-only", Sentence("a token cannot do this"), hint="Sign in with your password, or through your provider."
+        )
 
 
 class NotFound(Refused):
@@ -59,9 +70,7 @@ class Changed(Refused):
     status = 412
 
     def __init__(self, **fields: Any) -> None:
-        super().__init__(
-            "changed", "it was changed meanwhile", hint="Read it again, and send its ETag as If-Match.", fields=fields
-        )
+        super().__init__("changed", "it was changed meanwhile", hint="Read it again, and send its ETag as If-Match.", fields=fields)
 
 
 class Unconditional(Refused):
@@ -70,9 +79,7 @@ class Unconditional(Refused):
     status = 428
 
     def __init__(self) -> None:
-        super().__init__(
-            "no-if-match", "a change needs the header If-Match", hint="Read it first, and send its ETag as If-Match."
-        )
+        super().__init__("no-if-match", "a change needs the header If-Match", hint="Read it first, and send its ETag as If-Match.")
 
 
 class TooLarge(Refused):

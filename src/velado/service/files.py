@@ -27,15 +27,15 @@ class Files:
 
     def upload(self, id: str) -> Path:
         """What was sent."""
-        return self.folder / "uploads" / _checked(id)
+        return self.folder / "uploads" / _check_id(id)
 
     def copy(self, id: str) -> Path:
         """The copy of a source to page through."""
-        return self.folder / "sources" / f"{_checked(id)}.parquet"
+        return self.folder / "sources" / f"{_check_id(id)}.parquet"
 
     def attempt(self, job: str, attempt: int) -> Path:
         """What an attempt of a job wrote."""
-        return self.folder / "jobs" / f"{_checked(job)}-{int(attempt)}"
+        return self.folder / "jobs" / f"{_check_id(job)}-{int(attempt)}"
 
     def attempts(self) -> Iterator[tuple[str, int, Path]]:
         """All folders of attempts."""
@@ -54,11 +54,16 @@ class Files:
 
     def parts_of(self, id: str) -> list[Path]:
         """What is left of copies of a source that were not finished."""
-        return list((self.folder / "sources").glob(f"{_checked(id)}.parquet.*"))
+        return list((self.folder / "sources").glob(f"{_check_id(id)}.parquet.*"))
 
     def free(self) -> int:
         """Bytes that are free on the disk."""
-        return shutil.disk_usage(self.folder).free
+        return self.free_in(self.folder)
+
+    @staticmethod
+    def free_in(folder: Path) -> int:
+        """Bytes that are free on the disk of a folder."""
+        return shutil.disk_usage(folder).free
 
     @staticmethod
     def remove(path: Path) -> None:
@@ -69,7 +74,7 @@ class Files:
             path.unlink(missing_ok=True)
 
 
-def _checked(id: str) -> str:
+def _check_id(id: str) -> str:
     if not ID.fullmatch(id):
         raise NotFound()
     return id

@@ -29,8 +29,8 @@ class Secrets:
     """What the key of a service does."""
 
     def __init__(self, key: bytes) -> None:
-        self._sealing = AESGCM(_derived(key, "seal"))
-        self._signing = _derived(key, "audit")
+        self._sealing = AESGCM(_derive_key(key, "seal"))
+        self._signing = _derive_key(key, "audit")
 
     @classmethod
     def of(cls, settings: Settings, *, make: bool = False) -> Secrets:
@@ -55,9 +55,7 @@ class Secrets:
             return self._sealing.decrypt(data[:NONCE], data[NONCE:], owner.encode()).decode()
         except InvalidTag:
             raise InputError(
-                "wrong-key",
-                "the secret was sealed under another key",
-                hint="Restore the key of the service, or enter it again.",
+                "wrong-key", "the secret was sealed under another key", hint="Restore the key of the service, or enter it again."
             ) from None
 
     def sign(self, text: str) -> str:
@@ -75,7 +73,7 @@ def digest(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def _derived(key: bytes, purpose: str) -> bytes:
+def _derive_key(key: bytes, purpose: str) -> bytes:
     return HKDF(hashes.SHA256(), BYTES, None, f"velado studio {purpose}".encode()).derive(key)
 
 

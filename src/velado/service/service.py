@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from typing import Self
 
 from velado.results import Discreet
+from velado.service.admin import audit
 from velado.service.files import Files
 from velado.service.secrets import Secrets
 from velado.service.settings import Settings
 from velado.service.store import Store
+
+UNSEALED = "0001"
+"""The version of the store in which it was not sealed where the audit log ends."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,7 +32,9 @@ class Service(Discreet):
         secrets = Secrets.of(settings, make=make)
         store = Store(settings)
         if make:
-            store.upgrade()
+            if store.upgrade() == UNSEALED:
+                with store.writing() as db:
+                    audit.seal(db, secrets)
         else:
             store.check()
         return cls(settings, store, Files(settings.folder), secrets)

@@ -28,7 +28,5 @@ def data_folder(given: Path | None = None) -> Path:
 def study(name: str) -> Callable[..., Any]:
     """The study with this name."""
     if name not in STUDIES:
-        raise InputError(
-            "unknown-study", Sentence("there is no study '{name}'", name=name), hint=suggest(name, STUDIES)
-        )
+        raise InputError("unknown-study", Sentence("there is no study '{name}'", name=name), hint=suggest(name, STUDIES))
     return STUDIES[name]

@@ -37,19 +37,14 @@ CAOBA = ("anhos_v", "num_hijos", "anho_nacimiento")
 SMALL_K, LARGE_K = tuple(range(2, 21)), tuple(range(30, 101, 10))
 SPLITS = ("distribution", "median")
 PRIVATE = "the data are private: obtained on a synthetic stand-in"
-DROPPED = (
-    "table 6 drops a 9: 0.999999999986504 was meant, which is the value obtained, cut after its last printed digit"
-)
-TABLE_6 = {
-    "age": "0.999999833",
-    "capital-gain": "0.99997873",
-    "capital-loss": "1",
-    "hours-per-week": "0.99999999986504",
-}
+DROPPED = "table 6 drops a 9: 0.999999999986504 was meant, which is the value obtained, cut after its last printed digit"
+TABLE_6 = {"age": "0.999999833", "capital-gain": "0.99997873", "capital-loss": "1", "hours-per-week": "0.99999999986504"}
 TABLE_9 = {
-    "age": "0.000153054032166", "capital-gain": "0.999998300598", "capital-loss": "1",
+    "age": "0.000153054032166",
+    "capital-gain": "0.999998300598",
+    "capital-loss": "1",
     "hours-per-week": "3.75978494175e-185",
-}  # fmt: skip
+}
 TABLE_7 = {"anhos_v": 1.0, "num_hijos": 0.99, "anho_nacimiento": 1.0}
 TABLE_8 = {"anhos_v": 0.0, "num_hijos": 2e-228, "anho_nacimiento": 6.96e-118}
 
@@ -72,9 +67,7 @@ class Cut:
     pair: Pair
 
     @classmethod
-    def of(
-        cls, frequency: FrequencyTable, k: int, split: str, width: str = "std", progress: Progress | None = None
-    ) -> Cut:
+    def of(cls, frequency: FrequencyTable, k: int, split: str, width: str = "std", progress: Progress | None = None) -> Cut:
         """Cut with the study's representative: the mode if it is unique, else the median without decimals."""
         searching = (progress or Progress()).part(0.0, 1.0, None if kernels_ready(frequency.rows) else "compile")
         found = Mondrian(split, "mode", width).search(frequency, [KAnonymity(k)], searching)
@@ -125,13 +118,13 @@ def adult(data: Path) -> str:
     return str(path)
 
 
-def counted(described: Project) -> FrequencyTable:
+def count_project(described: Project) -> FrequencyTable:
     """The frequency table of a project."""
     with open_table(described.source) as table:
         return count_table(table, Schema(described.columns))
 
 
-def printed(configuration: str, column: str, text: str, obtained: float, why: str = "") -> Compared:
+def compare_printed(configuration: str, column: str, text: str, obtained: float, why: str = "") -> Compared:
     """Compare with a printed number: half a unit of its last digit is allowed."""
     digits = text.lower().partition("e")
     decimals = len(digits[0].partition(".")[2]) - int(digits[2] or 0)
@@ -163,7 +156,7 @@ def adult_tables(frequency: FrequencyTable, cuts: Mapping[str, Cut]) -> list[Com
     for name, split, table in (("table 6, Adult", "distribution", TABLE_6), ("table 9, Adult", "median", TABLE_9)):
         cut = cuts[split]
         found += [
-            printed(f"{name}, {split}", c, text, cut.p(c), DROPPED if text == TABLE_6["hours-per-week"] else "")
+            compare_printed(f"{name}, {split}", c, text, cut.p(c), DROPPED if text == TABLE_6["hours-per-week"] else "")
             for c, text in table.items()
         ]
         found += details(f"{name}, {split}", cut)
@@ -215,7 +208,7 @@ class Balanced:
         return max(kept, default=0)
 
     @property
-    def chosen(self) -> int:
+    def chosen_k(self) -> int:
         """The k that ``velado balance --ks 0.95`` chooses, by our p-values."""
         small = [s for s in self.comparison.settings if s.parameters["k"] in SMALL_K]
         return int(balance(replace(self.comparison, settings=tuple(small)), {"ks": KEPT}).chosen.parameters["k"])
@@ -229,9 +222,7 @@ class Balanced:
             series[f"kept from {KEPT}"] = [(float(ks[0]), KEPT), (float(ks[-1]), KEPT)]
             files.append(folder / f"figure_{number}{part}_p_by_k.png")
             title = f"Figure {number} ({part}): Kolmogorov–Smirnov p-value by k, {name}"
-            charts.curves(
-                files[-1], series, "k", "p", title, "distribution split; p before and after, column by column"
-            )
+            charts.curves(files[-1], series, "k", "p", title, "distribution split; p before and after, column by column")
         return files
 
     def rows(self) -> tuple[list[str], list[list[Any]]]:
@@ -273,20 +264,18 @@ def figure_25(folder: Path, cut: Cut) -> Path:
         parts.append({"width": 230, "height": 220, **part})
     path = folder / "figure_25_distributions.png"
     spec = {"padding": 8, "hconcat": parts, "resolve": {"scale": {"color": "independent"}}}
-    charts.Chart(spec).titled("Figure 25: the columns of CAOBA (synthetic)", PRIVATE).save(path)
+    charts.Chart(spec).with_title("Figure 25: the columns of CAOBA (synthetic)", PRIVATE).save(path)
     return path
 
 
 @all_or_nothing
-def study(
-    data: Path, folder: Path, progress: Progress | None = None, rows: int = ROWS, seed: int = 2017, **_: Any
-) -> Result:
+def study(data: Path, folder: Path, progress: Progress | None = None, rows: int = ROWS, seed: int = 2017, **_: Any) -> Result:
     """Tables 5 to 10, figures 22 to 26, 28 and 29."""
     real = project(adult(data), ADULT)
     make_folder(folder)
     studying = (progress or Progress()).part(0.0, 1.0, "study")
     studying.at(0.0)
-    frequency = counted(real)
+    frequency = count_project(real)
     cuts = {split: Cut.of(frequency, 2, split, progress=studying.part(0.05, 0.1)) for split in SPLITS}
     compared = adult_tables(frequency, cuts)
     files = [figure_22(folder, "a", cuts, "age", "Adult")]
@@ -298,26 +287,22 @@ def study(
     table = caoba(rows, seed).select(list(CAOBA))
     studying.at(0.35)
     invented = project(table, CAOBA)
-    frequency = counted(invented)
+    frequency = count_project(invented)
     cuts = {split: Cut.of(frequency, 2, split, progress=studying.part(0.36, 0.4)) for split in SPLITS}
     compared += caoba_tables(frequency, cuts)
     files += [figure_22(folder, "b", cuts, "anhos_v", "CAOBA (synthetic)"), figure_25(folder, cuts["median"])]
     stand_in = Balanced.of(invented, frequency.records, studying.part(0.4, 0.7))
-    compared.append(
-        beside("figure 24, CAOBA (synthetic)", "largest k that keeps all distributions", 10, stand_in.largest)
-    )
+    compared.append(beside("figure 24, CAOBA (synthetic)", "largest k that keeps all distributions", 10, stand_in.largest))
     files += stand_in.draw(folder, 24, "CAOBA (synthetic)")
 
     measured = memory.costs(table, CAOBA, studying.part(0.7, 0.95, "measure"))
-    compared += [*memory.formulas(), *memory.told(measured)]
+    compared += [*memory.formulas(), *memory.compare_costs(measured)]
     files += memory.draw(folder, measured)
     book = folder / "p_by_k.xlsx"
     workbook.table(book, {"figure 23, Adult": balanced.rows(), "figure 24, CAOBA (synthetic)": stand_in.rows()})
     files += [book, *save(folder, compared)]
     studying.at(1.0)
-    return Result(
-        Sentence("Anonylitics: distribution-based Mondrian"), tuple(compared), _notes(rows, seed), tuple(files)
-    )
+    return Result(Sentence("Anonylitics: distribution-based Mondrian"), tuple(compared), _notes(rows, seed), tuple(files))
 
 
 def _figure_23(balanced: Balanced) -> list[Compared]:
@@ -325,7 +310,7 @@ def _figure_23(balanced: Balanced) -> list[Compared]:
     broken = {c: p for c, p in balanced.p[6].items() if p < KEPT}
     return [
         compare(name, "largest k that keeps all distributions", 5, balanced.largest),
-        compare(name, "the same by velado balance --ks 0.95", 5, balanced.chosen),
+        compare(name, "the same by velado balance --ks 0.95", 5, balanced.chosen_k),
         *(compare(name, f"p of {c} for k = 6, no longer kept", None, p) for c, p in broken.items()),
     ]
 
@@ -353,7 +338,6 @@ def _notes(rows: int, seed: int) -> tuple[str, ...]:
             "counted where the data live. Copies of a table have the same distinct rows: only reading them takes longer."
         ),
         Sentence(
-            "Table 10 comes out with {bytes} bytes per record and without rounding formula (6).",
-            bytes=memory.BYTES_PER_RECORD,
+            "Table 10 comes out with {bytes} bytes per record and without rounding formula (6).", bytes=memory.BYTES_PER_RECORD
         ),
     )

@@ -34,15 +34,25 @@ if TYPE_CHECKING:
 BYTES_PER_RECORD = 5.7553
 """The one weight of a record with which all sixteen figures of table 10 come out."""
 TABLE_10 = {
-    "Windows": (2.9, {
-        4: (8_000_000, 0.0460, 1.056), 8: (35_000_000, 0.2014, 5.048),
-        12: (60_000_000, 0.3453, 8.922), 16: (86_000_000, 0.4950, 13.046),
-    }),
-    "Linux": (1.9, {
-        4: (15_000_000, 0.0863, 2.058), 8: (41_000_000, 0.2360, 5.967),
-        12: (65_600_000, 0.3775, 9.804), 16: (92_000_000, 0.5295, 14.008),
-    }),
-}  # fmt: skip
+    "Windows": (
+        2.9,
+        {
+            4: (8_000_000, 0.0460, 1.056),
+            8: (35_000_000, 0.2014, 5.048),
+            12: (60_000_000, 0.3453, 8.922),
+            16: (86_000_000, 0.4950, 13.046),
+        },
+    ),
+    "Linux": (
+        1.9,
+        {
+            4: (15_000_000, 0.0863, 2.058),
+            8: (41_000_000, 0.2360, 5.967),
+            12: (65_600_000, 0.3775, 9.804),
+            16: (92_000_000, 0.5295, 14.008),
+        },
+    ),
+}
 """Per system the GB that it uses itself, and per GB of RAM: records, their weight in GB, estimate in GB."""
 CODES_PER_RECORD = 3 * 4 + 8
 """Bytes of a record here: three codes and a count."""
@@ -99,7 +109,7 @@ def formulas() -> list[Compared]:
         compare("figure 14", "levels of the cuts, median split", 3, depth(example, 2, "median")),
         compare("figure 14", "levels of the cuts, distribution split", 3, depth(example, 2, "distribution"), why=wrong),
         compare("figure 26", "GB of data that the estimate lets into 4 GB", 0.16, largest(4) * BYTES_PER_RECORD / 1e9, 5e-3),
-    ]  # fmt: skip
+    ]
     return found
 
 
@@ -146,7 +156,7 @@ def _in_a_process(way: str, files: Sequence[str], progress: Progress) -> list[Co
 def measure(way: str, files: Sequence[str]) -> list[Cost]:
     """Seconds and memory of cutting each of some files, the smaller ones first."""
     method, models = Mondrian("distribution", "mode", "std"), [KAnonymity(K)]
-    base = _counted(files[0])
+    base = _count_file(files[0])
     # Compiled code is loaded before anything is measured.
     method.search(FrequencyTable(base.hierarchies, base.codes[:9], base.counts[:9] + 1), models)
     before, found = _peak(), []
@@ -156,7 +166,7 @@ def measure(way: str, files: Sequence[str]) -> list[Cost]:
             codes = base.codes[np.repeat(np.arange(base.rows), base.counts * copies)]
             frequency = FrequencyTable(base.hierarchies, codes, np.ones(len(codes), dtype=np.int64))
         else:
-            frequency = _counted(file)
+            frequency = _count_file(file)
         classes = method.search(frequency, models).classes.count
         seconds, peak = time.perf_counter() - began, _peak()
         grown = None if before is None or peak is None else max(peak - before, 0.0)
@@ -164,7 +174,7 @@ def measure(way: str, files: Sequence[str]) -> list[Cost]:
     return found
 
 
-def _counted(file: str) -> FrequencyTable:
+def _count_file(file: str) -> FrequencyTable:
     with open_table(file) as table:
         return count_table(table, Schema(Column(c, "quasi-identifier", type="integer") for c in table.header))
 
@@ -179,7 +189,7 @@ def _peak() -> float | None:
     return int(kilobytes[0]) / 1000 if kilobytes else None
 
 
-def told(measured: dict[str, list[Cost]]) -> list[Compared]:
+def compare_costs(measured: dict[str, list[Cost]]) -> list[Compared]:
     """The measured figures; the thesis measured its own program on another machine."""
     found = []
     for way, all_costs in measured.items():
@@ -194,19 +204,20 @@ def told(measured: dict[str, list[Cost]]) -> list[Compared]:
 
 def draw(folder: Path, measured: dict[str, list[Cost]]) -> list[Path]:
     """Figures 26, 28 and 29 with our figures."""
-    memory = {
-        WAYS[way]: [(c.records / 1e6, c.megabytes) for c in measured[way] if c.megabytes is not None] for way in WAYS
-    }
+    memory = {WAYS[way]: [(c.records / 1e6, c.megabytes) for c in measured[way] if c.megabytes is not None] for way in WAYS}
     sizes = [c.records for c in measured["records"]]
     theory = [(n / 1e6, estimate(n * CODES_PER_RECORD, n, K) / 1e6) for n in sizes]
     seconds = {WAYS[way]: [(c.records / 1e6, c.seconds) for c in measured[way]] for way in WAYS}
     x, about = "records, millions", "copies of the synthetic stand-in for CAOBA; measured here, not in the thesis"
     pictures = {
-        "figure_26_memory": ({"estimate by formula (7)": theory, WAYS["records"]: memory[WAYS["records"]]}, "MB",
-            "Figure 26, our measurement: memory, estimated and used"),
+        "figure_26_memory": (
+            {"estimate by formula (7)": theory, WAYS["records"]: memory[WAYS["records"]]},
+            "MB",
+            "Figure 26, our measurement: memory, estimated and used",
+        ),
         "figure_28_memory": (memory, "MB", "Figure 28, our measurement: memory of both ways"),
         "figure_29_time": (seconds, "seconds", "Figure 29, our measurement: time of both ways"),
-    }  # fmt: skip
+    }
     files = []
     for name, (series, y, title) in pictures.items():
         if not all(series.values()):

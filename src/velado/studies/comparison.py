@@ -43,19 +43,17 @@ class Result:
     files: tuple[Path, ...]
 
     @property
-    def differing(self) -> list[Compared]:
+    def differences(self) -> list[Compared]:
         """Published figures that did not come out."""
         return [c for c in self.compared if c.agrees is False]
 
     @property
-    def unexplained(self) -> list[Compared]:
+    def unexplained_differences(self) -> list[Compared]:
         """Those of them for which we know no reason."""
-        return [c for c in self.differing if not c.why]
+        return [c for c in self.differences if not c.why]
 
 
-def compare(
-    configuration: str, figure: str, published: Any, obtained: Any, tolerance: float = 0.0, why: str = ""
-) -> Compared:
+def compare(configuration: str, figure: str, published: Any, obtained: Any, tolerance: float = 0.0, why: str = "") -> Compared:
     """Compare two figures; numbers within a tolerance. ``why`` says why they should differ."""
     if published is None:
         return Compared(configuration, figure, None, obtained, None)
@@ -103,14 +101,7 @@ HEADER = ("configuration", "figure", "published", "obtained", "agrees", "why")
 def save(folder: Path, compared: Sequence[Compared], name: str = "comparison") -> list[Path]:
     """Write the comparison as CSV and XLSX."""
     rows = [
-        [
-            c.configuration,
-            c.figure,
-            c.published,
-            c.obtained,
-            "" if c.agrees is None else "yes" if c.agrees else "no",
-            c.why,
-        ]
+        [c.configuration, c.figure, c.published, c.obtained, "" if c.agrees is None else "yes" if c.agrees else "no", c.why]
         for c in compared
     ]
     text = folder / f"{name}.csv"

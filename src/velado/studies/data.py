@@ -12,6 +12,8 @@ def check_there(path: Path, what: str) -> None:
     """Say where data should be that are not there."""
     if not path.exists():
         raise InputError(
-            "missing-data", Sentence("{what} are not there", what=what), file=path,
+            "missing-data",
+            Sentence("{what} are not there", what=what),
+            file=path,
             hint="Say where with --data FOLDER or the environment variable VELADO_DATA.",
-        )  # fmt: skip
+        )

@@ -35,7 +35,7 @@ OTHER_RUN = "the classes that give the printed Q, k, ℓ and t have other record
 ELSEWHERE = "random start: none of the local minima that were reached gives it"
 
 
-def published(data: Path, number: int) -> Published:
+def read_published(data: Path, number: int) -> Published:
     """The printed figures of a coding: annex tables ``number`` and the next; without what is left out."""
     found: Published = {}
     for table in (number, number + 1):
@@ -47,9 +47,7 @@ def published(data: Path, number: int) -> Published:
     return found
 
 
-def code(
-    census: Census, printed: Mapping[str, Published], pairs: Sequence[Pair], starts: int, progress: Progress
-) -> Annex:
+def code(census: Census, printed: Mapping[str, Published], pairs: Sequence[Pair], starts: int, progress: Progress) -> Annex:
     """All codings of the pairs."""
     coder = Coder(census, starts, progress)
     annex: dict[str, dict[Pair, Coded]] = {}
@@ -127,18 +125,13 @@ def possible_risks(k: int, records: int = 1080) -> set[int]:
 
 @all_or_nothing
 def study(
-    data: Path,
-    folder: Path,
-    progress: Progress | None = None,
-    pairs: Sequence[Pair] = PAIRS,
-    starts: int = STARTS,
-    **_: Any,
+    data: Path, folder: Path, progress: Progress | None = None, pairs: Sequence[Pair] = PAIRS, starts: int = STARTS, **_: Any
 ) -> Result:
     """The worked examples, the annex, and chapter 4, which sums it up over all pairs."""
     begin = (progress or Progress()).through(read=1, study=90, draw=9)
     begin("read")
     census = Census.read(data)
-    printed = {name: published(data, first) for name, (first, _) in CODINGS.items()}
+    printed = {name: read_published(data, first) for name, (first, _) in CODINGS.items()}
     make_folder(folder)
     compared = examples()
     annex = code(census, printed, pairs, starts, begin("study"))

@@ -23,21 +23,33 @@ SINGLED_OUT: Pair = (2, 5)
 """Left out of table 4.2: no coding reaches k = 2."""
 
 TABLE_4_1 = {
-    "k": (45, 102, 44), "risk": (165, 313, 170), "l10": (34, 73, 29), "t10": (0.0645, 0.019, 0.0305),
-    "l12": (34, 71, 29), "t12": (0.0629, 0.0255, 0.0279),
-}  # fmt: skip
-TABLE_4_2 = {
-    "k": (8, 42, 7), "risk": (8, 37, 9), "l10": (7, 48, 1), "t10": (2, 42, 10), "l12": (7, 48, 1), "t12": (2, 42, 10),
-}  # fmt: skip
+    "k": (45, 102, 44),
+    "risk": (165, 313, 170),
+    "l10": (34, 73, 29),
+    "t10": (0.0645, 0.019, 0.0305),
+    "l12": (34, 71, 29),
+    "t12": (0.0629, 0.0255, 0.0279),
+}
+TABLE_4_2 = {"k": (8, 42, 7), "risk": (8, 37, 9), "l10": (7, 48, 1), "t10": (2, 42, 10), "l12": (7, 48, 1), "t12": (2, 42, 10)}
 TABLE_4_3 = {"k": (15.24, 46.89, 52.67, 8.17, 15.23, 45.89), "risk": (229.53, 151.72, 124.33, 79.11, 248.49, 177.7)}
 TABLE_4_4 = {
-    "k": (165, 221, 334), "risk": (165, 162, 0), "Q": (199, 319), "l10": (99, 106, 131),
-    "t10": (0.0091, 0.0035, 0.0127), "l12": (98, 102, 128), "t12": (0.0104, 0.0032, 0.0101),
-}  # fmt: skip
+    "k": (165, 221, 334),
+    "risk": (165, 162, 0),
+    "Q": (199, 319),
+    "l10": (99, 106, 131),
+    "t10": (0.0091, 0.0035, 0.0127),
+    "l12": (98, 102, 128),
+    "t12": (0.0104, 0.0032, 0.0101),
+}
 TABLE_4_5 = {
-    "k": (14, 10, 32), "risk": (27, 19, 34), "Q": (8, 47), "l10": (30, 9, 18), "t10": (0, 43, 12), "l12": (29, 10, 18),
+    "k": (14, 10, 32),
+    "risk": (27, 19, 34),
+    "Q": (8, 47),
+    "l10": (30, 9, 18),
+    "t10": (0, 43, 12),
+    "l12": (29, 10, 18),
     "t12": (0, 43, 12),
-}  # fmt: skip
+}
 TABLE_4_6 = {
     "k": (213.62, 100.27, 200.78, 107.05, 278.42, 23.78),
     "risk": (164.42, 189.36, 236.78, 257.83, 109.22, 107.9),
@@ -77,9 +89,7 @@ def chapter_4(annex: Annex) -> list[Compared]:
 
 def _rows(table: str, published: Rows, obtained: Rows, digits: int, risk: str = ROUNDING) -> list[Compared]:
     return [
-        row(
-            table, TITLES[c], p, obtained[c], DIGITS if c.startswith("t") else digits, risk if c == "risk" else ROUNDING
-        )
+        row(table, TITLES[c], p, obtained[c], DIGITS if c.startswith("t") else digits, risk if c == "risk" else ROUNDING)
         for c, p in published.items()
     ]
 
@@ -89,7 +99,7 @@ def _beside(table: str, obtained: Rows, why: str) -> list[Compared]:
     return [Compared(table, TITLES[c], None, " ".join(map(str, numbers)), None, why) for c, numbers in obtained.items()]
 
 
-def _compared(
+def _compare_codings(
     codings: Sequence[Mapping[Pair, Figures]], criterion: str, without: Pair | None = None
 ) -> list[dict[Pair, tuple[float, float]]]:
     """For every coding that has the criterion: by pair, its figure and its distance to the best coding."""
@@ -111,7 +121,7 @@ def _wins(
 ) -> dict[str, list[float]]:
     """In how many pairs each coding is the best, or one of them."""
     return {
-        c: [sum(distance == 0 for _, distance in pairs.values()) for pairs in _compared(codings, c, without)]
+        c: [sum(distance == 0 for _, distance in pairs.values()) for pairs in _compare_codings(codings, c, without)]
         for c in criteria
     }
 
@@ -121,7 +131,7 @@ def _means(codings: Sequence[Mapping[Pair, Figures]], criteria: Rows) -> dict[st
     found: dict[str, list[float]] = {}
     for c in criteria:
         found[c] = []
-        for pairs in _compared(codings, c):
+        for pairs in _compare_codings(codings, c):
             distances = [distance for _, distance in pairs.values() if distance]
             found[c] += [float(np.mean([figure for figure, _ in pairs.values()])), float(np.mean(distances))]
     return found

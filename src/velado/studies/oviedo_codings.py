@@ -19,7 +19,7 @@ from velado.studies.oviedo_measures import (
     Pair,
     class_figures,
     first_labels,
-    measured,
+    measure_partition,
     smallest_distance,
 )
 from velado.studies.oviedo_minima import SETS, Minimum, column_minima, joint_minima
@@ -61,7 +61,7 @@ class Coder:
         return self._fuzzy(product([self._fuzzy_column[c] for c in pair]))
 
     def _fuzzy(self, memberships: np.ndarray) -> Coded:
-        found = measured(memberships, self.census.histograms, fuzzy=True)
+        found = measure_partition(memberships, self.census.histograms, fuzzy=True)
         return Coded(found, found)
 
     def global_recode(self, pair: Pair) -> Coded:
@@ -74,9 +74,9 @@ class Coder:
         kept = (a >= 0) & (b >= 0)
         classes = crisp((a * SETS + b)[kept], SETS**2)
         histograms = self.census.histograms
-        correct = measured(classes, {s: h[kept] for s, h in histograms.items()}, whole=histograms)
+        correct = measure_partition(classes, {s: h[kept] for s, h in histograms.items()}, whole=histograms)
         shifted = {s: h[: len(classes)] for s, h in histograms.items()}
-        found = measured(classes, shifted)
+        found = measure_partition(classes, shifted)
         if "t10" in found:
             seen = first_labels(classes, np.arange(SETS**2))
             found |= {f"t{s}": smallest_distance(classes[:, seen], h) for s, h in shifted.items()}
@@ -92,12 +92,12 @@ class Coder:
         found = []
         for fit, best, labels in choices:
             if fit == most:
-                correct = measured(crisp(labels, SETS**2), self.census.histograms)
-                found += [(figures, correct, best) for figures in self._numbered(labels, correct)]
+                correct = measure_partition(crisp(labels, SETS**2), self.census.histograms)
+                found += [(figures, correct, best) for figures in self._numbering_figures(labels, correct)]
         figures, correct, best = max(found, key=lambda f: (agreeing(f[0], published), f[2]))
         return Coded(figures, correct, best)
 
-    def _numbered(self, labels: np.ndarray, correct: Figures) -> Iterator[Figures]:
+    def _numbering_figures(self, labels: np.ndarray, correct: Figures) -> Iterator[Figures]:
         """The figures with every numbering of the sets: `first_labels` makes t depend on it if classes are empty."""
         classes = crisp(labels, SETS**2)
         if "t10" not in correct or classes.any(axis=0).all():
@@ -111,25 +111,25 @@ class Coder:
     def joint_k_means(self, pair: Pair, published: Mapping[str, float]) -> Coded:
         """k-means of both columns at once, in their own units: of the local minima the one that fits the print."""
         minima = joint_minima(self.census.columns(*pair), self.starts, SEED, self.progress)
-        figures = [measured(crisp(m.labels, SETS), self.census.histograms) for m in minima]
+        figures = [measure_partition(crisp(m.labels, SETS), self.census.histograms) for m in minima]
         fits = [agreeing(f, published) for f in figures]
         chosen = figures[fits.index(max(fits))]
         return Coded(chosen, chosen, fits[0] == max(fits))
 
     @cached_property
     def _fuzzy_column(self) -> dict[int, np.ndarray]:
-        return {c: original_partition(C_MEANS, self.census.columns(c)) for c in self._used}
+        return {c: original_partition(C_MEANS, self.census.columns(c)) for c in self._partitioned_columns}
 
     @cached_property
     def _recoded_column(self) -> dict[int, np.ndarray]:
-        return {c: terciles(self.census.columns(c)[:, 0]) for c in self._used}
+        return {c: terciles(self.census.columns(c)[:, 0]) for c in self._partitioned_columns}
 
     @cached_property
     def _minima(self) -> dict[int, list[Minimum]]:
-        return {c: column_minima(self.census.columns(c)[:, 0]) for c in self._used}
+        return {c: column_minima(self.census.columns(c)[:, 0]) for c in self._partitioned_columns}
 
     @property
-    def _used(self) -> Iterator[int]:
+    def _partitioned_columns(self) -> Iterator[int]:
         """The columns that are partitioned; between two of them the work may be cancelled."""
         for c in range(1, len(self.census.names) + 1):
             if c not in SENSITIVE:

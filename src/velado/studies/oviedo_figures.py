@@ -56,7 +56,7 @@ def _partitions(path: Path, census: Census, progress: Progress) -> Path:
     spec = {"padding": 8, "vconcat": [{"hconcat": panels[:3]}, {"hconcat": panels[3:]}]}
     title = f"Figures 4.8 to 4.13: the six codings of {names[0]} and {names[1]}"
     subtitle = "above: three sets for each column, crossed (colour and shape); below: three sets for both; pale: weak membership"
-    charts.Chart(spec).titled(title, subtitle).save(path)
+    charts.Chart(spec).with_title(title, subtitle).save(path)
     return path
 
 
@@ -69,20 +69,24 @@ def _panel(title: str, points: np.ndarray, partitions: list[np.ndarray], names: 
         if degree
     ]
     told = {
-        channel: {"field": field, "type": "nominal", "legend": None, "scale": {"domain": list(range(SETS)), "range": list(values[:SETS])}}
+        channel: {
+            "field": field,
+            "type": "nominal",
+            "legend": None,
+            "scale": {"domain": list(range(SETS)), "range": list(values[:SETS])},
+        }
         for channel, field, values in (("color", "first", COLOURS), ("shape", "second", SHAPES))
-    }  # fmt: skip
+    }
     axes = {
         channel: {"field": channel, "type": "quantitative", "title": name, "axis": {"format": "~s", "tickCount": 4}}
         for channel, name in zip("xy", names, strict=True)
     }
-    opacity = {
-        "field": "degree",
-        "type": "quantitative",
-        "legend": None,
-        "scale": {"domain": [0, 1], "range": [0.1, 0.9]},
-    }
+    opacity = {"field": "degree", "type": "quantitative", "legend": None, "scale": {"domain": [0, 1], "range": [0.1, 0.9]}}
     return {
-        "title": title, "width": 230, "height": 200, "data": {"values": rows},
-        "mark": {"type": "point", "filled": True, "size": 16}, "encoding": {**axes, **told, "opacity": opacity},
-    }  # fmt: skip
+        "title": title,
+        "width": 230,
+        "height": 200,
+        "data": {"values": rows},
+        "mark": {"type": "point", "filled": True, "size": 16},
+        "encoding": {**axes, **told, "opacity": opacity},
+    }

@@ -17,15 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from velado.evaluation.individual import higher_risk
-from velado.fuzzy import (
-    FuzzyCardinality,
-    closeness,
-    distributions,
-    largest_q,
-    record_histograms,
-    strongest,
-    value_cardinality,
-)
+from velado.fuzzy import FuzzyCardinality, closeness, distributions, largest_q, record_histograms, strongest, value_cardinality
 from velado.sentences import Sentence
 from velado.studies.data import check_there
 
@@ -80,7 +72,7 @@ def read_rows(path: Path) -> list[list[str]]:
         return list(csv.reader(stream))
 
 
-def measured(
+def measure_partition(
     memberships: np.ndarray, histograms: Histograms, fuzzy: bool = False, whole: Histograms | None = None
 ) -> Figures:
     """All figures of a partition; crisp ones have memberships 0 and 1.

@@ -27,19 +27,49 @@ ZIP = (47677, 47602, 47678, 47905, 47929, 47906, 47973, 47607, 47906, 47925, 479
 AGE = (29, 22, 27, 43, 52, 47, 36, 32, 55, 56, 61, 67)
 SALARY = (3.5, 3.5, 5, 7, 7, 8, 9, 10, 9, 9, 10, 15)
 DISEASE = (
-    "úlceras gástricas", "gastritis", "cáncer de estómago", "gastritis", "gripe", "bronquitis", "neumonía",
-    "cáncer de estómago", "ataque al corazón", "ataque al corazón", "angina de pecho", "neumonía",
-)  # fmt: skip
+    "úlceras gástricas",
+    "gastritis",
+    "cáncer de estómago",
+    "gastritis",
+    "gripe",
+    "bronquitis",
+    "neumonía",
+    "cáncer de estómago",
+    "ataque al corazón",
+    "ataque al corazón",
+    "angina de pecho",
+    "neumonía",
+)
 """Table 3.1; tables 2.1 and 2.3 have the same ages and diseases."""
 
 TABLE_3_3 = (
-    (0.5, 0.5, 0, 0), (0.5, 0.5, 0, 0), (0, 1, 0, 0), (0, 0.33, 0.67, 0), (0, 0.33, 0.67, 0), (0, 0, 1, 0),
-    (0, 0, 0.67, 0.33), (0, 0, 0.33, 0.67), (0, 0, 0.67, 0.33), (0, 0, 0.67, 0.33), (0, 0, 0.33, 0.67), (0, 0, 0, 1),
-)  # fmt: skip
+    (0.5, 0.5, 0, 0),
+    (0.5, 0.5, 0, 0),
+    (0, 1, 0, 0),
+    (0, 0.33, 0.67, 0),
+    (0, 0.33, 0.67, 0),
+    (0, 0, 1, 0),
+    (0, 0, 0.67, 0.33),
+    (0, 0, 0.33, 0.67),
+    (0, 0, 0.67, 0.33),
+    (0, 0, 0.67, 0.33),
+    (0, 0, 0.33, 0.67),
+    (0, 0, 0, 1),
+)
 TABLE_3_4 = (
-    (1, 0, 0, 0), (1, 0, 0, 0), (1, 0, 0, 0), (0, 0.92, 0.08, 0), (0, 0.17, 0.83, 0), (0, 0.58, 0.42, 0),
-    (0.25, 0.75, 0, 0), (0.75, 0.25, 0, 0), (0, 0, 0.92, 0.08), (0, 0, 0.83, 0.17), (0, 0, 0.42, 0.58), (0, 0, 0, 1),
-)  # fmt: skip
+    (1, 0, 0, 0),
+    (1, 0, 0, 0),
+    (1, 0, 0, 0),
+    (0, 0.92, 0.08, 0),
+    (0, 0.17, 0.83, 0),
+    (0, 0.58, 0.42, 0),
+    (0.25, 0.75, 0, 0),
+    (0.75, 0.25, 0, 0),
+    (0, 0, 0.92, 0.08),
+    (0, 0, 0.83, 0.17),
+    (0, 0, 0.42, 0.58),
+    (0, 0, 0, 1),
+)
 TABLE_3_5 = {
     "476** × Baja × Bajo": (0.75, 0.5, 0.33),
     "476** × Baja × Medio": (0.75, 0.5, 0.33),
@@ -49,20 +79,23 @@ TABLE_3_5 = {
 }
 CLASSES_3_2 = (0, 1, 22, 26, 31)
 """The five classes of table 3.2 among the 2 × 4 × 4 crossed ones."""
-TABLE_3_9 = {
-    "Joven": (0.67, 0.67, 0.67, 0),
-    "Adulto": (0.67, 0.67, 0.67, 0),
-    "Edad Avanzada": (0.67, 0.67, 0.67, 0.33),
-}
+TABLE_3_9 = {"Joven": (0.67, 0.67, 0.67, 0), "Adulto": (0.67, 0.67, 0.67, 0), "Edad Avanzada": (0.67, 0.67, 0.67, 0.33)}
 TABLE_3_12 = {21: (10, 15, 25), 22: (5, 5, 15), 23: (15, 5, 5), 24: (10, 10, 30), 25: (10, 5, 10)}
 """People by age with gastritis, ulcer, cancer of the stomach."""
 
 AGES_9 = (29, 22, 27, 43, 52, 47, 30, 36, 32)
 SALARIES_9 = (3, 4, 5, 6, 11, 8, 7, 9, 10)
 DISEASES_9 = (
-    "úlcera gástrica", "gastritis", "cáncer de estómago", "gastritis", "gripe", "bronquitis", "bronquitis", "neumonía",
+    "úlcera gástrica",
+    "gastritis",
     "cáncer de estómago",
-)  # fmt: skip
+    "gastritis",
+    "gripe",
+    "bronquitis",
+    "bronquitis",
+    "neumonía",
+    "cáncer de estómago",
+)
 """Tables 2.6 and 3.13."""
 BLOCKS_2_7 = (0, 0, 0, 1, 1, 1, 2, 2, 2)
 SALARY_3_22 = (0.065278, 0.34028, 0.17778, 0.16667, 0.16667, 0.16667, 0.10069, 0.091667, 0.10069)
@@ -129,7 +162,7 @@ def _chapter_2() -> list[Compared]:
         row("example 2.40", "|A| = 0 … 4", (0.3, 0.4, 0.6, 0.3, 0), FuzzyCardinality.of(a).exactly(np.arange(5))[:, 0], 9),
         compare("example 2.40", "non-fuzzy cardinality", 2, int(cardinality(a)[0])),
         compare("example 2.41", "σ-count", 1.6, float(sigma_count(a)[0]), 1e-9),
-    ]  # fmt: skip
+    ]
 
 
 def _partitions() -> list[Compared]:
@@ -139,9 +172,7 @@ def _partitions() -> list[Compared]:
         ("table 3.3", TABLE_3_3, salary().memberships(SALARY)),
         ("table 3.4", TABLE_3_4, age().memberships(AGE)),
     ):
-        found += [
-            row(name, f"individual {i + 1}", published, degrees[i], 2, AGES_36_32) for i, published in enumerate(table)
-        ]
+        found += [row(name, f"individual {i + 1}", published, degrees[i], 2, AGES_36_32) for i, published in enumerate(table)]
     total = int(cardinality(age().memberships(AGE)).sum())
     found.append(compare("proposition 3.4", "Σ # of the ages' sets", len(AGE), total, 0, NOT_ADDITIVE))
     found.append(compare("example 3.7", "individual 1 in 476** × Baja × Bajo", 0.5, float(classes_3_2()[0, 0]), 1e-9))
@@ -200,9 +231,12 @@ def _posterior() -> list[Compared]:
     return [
         row("example 3.19", "#Q1 #Q2 #Q3", (50, 100, 25), of_class, 0),
         *(row("example 3.19", f"#(Q{i + 1} ∩ s)", published[i], of_value[i], 0) for i in range(3)),
-        *(compare("example 3.19", f"g({s})", p, float(x), 1e-9) for s, p, x in zip("guc", (100 / 7, 75 / 4, 100 / 3), g, strict=True)),
+        *(
+            compare("example 3.19", f"g({s})", p, float(x), 1e-9)
+            for s, p, x in zip("guc", (100 / 7, 75 / 4, 100 / 3), g, strict=True)
+        ),
         compare("example 3.19", "β", 0.2152, float(posterior(memberships, histograms)[[0], [0]][0]), 5e-5),
-    ]  # fmt: skip
+    ]
 
 
 def _closeness() -> list[Compared]:
@@ -218,9 +252,7 @@ def _closeness() -> list[Compared]:
         uniform = np.full(has.shape[1], 1 / has.shape[1])
         distance = closeness(memberships, distributions(has), uniform, ordered)
         example = f"example 3.22, {name}"
-        found += [
-            compare(example, f"D of individual {i + 1}", p, float(distance[i]), 5e-6) for i, p in enumerate(published)
-        ]
+        found += [compare(example, f"D of individual {i + 1}", p, float(distance[i]), 5e-6) for i, p in enumerate(published)]
         found += [
             compare(example, "t, the smallest", min(published), float(distance.min()), 5e-6),
             Compared(example, "t, the largest (our definition)", None, float(distance.max()), None, SMALLEST),

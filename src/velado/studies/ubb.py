@@ -55,11 +55,11 @@ def load(data: Path, columns_of: Sequence[Column] | None = None) -> FrequencyTab
     check_there(path, Sentence("the Adult data of the study"))
     described = list(columns_of or columns(folder))
     with open_table({"path": str(path), "delimiter": ";"}) as table:
-        Schema(described).fitted(table.header, "drop", str(path))
+        Schema(described).fit_header(table.header, "drop", str(path))
         return count_table(table, Schema(described))
 
 
-def published(data: Path) -> list[dict[str, str]]:
+def read_published(data: Path) -> list[dict[str, str]]:
     """The printed table."""
     path = data / "golden" / "ubb.csv"
     check_there(path, Sentence("the published figures"))
@@ -113,32 +113,32 @@ def figures(row: dict[str, str], levels: Sequence[int], pair: Pair, models: Sequ
 
 FAMILIES = {"k": "k", "l": "ℓ (c = 4, k = 5)", "t": "t (k = 5)"}
 CHARTS = {
-    "figure_11_loss": ("loss", "loss", "Figure 11: information loss"),
-    "figure_12_risk": ("average risk %", "average risk, %", "Figure 12: re-identification risk"),
-    "annex_mean_class": ("mean class", "records", "Mean class size"),
-    "annex_largest_class": ("largest class", "records", "Largest class"),
-    "annex_smallest_class": ("smallest class", "records", "Smallest class"),
-    "annex_classes": ("classes", "classes", "Number of classes"),
-    "annex_released": ("released", "records", "Records released"),
-    "annex_suppressed": ("suppressed", "records", "Records suppressed"),
-    "annex_mean_age_midpoint": ("mean age by interval", "years", "Mean age by interval midpoint"),
-    "annex_mean_age_lower": ("mean age by lower bound", "years", "Mean age by lower bound"),
-    "annex_maximum_age": ("maximum age", "years", "Maximum age"),
-    "annex_minimum_age": ("minimum age", "years", "Minimum age"),
-    "annex_mode_count": ("count of the mode", "records", "Count of the most frequent age interval"),
-    "at_risk": ("records at risk %", "records at risk, %", "Records at risk (classes smaller than 10)"),
-    "highest_risk": ("highest risk %", "highest risk, %", "Highest risk"),
+    "figure_11_loss": ("loss", Sentence("loss"), Sentence("Figure 11: information loss")),
+    "figure_12_risk": ("average risk %", Sentence("average risk, %"), Sentence("Figure 12: re-identification risk")),
+    "annex_mean_class": ("mean class", Sentence("records"), Sentence("Mean class size")),
+    "annex_largest_class": ("largest class", Sentence("records"), Sentence("Largest class")),
+    "annex_smallest_class": ("smallest class", Sentence("records"), Sentence("Smallest class")),
+    "annex_classes": ("classes", Sentence("classes"), Sentence("Number of classes")),
+    "annex_released": ("released", Sentence("records"), Sentence("Records released")),
+    "annex_suppressed": ("suppressed", Sentence("records"), Sentence("Records suppressed")),
+    "annex_mean_age_midpoint": ("mean age by interval", Sentence("years"), Sentence("Mean age by interval midpoint")),
+    "annex_mean_age_lower": ("mean age by lower bound", Sentence("years"), Sentence("Mean age by lower bound")),
+    "annex_maximum_age": ("maximum age", Sentence("years"), Sentence("Maximum age")),
+    "annex_minimum_age": ("minimum age", Sentence("years"), Sentence("Minimum age")),
+    "annex_mode_count": ("count of the mode", Sentence("records"), Sentence("Count of the most frequent age interval")),
+    "at_risk": ("records at risk %", Sentence("records at risk, %"), Sentence("Records at risk (classes smaller than 10)")),
+    "highest_risk": ("highest risk %", Sentence("highest risk, %"), Sentence("Highest risk")),
 }
 """Files, the figure that they draw against each family's parameter, axis and title: figures 11 and 12, annex 3."""
 
 
 @all_or_nothing
-def study(data: Path, folder: Path, progress: Progress | None = None, **_: Any) -> Result:
-    """Run all 24 configurations on one frequency table; then the worked examples of the text."""
+def study(data: Path, folder: Path, progress: Progress | None = None, language: str = "en", **_: Any) -> Result:
+    """Run all 24 configurations on one frequency table; then the worked examples of the text. Charts speak the language."""
     begin = (progress or Progress()).through(count=1, study=6, draw=4)
     begin("count")
     frequency = load(data)
-    rows = published(data)
+    rows = read_published(data)
     make_folder(folder)
     compared: list[Compared] = []
     models_of = configurations()
@@ -153,14 +153,12 @@ def study(data: Path, folder: Path, progress: Progress | None = None, **_: Any) 
         pair = Pair.of(found.classes, found.kept, found.covers, found.labels)
         compared += figures(row, found.levels, pair, models_of[name])
     drawing = begin("draw")
-    files = _charts(folder, compared, drawing)
+    files = _charts(folder, compared, language, drawing)
     compared += examples()
     files += save(folder, compared)
     drawing.at(1.0)
     notes = (
-        Sentence(
-            "{searches} searches over 4,320 nodes each: {seconds:.2f} s in total.", searches=len(rows), seconds=seconds
-        ),
+        Sentence("{searches} searches over 4,320 nodes each: {seconds:.2f} s in total.", searches=len(rows), seconds=seconds),
         Sentence(
             "ARX, which made the published figures, rounds each column's loss down at the tenth decimal; ours is not rounded, "
             "so losses agree to 1e-10."
@@ -176,8 +174,9 @@ def study(data: Path, folder: Path, progress: Progress | None = None, **_: Any) 
     return Result(Sentence("UBB: k-anonymity, ℓ-diversity, t-closeness on Adult"), tuple(compared), notes, tuple(files))
 
 
-def _charts(folder: Path, compared: Sequence[Compared], progress: Progress) -> list[Path]:
+def _charts(folder: Path, compared: Sequence[Compared], language: str, progress: Progress) -> list[Path]:
     """Figures 11 and 12 and the charts of the annex: one panel per technique."""
+    about = Sentence("Adult, eight quasi-identifiers, optimal recoding")
     files: list[Path] = []
     for name, (figure, axis, title) in CHARTS.items():
         progress.at(len(files), len(CHARTS))
@@ -186,7 +185,7 @@ def _charts(folder: Path, compared: Sequence[Compared], progress: Progress) -> l
             if c.figure == figure:
                 panels[FAMILIES[_family(c.configuration)]].append((_parameter(c.configuration), c.obtained))
         path = folder / f"{name}.png"
-        charts.panels(path, panels, axis, title, "Adult, eight quasi-identifiers, optimal recoding")
+        charts.panels(path, panels, axis, title, about, language)
         files.append(path)
     return files
 

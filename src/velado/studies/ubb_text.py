@@ -20,7 +20,12 @@ Release = Mapping[tuple[str, str], Sequence[str]]
 """Classes (age, zip) with their sensitive values."""
 
 ETHNICITIES = ("rapanui", "mapuche", "atacameño")
-MARITAL = {"casado": "alguna vez casado", "divorciado": "alguna vez casado", "viudo": "alguna vez casado", "soltero": "nunca casado"}  # fmt: skip
+MARITAL = {
+    "casado": "alguna vez casado",
+    "divorciado": "alguna vez casado",
+    "viudo": "alguna vez casado",
+    "soltero": "nunca casado",
+}
 
 TABLE_3 = [(e, z) for e in ETHNICITIES for z in ("05345", "05349", "05352", "05356")]
 TABLE_5 = [
@@ -74,21 +79,23 @@ TABLE_15 = {
     ("<50", "0539*"): ("gripe", "dolor de pecho", "dolor de espalda", "dolor de espalda"),
 }
 FIGURE_7 = {("q", "*"): ("s1", "s1", "s1", "s3", "s3", "s2", "s4")}
-TABLE_17 = {
-    ("<50", "0538*"): ("3", "5", "9"),
-    ("≥50", "0647*"): ("6", "11", "8"),
-    ("<50", "0539*"): ("4", "7", "10"),
-}
+TABLE_17 = {("<50", "0538*"): ("3", "5", "9"), ("≥50", "0647*"): ("6", "11", "8"), ("<50", "0539*"): ("4", "7", "10")}
 TABLE_24 = [
-    ("47677", "29", "Heart Disease"), ("47602", "22", "Heart Disease"), ("47678", "27", "Heart Disease"),
-    ("47905", "43", "Flu"), ("47909", "52", "Heart Disease"), ("47906", "47", "Cancer"),
-    ("47605", "30", "Heart Disease"), ("47673", "36", "Cancer"), ("47607", "32", "Cancer"),
-]  # fmt: skip
+    ("47677", "29", "Heart Disease"),
+    ("47602", "22", "Heart Disease"),
+    ("47678", "27", "Heart Disease"),
+    ("47905", "43", "Flu"),
+    ("47909", "52", "Heart Disease"),
+    ("47906", "47", "Cancer"),
+    ("47605", "30", "Heart Disease"),
+    ("47673", "36", "Cancer"),
+    ("47607", "32", "Cancer"),
+]
 
 
 def examples() -> list[Compared]:
     """Every printed figure of the worked examples that can be computed."""
-    return [*_minimal(), *_attacked(), *_measured()]
+    return [*_minimal(), *_compare_attacks(), *_compare_measures()]
 
 
 def table(rows: Sequence[Sequence[str | None]], names: Sequence[str]) -> Any:
@@ -98,7 +105,7 @@ def table(rows: Sequence[Sequence[str | None]], names: Sequence[str]) -> Any:
     return pa.table({name: [row[i] for row in rows] for i, name in enumerate(names)})
 
 
-def released(classes: Release) -> Any:
+def release_table(classes: Release) -> Any:
     """The rows of a release."""
     return table([(*qi, value) for qi, values in classes.items() for value in values], ("age", "zip", "problem"))
 
@@ -120,9 +127,7 @@ def _hierarchy(name: str, values: Sequence[str]) -> Hierarchy:
 
 
 def _frequency(rows: Sequence[Sequence[str]], names: Sequence[str]) -> FrequencyTable:
-    columns = [
-        Column(n, "quasi-identifier", hierarchy=_hierarchy(n, [r[i] for r in rows])) for i, n in enumerate(names)
-    ]
+    columns = [Column(n, "quasi-identifier", hierarchy=_hierarchy(n, [r[i] for r in rows])) for i, n in enumerate(names)]
     with open_table(table(rows, names)) as opened:
         return count_table(opened, Schema(columns))
 
@@ -151,15 +156,15 @@ def _minimal() -> list[Compared]:
     ]
 
 
-def _measured() -> list[Compared]:
+def _compare_measures() -> list[Compared]:
     """Tables 14, 15 and 17, figure 7, table 25: what the printed releases achieve."""
     import math
 
     def measures(classes: Release, order: int = 2) -> dict[str, Any]:
-        return check(released(classes), ["age", "zip"], ["problem"], l=order).sensitive["problem"]
+        return check(release_table(classes), ["age", "zip"], ["problem"], l=order).sensitive["problem"]
 
     fifteen = measures(TABLE_15)["l_entropy"]
-    seventeen = check(released(TABLE_17), ["age", "zip"], ["problem"])
+    seventeen = check(release_table(TABLE_17), ["age", "zip"], ["problem"])
     patients = [(z[:3] + "**", f"{a[0]}*" if a < "40" else "≥40", d) for z, a, d in TABLE_24]
     return [
         compare("table 14", "distinct ℓ", 3, measures(TABLE_14)["l_distinct"]),
@@ -171,17 +176,15 @@ def _measured() -> list[Compared]:
     ]
 
 
-def _attacked() -> list[Compared]:
+def _compare_attacks() -> list[Compared]:
     """Tables 10 to 13: the attacks."""
     names = ("ethnicity", "zip")
     trees = {name: _hierarchy(name, [row[i] for row in TABLE_10]) for i, name in enumerate(names)}
     first = [("persona", z) for _, z in TABLE_10]
     second = [(e, trees["zip"].label_of(1)[z]) for e, z in TABLE_10]
     (order,) = attack(table(first, names), names, other=table(second, names), hierarchies=trees, only=["order"])
-    (releases,) = _linked()
-    homogeneity, background = attack(
-        released(TABLE_12), ["age", "zip"], ["problem"], only=["homogeneity", "background"]
-    )
+    (releases,) = _link_releases()
+    homogeneity, background = attack(release_table(TABLE_12), ["age", "zip"], ["problem"], only=["homogeneity", "background"])
     return [
         compare("table 10", "share of rows joined by position", 1.0, order.figures["in_order"]),
         compare("table 10", "singled out after joining", 12, order.figures["singled_out"]),
@@ -192,7 +195,7 @@ def _attacked() -> list[Compared]:
     ]
 
 
-def _linked() -> Any:
+def _link_releases() -> Any:
     """The two releases of table 11 and what linking them gives."""
     names = ("ethnicity", "birth", "sex", "zip", "problem")
     trees = {
@@ -203,6 +206,4 @@ def _linked() -> Any:
     }
     one = [("persona", y, s, trees["zip"].label_of(1)[z], p) for _, y, s, z, p in TABLE_11]
     two = [(e, "[1960-1969]", "no informado", z, p) for e, _, _, z, p in TABLE_11]
-    return attack(
-        table(one, names), names[:4], ["problem"], other=table(two, names), hierarchies=trees, only=["releases"]
-    )
+    return attack(table(one, names), names[:4], ["problem"], other=table(two, names), hierarchies=trees, only=["releases"])

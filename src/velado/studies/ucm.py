@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from velado.appointments.anonymity_vectors import improvement
 from velado.appointments.planners.best_fit import BestFit
 from velado.appointments.planners.exact import Exact
 from velado.appointments.planners.find_slots import FindSlots
 from velado.appointments.planners.random_slots import RandomSlots
 from velado.appointments.problem import Assignment, Planner, Problem
-from velado.appointments.vectors import improvement
 from velado.progress import Progress
 from velado.report.formats.comparison import make_folder
 from velado.sentences import Sentence
@@ -23,9 +23,21 @@ from velado.studies.comparison import Compared, Result, all_or_nothing, compare,
 from velado.studies.ucm_text import worked_figures
 
 RUNS = 100
-TABLE_7: dict[int, tuple[float | None, ...]] = {5: (0.3815, 0.36817, 0.01333), 10: (0.64845, 0.60344, 0.04501), 25: (0.88087, 0.71058, 0.17030), 50: (None, 0.77274, None)}  # fmt: skip
+TABLE_7: dict[int, tuple[float | None, ...]] = {
+    5: (0.3815, 0.36817, 0.01333),
+    10: (0.64845, 0.60344, 0.04501),
+    25: (0.88087, 0.71058, 0.17030),
+    50: (None, 0.77274, None),
+}
 """Mean gains: optimum over random, heuristic over random, optimum over heuristic."""
-TABLE_8: dict[int, tuple[float | None, ...]] = {5: (1.01, 1.05, 1.05), 10: (1.0, 1.07, 1.06), 25: (1.0, 1.43, 1.26), 100: (1.01, None, 2.16), 1000: (1.02, None, 6.82), 10_000: (1.15, None, 17.31)}  # fmt: skip
+TABLE_8: dict[int, tuple[float | None, ...]] = {
+    5: (1.01, 1.05, 1.05),
+    10: (1.0, 1.07, 1.06),
+    25: (1.0, 1.43, 1.26),
+    100: (1.01, None, 2.16),
+    1000: (1.02, None, 6.82),
+    10_000: (1.15, None, 17.31),
+}
 """Mean k: random, optimum, heuristic."""
 GENERATOR = "the text does not say how groups and slots were drawn, and the figures depend on it"
 SECONDS = 10.0
@@ -49,9 +61,7 @@ def _until(total: int, low: int, high: int, rng: np.random.Generator) -> list[in
 
 
 @all_or_nothing
-def study(
-    data: Path, folder: Path, progress: Progress | None = None, seed: int = 2015, runs: int = RUNS, **_: Any
-) -> Result:
+def study(data: Path, folder: Path, progress: Progress | None = None, seed: int = 2015, runs: int = RUNS, **_: Any) -> Result:
     """The worked figures; tables 7 and 8 with generators that are stated."""
     studying = (progress or Progress()).part(0.0, 1.0, "study")
     studying.at(0.0)
@@ -90,18 +100,24 @@ def _gains(
         if problem.base.rank == 0:
             continue
         planners = (RandomSlots(seed=int(rng.integers(2**31))), Exact(), FindSlots(), BestFit())
-        by_chance, exact, slots, fit = (a.vector for a in _assigned(problem, planners, progress.of(len(gains), runs)))
+        by_chance, exact, slots, fit = (a.vector for a in _run_planners(problem, planners, progress.of(len(gains), runs)))
         pairs = ((exact, by_chance), (slots, by_chance), (exact, slots), (fit, by_chance), (exact, fit))
         gains.append([float(improvement(a, b, problem.base)) for a, b in pairs])
     means = [round(fmean(column), 5) for column in zip(*gains, strict=True)]
-    names = ("optimum over random", "heuristic over random", "optimum over heuristic", "best-fit over random", "optimum over best-fit")  # fmt: skip
+    names = (
+        "optimum over random",
+        "heuristic over random",
+        "optimum over heuristic",
+        "best-fit over random",
+        "optimum over best-fit",
+    )
     return [
         compare("table 7", f"{population} people: {name}", shown, mean, 0.000005, GENERATOR)
         for name, shown, mean in zip(names, (*published, None, None), means, strict=True)
     ]
 
 
-def _assigned(problem: Problem, planners: Sequence[Planner], progress: Progress) -> list[Assignment]:
+def _run_planners(problem: Problem, planners: Sequence[Planner], progress: Progress) -> list[Assignment]:
     return [p.assign(problem, progress.of(i, len(planners))) for i, p in enumerate(planners)]
 
 
@@ -113,7 +129,7 @@ def _anonymity(
     for run in range(runs):
         problem = draw(population, rng)
         planners = (RandomSlots(seed=int(rng.integers(2**31))), Exact(seconds=SECONDS), FindSlots(), BestFit())
-        found.append(_assigned(problem, planners, progress.of(run, runs)))
+        found.append(_run_planners(problem, planners, progress.of(run, runs)))
     means = [round(fmean(a.vector.k for a in column), 2) for column in zip(*found, strict=True)]
     proven = sum(exact.optimal for _, exact, *_ in found)
     optimum = "optimum" if proven == runs else f"optimum ({proven} of {runs} proven)"

@@ -9,19 +9,29 @@ from math import exp, factorial, pi, prod, sqrt
 
 import numpy as np
 
+from velado.appointments.anonymity_vectors import AnonymityVector, improvement, number_of_vectors
 from velado.appointments.planners.exact import Exact
 from velado.appointments.planners.find_slots import FindSlots
 from velado.appointments.problem import Problem
-from velado.appointments.vectors import AnonymityVector, improvement, number_of_vectors
 from velado.studies.comparison import Compared, compare
 
 PEOPLE = {
-    1: (88888, "male", "20-25"), 2: (11111, "male", "25-30"), 3: (11111, "female", "25-30"),
-    4: (88888, "female", "25-30"), 5: (88888, "male", "20-25"), 6: (11111, "female", "25-30"),
-    7: (11111, "female", "25-30"), 8: (11111, "male", "25-30"), 9: (11111, "female", "25-30"),
-    10: (88888, "female", "25-30"), 11: (11111, "male", "25-30"), 12: (11111, "female", "25-30"),
-    13: (88888, "male", "20-25"), 14: (88888, "male", "20-25"), 15: (11111, "male", "25-30"),
-}  # fmt: skip
+    1: (88888, "male", "20-25"),
+    2: (11111, "male", "25-30"),
+    3: (11111, "female", "25-30"),
+    4: (88888, "female", "25-30"),
+    5: (88888, "male", "20-25"),
+    6: (11111, "female", "25-30"),
+    7: (11111, "female", "25-30"),
+    8: (11111, "male", "25-30"),
+    9: (11111, "female", "25-30"),
+    10: (88888, "female", "25-30"),
+    11: (11111, "male", "25-30"),
+    12: (11111, "female", "25-30"),
+    13: (88888, "male", "20-25"),
+    14: (88888, "male", "20-25"),
+    15: (11111, "male", "25-30"),
+}
 """Table 1: postal code, gender and age of 15 people."""
 AT_RANDOM = ["A9", "A9", "A9", "A9", "A13", "A13", "B9", "B9", "B9", "B9", "B13", "B13", "C13", "C13", "B13"]
 """Table 3: centre and hour of each of them."""
@@ -47,9 +57,7 @@ def _vectors() -> list[Compared]:
     why = "figure 3 shows nine people in (b), (c) and (d), table 2 counts eight: one C too many"
     for name, values in FIGURE_3.items():
         vector = AnonymityVector.of_sizes(list(Counter(values).values()))
-        found.append(
-            compare("table 2", f"vector of ({name})", str(AnonymityVector(TABLE_2[name])), str(vector), why=why)
-        )
+        found.append(compare("table 2", f"vector of ({name})", str(AnonymityVector(TABLE_2[name])), str(vector), why=why))
     order = sorted(AnonymityVector(v) for v in TABLE_2.values())
     found.append(compare("table 2", "most anonymous first", "d, c, b, a", ", ".join(_name(v) for v in order)))
     return found
@@ -65,13 +73,17 @@ def _assignments() -> list[Compared]:
     return [
         compare("table 3", "vector", "(11, 2)", str(_with(AT_RANDOM)), why="the printed rows recount to nine and three"),
         compare(
-            "table 3", "share of random assignments with k = 1, %", 99.94, round(100 * k1, 4), 0.005,
+            "table 3",
+            "share of random assignments with k = 1, %",
+            99.94,
+            round(100 * k1, 4),
+            0.005,
             "counted exactly: all assignments of 15 different people to the 15 places",
         ),
         compare("table 6", "vector of the printed rows", "(0, 2, 1, 2)", str(_with(OPTIMAL))),
         compare("table 6", "vector of the exact planner", "(0, 2, 1, 2)", str(Exact().assign(problem).vector)),
         compare("tables 4 and 5", "vector of findSlots", None, str(FindSlots().assign(problem).vector)),
-    ]  # fmt: skip
+    ]
 
 
 def _with(slots: Sequence[str]) -> AnonymityVector:
@@ -88,9 +100,11 @@ def share_with_k(sizes: Sequence[int], capacities: Sequence[int], k: int) -> flo
         if group == len(sizes):
             return 1
         return sum(
-            factorial(sizes[group]) // prod(map(factorial, part)) * ways(group + 1, tuple(c - p for c, p in zip(room, part, strict=True)))
+            factorial(sizes[group])
+            // prod(map(factorial, part))
+            * ways(group + 1, tuple(c - p for c, p in zip(room, part, strict=True)))
             for part in parts(sizes[group], room)
-        )  # fmt: skip
+        )
 
     def parts(people: int, room: tuple[int, ...]) -> list[tuple[int, ...]]:
         if not room:

@@ -31,11 +31,7 @@ COLUMNS = (
     Column("cpf", "identifier"),
     Column("localidade", "quasi-identifier", hierarchy={"path": "/", "top": False}),
     Column(
-        "data_nascimento",
-        "quasi-identifier",
-        type="date",
-        format="%d/%m/%Y",
-        hierarchy={"dates": ["month", "year"], "top": False},
+        "data_nascimento", "quasi-identifier", type="date", format="%d/%m/%Y", hierarchy={"dates": ["month", "year"], "top": False}
     ),
     Column("raca_cor", "sensitive"),
 )
@@ -54,7 +50,7 @@ class Node:
     precision_levels: float
 
     @property
-    def suppressed(self) -> int:
+    def suppressed_records(self) -> int:
         """Records in classes that are not kept."""
         return int(self.classes.sizes[~self.kept].sum())
 
@@ -79,7 +75,7 @@ def minimal(frequency: FrequencyTable, k: int, progress: Progress | None = None)
     heights = [h.height for h in frequency.hierarchies]
     every = itertools.product(*(range(h + 1) for h in heights))
     nodes = [judge(frequency, v, [KAnonymity(k)], progress) for v in every]
-    whole = [n for n in nodes if not n.suppressed]
+    whole = [n for n in nodes if not n.suppressed_records]
     if not whole:
         return nodes[-1]
     return min(whole, key=lambda n: (sum(n.levels), -n.precision_levels, n.levels))
@@ -100,16 +96,16 @@ def diversify(
         return None
     best = min(nodes, key=lambda n: (-n.precision_levels, sum(n.levels), n.levels))
     if best.levels != start.levels:
-        return best, "generalized further" + (f", {best.suppressed} suppressed" if best.suppressed else "")
-    added = best.suppressed - start.suppressed
+        return best, "generalized further" + (f", {best.suppressed_records} suppressed" if best.suppressed_records else "")
+    added = best.suppressed_records - start.suppressed_records
     return best, f"suppressed {added} more" if added else "nothing to do"
 
 
 @all_or_nothing
 def study(
-    data: Path, folder: Path, progress: Progress | None = None, rows: int = 10_000, seed: int = 2025, **_: Any
+    data: Path, folder: Path, progress: Progress | None = None, rows: int = 10_000, seed: int = 2025, language: str = "en", **_: Any
 ) -> Result:
-    """All seven (k, ℓ) releases with their measures, sheets and histograms."""
+    """All seven (k, ℓ) releases with their measures, sheets and histograms, which speak the language."""
     begin = (progress or Progress()).through(generate=1, count=1, study=8)
     begin("generate")
     source = covid_ceara(rows, seed)
@@ -131,10 +127,12 @@ def study(
         if len(sizes):
             sheets[f"k={k}"] = (frequency.columns, _labels(frequency, node), sizes)
             chart = folder / f"classes_k{k}.png"
-            charts.largest_classes(chart, sizes, f"Largest equivalence classes, k = {k}")
+            title = Sentence("Largest equivalence classes, k = {k}", k=k)
+            charts.largest_classes(chart, sizes, title, language=language)
             files.append(chart)
         for order in (order for kk, order in PAIRS if kk == k):
-            files += _release(frequency, original, folder, node, k, order, compared, studying.of(done, len(PAIRS)))
+            part = studying.of(done, len(PAIRS))
+            files += _release(frequency, original, folder, node, k, order, compared, language, part)
             done += 1
     if sheets:
         workbook.class_sizes(folder / "classes.xlsx", sheets)
@@ -143,9 +141,7 @@ def study(
     studying.at(1.0)
     notes = (
         Sentence(
-            "The data are synthetic ({records:,} records, seed {seed}); the brief publishes no figures.",
-            records=rows,
-            seed=seed,
+            "The data are synthetic ({records:,} records, seed {seed}); the brief publishes no figures.", records=rows, seed=seed
         ),
         Sentence(
             "Precision is given with both depths: the highest level (Sweeney) and the number of levels (the brief's wording, "
@@ -165,7 +161,7 @@ def _measures(name: str, frequency: FrequencyTable, node: Node) -> list[Compared
         "average class size (released records / classes)": float(kept.mean()) if len(kept) else None,
         "average class size (all records / classes)": frequency.records / len(kept) if len(kept) else None,
         "classes": len(kept),
-        "suppressed": node.suppressed,
+        "suppressed": node.suppressed_records,
     }
     return [compare(name, figure, None, value) for figure, value in figures.items()]
 
@@ -187,6 +183,7 @@ def _release(
     k: int,
     order: int,
     compared: list[Compared],
+    language: str,
     progress: Progress,
 ) -> list[Path]:
     name = f"k={k} ℓ={order}"
@@ -201,9 +198,10 @@ def _release(
     models = [KAnonymity(k), DistinctDiversity(order, SENSITIVE)]
     release = anonymize(
         str(original), COLUMNS, models, Fixed(levels), output=Output(path=path, delimiter=";"), progress=progress.part(0.2, 0.9)
-    )  # fmt: skip
+    )
     chart = folder / f"diversity_k{k}_l{order}.png"
     distinct = np.diff(node.classes.start)[node.kept]
-    charts.diversity(chart, distinct, f"Different values per class, k = {k}, ℓ = {order}", SENSITIVE)
+    title = Sentence("Different values per class, k = {k}, ℓ = {order}", k=k, order=order)
+    charts.diversity(chart, distinct, title, SENSITIVE, language)
     assert release.manifest_path is not None
     return [path, Path(release.manifest_path), chart]

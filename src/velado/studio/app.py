@@ -11,13 +11,38 @@ from velado.service.settings import load
 from velado.service.web import app as service_app
 from velado.service.web import serving
 from velado.studio import assets
-from velado.studio.visit import PageRoute
+from velado.studio.request import PageRoute
 
 FACTORY = "velado.studio.app:from_environment"
 PAGES = (
-    "start", "new", "imports", "projects", "tables", "connections", "data", "columns", "hierarchies", "privacy", "run", "explore", "result", "utility",
-    "risk", "attack", "compare", "publish", "file", "history", "members", "jobs", "account", "administration", "help", "design", "elsewhere",
-)  # fmt: skip
+    "start",
+    "new",
+    "imports",
+    "projects",
+    "tables",
+    "connections",
+    "data",
+    "columns",
+    "hierarchies",
+    "privacy",
+    "run",
+    "explore",
+    "result",
+    "utility",
+    "risk",
+    "attack",
+    "compare",
+    "publish",
+    "file",
+    "history",
+    "members",
+    "jobs",
+    "account",
+    "administration",
+    "help",
+    "design",
+    "not_found",
+)
 """Modules of ``pages``; the last one answers what no other does."""
 
 

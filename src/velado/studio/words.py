@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from velado.catalogue import catalog
+from velado.choices import catalog
 from velado.i18n.language import LANGUAGES, Language, language
 from velado.sentences import Sentence
 
@@ -69,7 +69,7 @@ class Words:
 
     def term(self, key: str) -> Term:
         """An entry of the glossary; ``models.k-anonymity`` is one of the catalog."""
-        return terms(self.code)[keys()[key]] if key in keys() else _catalogued(key, key, self.code)
+        return terms(self.code)[keys()[key]] if key in keys() else _catalog_term(key, key, self.code)
 
     def terms(self) -> list[Term]:
         """The glossary, in alphabetical order."""
@@ -109,12 +109,12 @@ def _term(key: str, entry: dict[str, Any], code: str) -> Term:
     said, see = entry.get(code, {}), tuple(entry.get("see", ()))
     if "catalog" not in entry:
         return Term(key, said["title"], said["meaning"], see)
-    known = _catalogued(entry["catalog"], key, code)
+    known = _catalog_term(entry["catalog"], key, code)
     meaning = f"{known.meaning} {said['more']}" if "more" in said else known.meaning
     return Term(key, said.get("title", known.title), meaning, see)
 
 
-def _catalogued(place: str, key: str, code: str) -> Term:
+def _catalog_term(place: str, key: str, code: str) -> Term:
     """What the catalog says: ``kind.name``."""
     kind, _, name = place.partition(".")
     found = _catalog(code)[kind][name]

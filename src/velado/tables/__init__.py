@@ -18,7 +18,7 @@ from velado.tables.contract import (
     Stage,
     Table,
 )
-from velado.tables.counts import Counts, Groups
+from velado.tables.counts import NOBODY, Counts, Groups
 from velado.tables.header import Header, unknown_column
 from velado.tables.kinds import in_kind_of
 from velado.tables.listing import Listed
@@ -33,6 +33,7 @@ __all__ = [
     "ENGINES",
     "IF_EXISTS",
     "MEMORY",
+    "NOBODY",
     "ORDERS",
     "Address",
     "Capability",

@@ -15,6 +15,16 @@ from velado.sentences import Sentence
 
 SERVERS = {"postgresql": "postgresql", "postgres": "postgresql", "mariadb": "mariadb", "mysql": "mariadb"}
 """Schemes of servers, and the engine of each."""
+OTHERS = {
+    "mssql": "SQL Server",
+    "sqlserver": "SQL Server",
+    "oracle": "Oracle",
+    "db2": "Db2",
+    "snowflake": "Snowflake",
+    "bigquery": "BigQuery",
+    "mongodb": "MongoDB",
+}
+"""Servers that have no engine, by how their addresses begin."""
 FILES = {"sqlite": "sqlite", "duckdb": "duckdb"}
 """Schemes of databases that are files, and their formats."""
 CLUSTERS = ("spark", "connect", "sc", "k8s")
@@ -56,6 +66,12 @@ class Address(Discreet):
         if is_cluster(text):
             return Cluster.parse(text)
         scheme = scheme_of(text)
+        if scheme in OTHERS:
+            raise InputError(
+                "no-such-engine",
+                Sentence("tables of {server} are not read", server=OTHERS[scheme]),
+                hint="Write the table as CSV or Parquet, or copy it to PostgreSQL, MariaDB, SQLite or DuckDB.",
+            )
         if scheme not in SERVERS:
             known = [*SERVERS, *FILES, *CLUSTERS]
             raise InputError(
@@ -64,14 +80,14 @@ class Address(Discreet):
                 hint=suggest(scheme, known) if scheme else Sentence("Choose one of: {known}", known=known),
             )
         try:
-            found = urlsplit(_hidden(text))
+            found = urlsplit(_hide_variables(text))
             port, host = found.port, found.hostname
-            options = tuple((k, _shown(v)) for k, v in parse_qsl(found.query, keep_blank_values=True))
+            options = tuple((k, _restore_variables(v)) for k, v in parse_qsl(found.query, keep_blank_values=True))
         except ValueError:
             raise bad_address() from None
         if any(k.lower() in SECRETS for k, _ in options):
             raise password_in_clear()
-        if host and VARIABLE.search(_shown(host)):
+        if host and VARIABLE.search(_restore_variables(host)):
             raise bad_address()
         return cls(
             SERVERS[scheme],
@@ -91,7 +107,7 @@ class Address(Discreet):
         return f"{self.engine}://{user}{f'[{host}]' if ':' in host else host}{port}/{quote(self.name)}{options}"
 
     @property
-    def written(self) -> str:
+    def project_value(self) -> str:
         """As a project file says it: the name of the variable stands for the password."""
         if self.password is None:
             return str(self)
@@ -117,11 +133,13 @@ class Address(Discreet):
                 "no-password",
                 Sentence("the environment variable {variable} is not set", variable=self.password),
                 file=self.text,
-                hint=Sentence("export {variable}=… before the command, or leave the password out of the address.", variable=self.password),
-            )  # fmt: skip
+                hint=Sentence(
+                    "export {variable}=… before the command, or leave the password out of the address.", variable=self.password
+                ),
+            )
         return found
 
-    def asked(self) -> str | None:
+    def prompt_password(self) -> str | None:
         """The password that a person types, where there is one to ask."""
         return None if ask_password is None or self.password is not None else ask_password(self.text)
 
@@ -148,7 +166,7 @@ class Cluster(Address):
             key, _, value = option.partition("=")
             if key.strip().lower() in (*SECRETS, "token") and VARIABLE.fullmatch(value.strip()) is None:
                 raise password_in_clear()
-        host = urlsplit(_hidden(text.partition(";")[0])).netloc if "://" in text else ""
+        host = urlsplit(_hide_variables(text.partition(";")[0])).netloc if "://" in text else ""
         if "@" in host and ":" in host.partition("@")[0]:
             raise password_in_clear()
         return cls("spark", name=text)
@@ -157,7 +175,7 @@ class Cluster(Address):
         return self.name
 
     @property
-    def written(self) -> str:
+    def project_value(self) -> str:
         """As a project file says it."""
         return self.name
 
@@ -267,12 +285,12 @@ def _part(name: str) -> str:
     return '"' + name.replace('"', '""') + '"' if re.search(r'[".\s]', name) else name
 
 
-def _hidden(text: str) -> str:
+def _hide_variables(text: str) -> str:
     """Characters of variables are none of addresses: ``${NAME}`` is kept as ``$7BNAME$7D`` meanwhile."""
     return VARIABLE.sub(r"$7B\1$7D", text)
 
 
-def _shown(text: str) -> str:
+def _restore_variables(text: str) -> str:
     return re.sub(r"\$7B(\w+)\$7D", r"${\1}", text, flags=re.IGNORECASE)
 
 
@@ -280,7 +298,7 @@ def _variable(password: str | None) -> str | None:
     """The variable that holds the password; a password in clear text is refused."""
     if not password:
         return None
-    found = VARIABLE.fullmatch(_shown(password))
+    found = VARIABLE.fullmatch(_restore_variables(password))
     if found is None:
         raise password_in_clear()
     return found[1]

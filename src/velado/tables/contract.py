@@ -21,6 +21,7 @@ from velado.tables.counts import Counts, Groups
 from velado.tables.files import digest_of
 from velado.tables.formats.csv import Dialect
 from velado.tables.header import Header
+from velado.tables.kinds import in_kind_of
 from velado.tables.listing import Listed, Place
 from velado.tables.plan import Plan, Translation
 from velado.tables.session import Session
@@ -55,9 +56,7 @@ class Resource(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
 
@@ -139,12 +138,17 @@ class Table(Resource):
 
     @abstractmethod
     def groups(
-        self, combinations: Sequence[Sequence[str]], below: Sequence[int], besides: str | None = None, lots: int = 1
+        self,
+        combinations: Sequence[Sequence[str]],
+        below: Sequence[int],
+        besides: str | None = None,
+        lots: int = 1,
+        lacking: bool = False,
     ) -> list[Groups]:
         """Per combination of columns, how small the groups of rows are that are alike in them.
 
-        Only rows with a value in the last of the columns count, and not those that show ``besides`` there. Groups of fewer
-        than ``below`` rows, one number per combination, are ``few``. Counted in so many ``lots`` where not all groups fit in memory.
+        Only rows with a value in the last of the columns count, with ``lacking`` also those without one, and never those that
+        show ``besides`` there. Groups of fewer than ``below`` rows, one number per combination, are ``few``. Counted in so many ``lots`` where not all groups fit in memory.
         """
 
     @abstractmethod
@@ -153,7 +157,7 @@ class Table(Resource):
 
     @abstractmethod
     def repeats(self, column: str) -> bool:
-        """Whether a value of the column stands in several rows, or a row has none."""
+        """Whether a value of the column stands in several rows."""
 
     @abstractmethod
     def shares(self, columns: Sequence[str], person: str) -> tuple[Counts, int]:
@@ -161,10 +165,11 @@ class Table(Resource):
 
     @abstractmethod
     def members(self, columns: Sequence[str], person: str) -> tuple[Counts, np.ndarray]:
-        """Each combination with each person in it: counts of rows, and a number that stands for the person."""
+        """Each combination with each person in it: counts of rows, and a number that stands for the person, ``NOBODY`` where
+        rows do not say whose they are."""
 
     @abstractmethod
-    def filled(self, value: str) -> int:
+    def count_constant_rows(self, value: str) -> int:
         """How many rows show the value in every column."""
 
     @abstractmethod
@@ -181,17 +186,12 @@ class Table(Resource):
 
     @abstractmethod
     def page(
-        self,
-        offset: int,
-        limit: int,
-        sort: str | None = None,
-        where: Mapping[str, Text] | None = None,
-        descending: bool = False,
+        self, offset: int, limit: int, sort: str | None = None, where: Mapping[str, Text] | None = None, descending: bool = False
     ) -> pa.Table:
         """Some rows to look at, all cells as texts: sorted by a column, and only those with given values."""
 
     @abstractmethod
-    def shown(self) -> pa.RecordBatchReader:
+    def text_batches(self) -> pa.RecordBatchReader:
         """All rows, all cells as texts, some at a time; in their order where they have one."""
 
     @abstractmethod
@@ -203,10 +203,8 @@ class Table(Resource):
         self.engine.require(Capability.SPREAD)
         raise AssertionError("the engine declares what it does not do")
 
-    def recoded(self, plan: Plan) -> tuple[Any, int]:
+    def recode(self, plan: Plan) -> tuple[Any, int]:
         """What the plan makes of the table, in the kind in which the table came in, and how many rows that are."""
-        from velado.tables.kinds import in_kind_of
-
         found = self.fetch(plan)
         return in_kind_of(self.source.data, found), found.num_rows
 

@@ -12,6 +12,9 @@ from velado.values import Text
 if TYPE_CHECKING:
     import numpy as np
 
+NOBODY = 0
+"""Stands for the person of rows that do not say whose they are."""
+
 
 @dataclass(frozen=True, repr=False)
 class Counts(Discreet):
@@ -23,7 +26,7 @@ class Counts(Discreet):
     codes: tuple[np.ndarray, ...]
     counts: np.ndarray
 
-    def encoded(self, name: str, encode: Callable[[Sequence[Text]], np.ndarray]) -> np.ndarray:
+    def encode_column(self, name: str, encode: Callable[[Sequence[Text]], np.ndarray]) -> np.ndarray:
         """Codes of a column in another dictionary."""
         i = self.names.index(name)
         if not len(self.dictionaries[i]):

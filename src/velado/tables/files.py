@@ -9,9 +9,9 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from velado.errors import InputError, did_you_mean, reason, shown
+from velado.errors import InputError, did_you_mean, reason, short_repr
 from velado.progress import Progress
-from velado.sentences import Sentence, joined
+from velado.sentences import Sentence, join_sentences
 
 FILE = Sentence("file")
 PIECE = 1 << 24
@@ -24,9 +24,7 @@ LARGEST_TEXT = 256_000_000
 def path_of(text: Any, what: str, folder: Path | None = None) -> Path:
     """The path that a text names, relative to a folder; an error unless a file could have it."""
     if not isinstance(text, (str, Path)) or not str(text).strip() or "\0" in str(text):
-        raise InputError(
-            "bad-path", Sentence("{what} must be the path of a file, got {given}", what=what, given=shown(text))
-        )
+        raise InputError("bad-path", Sentence("{what} must be the path of a file, got {given}", what=what, given=short_repr(text)))
     path = (folder or Path()) / text
     try:
         os.stat(path)
@@ -35,14 +33,12 @@ def path_of(text: Any, what: str, folder: Path | None = None) -> Path:
     except (OSError, ValueError) as error:
         why = reason(error, Sentence("it is no path"))
         raise InputError(
-            "bad-path", Sentence("{what} cannot be {given}: {why}", what=what, given=shown(str(text)), why=why)
+            "bad-path", Sentence("{what} cannot be {given}: {why}", what=what, given=short_repr(str(text)), why=why)
         ) from None
     return path
 
 
-def not_found(
-    path: Path, what: str = FILE, column: str | None = None, project: Path | None = None, hint: str = ""
-) -> InputError:
+def not_found(path: Path, what: str = FILE, column: str | None = None, project: Path | None = None, hint: str = "") -> InputError:
     """The error for a file that is not there: where it was looked for, and files there that are called alike.
 
     ``project``: the folder of the project file that names it.
@@ -55,7 +51,7 @@ def not_found(
         message = Sentence("{what} not found because there is no folder {folder}", what=what, folder=str(folder))
         near = ""
     relative = "" if project is None else Sentence("Paths in a project file are relative to its folder.")
-    hints = joined(" ", filter(None, (near, relative, Sentence(hint))))
+    hints = join_sentences(" ", filter(None, (near, relative, Sentence(hint))))
     return InputError("missing-file", message, file=path, column=column, hint=hints)
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from velado.errors import InputError, suggest
-from velado.sentences import Sentence, joined
+from velado.sentences import Sentence, join_sentences
 from velado.tables.formats.names import HEADERLESS, like_value
 
 ROWS, CELLS = 1000, 200_000
@@ -42,7 +42,7 @@ class Header(list[str]):
         return names if isinstance(names, Header) else cls(names)
 
     @cached_property
-    def _repeated(self) -> set[int]:
+    def _repeated_places(self) -> set[int]:
         """Places of names that are also values of their own columns."""
         if self._first is None:
             return set()
@@ -60,19 +60,19 @@ class Header(list[str]):
         if self._first is None:
             return ()
         odd = {i for i, name in enumerate(self._written, 1) if name.strip() and like_value(name)}
-        return tuple(sorted(odd | self._repeated))
+        return tuple(sorted(odd | self._repeated_places))
 
     @property
     def lacking(self) -> bool:
         """Whether the first line is data: most names look like it, or several are values of their columns."""
-        return 2 * len(self.doubtful) > len(self) or len(self._repeated) > 1
+        return 2 * len(self.doubtful) > len(self) or len(self._repeated_places) > 1
 
     def check(self, file: str | None = None) -> None:
         """Refuse a table whose first line is data."""
         if self.lacking:
             raise no_header(self, file)
 
-    def shown(self, names: Iterable[str]) -> Sentence | list[str]:
+    def describe_names(self, names: Iterable[str]) -> Sentence | list[str]:
         """Some of the names for a message, or their places if they may be data."""
         if not self.doubtful:
             return list(names)
@@ -81,7 +81,7 @@ class Header(list[str]):
     def near(self, wrong: str, wanted: Sequence[str]) -> Sentence:
         """A hint with names like the wrong one; without any if the first line may be data."""
         if self.doubtful:
-            return joined(" ", (Sentence("Is the first line data?"), no_header(self).hint))
+            return join_sentences(" ", (Sentence("Is the first line data?"), no_header(self).hint))
         if self._first is None or 2 * sum(name in self for name in wanted) >= len(wanted):
             return suggest(wrong, self)
         alike = difflib.get_close_matches(wrong, self, n=3, cutoff=NEAR)
@@ -93,24 +93,32 @@ class Header(list[str]):
 def no_header(header: Header, file: str | None = None) -> InputError:
     """The error for a table without names of columns. It does not repeat the first line."""
     return InputError(
-        "no-header", "the first line looks like data, not like names of columns", file=file,
+        "no-header",
+        "the first line looks like data, not like names of columns",
+        file=file,
         hint=Sentence(
             "{headerless} The columns are then called column_1, column_2, … Or put a line with the names of the columns "
             "above the data. If it is such a line, rename the columns whose names are numbers, addresses or values of their "
-            "own column: {places}.", headerless=HEADERLESS, places=header.doubtful,
+            "own column: {places}.",
+            headerless=HEADERLESS,
+            places=header.doubtful,
         ),
-    )  # fmt: skip
+    )
 
 
 def unknown_column(
-    name: str, header: Sequence[str], wanted: Sequence[str], file: str | None = None,
-    message: str = "the table has no such column", hint: str = "",
-) -> InputError:  # fmt: skip
+    name: str,
+    header: Sequence[str],
+    wanted: Sequence[str],
+    file: str | None = None,
+    message: str = "the table has no such column",
+    hint: str = "",
+) -> InputError:
     """The error for one of the ``wanted`` columns that a table does not have."""
     names = Header.of(header)
     if names.lacking:
         return no_header(names, file)
-    hints = joined(" ", filter(None, (names.near(name, wanted), Sentence(hint))))
+    hints = join_sentences(" ", filter(None, (names.near(name, wanted), Sentence(hint))))
     return InputError("unknown-column", message, column=name, file=file, hint=hints)
 
 

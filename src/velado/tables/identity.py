@@ -45,9 +45,11 @@ class FileIdentity(Identity):
             same = False
         if not same:
             raise InputError(
-                "source-changed", "the file changed while it was read; nothing was published", file=self.path,
+                "source-changed",
+                "the file changed while it was read; nothing was published",
+                file=self.path,
                 hint="Run again when nobody writes to it, or work on a copy.",
-            )  # fmt: skip
+            )
 
     def digest(self) -> str:
         """SHA-256 of what was read: of the file, which is still the same before and afterwards."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +92,7 @@ def check_not_replaced(source: Source, session: Session, read: Iterable[TableNam
     """No table of a database file that is read, also by a view or a query, may be replaced by a release."""
     for sink in session.sinks:
         for table in read:
-            if sink.table is not None and sink.replaces(replace(source, table=str(table), query=None)):
+            if sink.table is not None and sink.replaces(source, table):
                 raise InputError(
                     "output-is-input",
                     Sentence("the release would replace the table '{table}', which is read", table=str(table)),

@@ -62,9 +62,7 @@ def read_page(copy: Path, names: Sequence[str], wanted: Wanted) -> Page:
         if name is not None:
             check_column(name, names)
     with _asking(copy) as engine:
-        columns = [
-            d[0] for d in engine.execute(f"SELECT * EXCLUDE {ROW} FROM {_table(copy)} LIMIT 0").description or ()
-        ]
+        columns = [d[0] for d in engine.execute(f"SELECT * EXCLUDE {ROW} FROM {_table(copy)} LIMIT 0").description or ()]
         wanted = _as_called(wanted, dict(zip(names, columns, strict=True)))
         condition, values = _condition(wanted.where)
         total = _number(engine, f"SELECT count(*) FROM {_table(copy)} WHERE {condition}", values)
@@ -89,31 +87,28 @@ def check_column(name: str, columns: Sequence[str], path: str = "sort") -> None:
     """Raise unless there is a column of this name."""
     if name not in columns:
         raise InputError(
-            "unknown-column", "the table has no such column", column=name, hint=suggest(name, columns),
-            fields={"path": path},
-        )  # fmt: skip
+            "unknown-column", "the table has no such column", column=name, hint=suggest(name, columns), fields={"path": path}
+        )
 
 
 def _as_called(wanted: Wanted, called: Mapping[str, str]) -> Wanted:
     """A wish with the engine's names of columns."""
     return replace(
-        wanted, sort=None if wanted.sort is None else called[wanted.sort],
+        wanted,
+        sort=None if wanted.sort is None else called[wanted.sort],
         where=[(called[column], value) for column, value in wanted.where],
         types={called[name]: kind for name, kind in wanted.types.items() if name in called},
         formats={called[name]: format for name, format in wanted.formats.items() if name in called},
-    )  # fmt: skip
+    )
 
 
 def _page(copy: Path, columns: Sequence[str], wanted: Wanted, total: int) -> tuple[str, list[Any]]:
     """The query of a page: first which rows, by their numbers, then all of their cells."""
     condition, values = _condition(wanted.where)
-    listed = ", ".join(f"t.{quoted(name)}" for name in columns)
+    listed = ", ".join(f"t.{quote_name(name)}" for name in columns)
     if wanted.sort is None and not wanted.where:
         first, last = wanted.offset, wanted.offset + wanted.limit
-        return (
-            f"SELECT {listed} FROM {_table(copy)} t WHERE {ROW} >= {first} AND {ROW} < {last} ORDER BY {ROW}",
-            [],
-        )
+        return (f"SELECT {listed} FROM {_table(copy)} t WHERE {ROW} >= {first} AND {ROW} < {last} ORDER BY {ROW}", [])
     count = min(wanted.limit, total - wanted.offset)
     # From the nearer end, since fewer rows have to be kept.
     behind = total - wanted.offset - count
@@ -143,7 +138,7 @@ def _keys(wanted: Wanted) -> tuple[list[str], list[Any]]:
     """What rows are sorted by: numbers as numbers, dates as dates, then the text."""
     if wanted.sort is None:
         return [], []
-    name, kind, format = quoted(wanted.sort), wanted.types.get(wanted.sort), wanted.formats.get(wanted.sort)
+    name, kind, format = quote_name(wanted.sort), wanted.types.get(wanted.sort), wanted.formats.get(wanted.sort)
     if kind in ("integer", "number"):
         return [f"TRY_CAST({name} AS DOUBLE)", name], []
     if kind == "date" and isinstance(format, str):
@@ -152,11 +147,11 @@ def _keys(wanted: Wanted) -> tuple[list[str], list[Any]]:
 
 
 def _condition(where: Sequence[tuple[str, str]]) -> tuple[str, list[Any]]:
-    parts = [f"{quoted(column)} = ?" if value else f"coalesce({quoted(column)}, '') = ?" for column, value in where]
+    parts = [f"{quote_name(column)} = ?" if value else f"coalesce({quote_name(column)}, '') = ?" for column, value in where]
     return " AND ".join(parts) or "true", [value for _, value in where]
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """The name of a column in a query."""
     return '"' + name.replace('"', '""') + '"'
 
@@ -182,13 +177,9 @@ def _asking(copy: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         try:
             yield cursor
         except duckdb.InterruptException:
-            raise InputError(
-                "page-too-slow", "the page took too long", hint="Sort or filter by another column."
-            ) from None
+            raise InputError("page-too-slow", "the page took too long", hint="Sort or filter by another column.") from None
         except duckdb.OutOfMemoryException:
-            raise InputError(
-                "page-too-large", "the table is too large to sort it so", hint="Filter it first."
-            ) from None
+            raise InputError("page-too-large", "the table is too large to sort it so", hint="Filter it first.") from None
         except duckdb.Error as error:
             message = Sentence("the copy of the table cannot be read: {kind}", kind=type(error).__name__)
             raise InputError("no-copy", message, hint="Inspect the source again.") from None
@@ -204,10 +195,14 @@ def _engine(folder: Path) -> duckdb.DuckDBPyConnection:
             found = duckdb.connect(
                 ":memory:",
                 config={
-                    "threads": THREADS, "memory_limit": MEMORY, "temp_directory": "", "enable_external_file_cache": False,
-                    "autoinstall_known_extensions": False, "autoload_known_extensions": False,
+                    "threads": THREADS,
+                    "memory_limit": MEMORY,
+                    "temp_directory": "",
+                    "enable_external_file_cache": False,
+                    "autoinstall_known_extensions": False,
+                    "autoload_known_extensions": False,
                 },
-            )  # fmt: skip
+            )
             inside = str(folder).replace("'", "''")
             found.execute(f"SET allowed_directories = ['{inside}']")
             found.execute("SET enable_external_access = false")

@@ -38,17 +38,12 @@ def _spark() -> Engine:
     return SparkEngine()
 
 
-ENGINES: dict[str, Callable[[], Engine]] = {
-    "duckdb": _duckdb,
-    "postgresql": _postgresql,
-    "mariadb": _mariadb,
-    "spark": _spark,
-}
+ENGINES: dict[str, Callable[[], Engine]] = {"duckdb": _duckdb, "postgresql": _postgresql, "mariadb": _mariadb, "spark": _spark}
 """Engines by name, imported when they are used."""
 
 
-def engine_of(place: Source | Sink) -> Engine:
-    """The engine that reads a source or writes a sink."""
+def engine_of(place: Source | Sink | Place) -> Engine:
+    """The engine that reads a source, writes a sink or lists the tables of a database."""
     return ENGINES["duckdb" if place.database is None else place.database.engine]()
 
 
@@ -82,8 +77,7 @@ def open_stage(sinks: Sequence[Sink], session: Session | None = None) -> Stage:
 def list_tables(address: str | Path, session: Session | None = None) -> list[Listed]:
     """The tables and views of a database: one of a server, or a DuckDB or SQLite file."""
     place = Place.of(address)
-    engine = ENGINES["duckdb" if place.database is None else place.database.engine]()
-    return engine.tables(place, session or Session())
+    return engine_of(place).tables(place, session or Session())
 
 
 def check_sinks(sinks: Sequence[Sink], session: Session) -> None:

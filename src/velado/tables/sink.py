@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from velado.tables.address import Address, TableName
 from velado.tables.source import Source, clustered_format, format_of, shown_url
+from velado.tables.types import Field
 
 ORDERS = ("shuffle", "keep", "sorted")
 GUARDED_FORMATS = ("csv", "xlsx")
@@ -17,33 +20,48 @@ IF_EXISTS = ("fail", "replace")
 
 
 @dataclass(frozen=True)
-class Sink:
+class Target:
     """A file, here or at ``url``; a ``table`` of a ``database``, or of a database that is a file; else the table stays in memory.
 
-    ``recoding``: a file for the recoding of the release. ``evidence``: manifests are published beside it: of a table in the
-    table that `manifest_table` names, the private one in the file ``own_manifest``. ``private``: the file is for its owner
-    only. ``if_exists``: whether a table that is there already is replaced. Where the ``database`` is a Spark cluster, it writes
-    at ``url``, or, without a table and a url, makes a DataFrame; ``kind`` is the format, ``partition`` the columns by whose
-    values files are kept apart.
+    ``order``: shuffle, keep, or sorted (reproducible byte for byte). ``guard``: protect spreadsheets from texts that look like
+    formulas. ``recoding``: a file for the recoding of the release. ``if_exists``: whether a table that is there already is
+    replaced. Where the ``database`` is a Spark cluster, it writes at ``url``, or, without a table and a url, makes a DataFrame;
+    ``partition`` are the columns by whose values it keeps files apart.
     """
 
     path: Path | None = None
-    delimiter: str = ","
-    order: str = "shuffle"
+    delimiter: str | None = None
+    order: str = ORDERS[0]
     guard: bool = True
     recoding: Path | None = None
-    evidence: bool = False
-    private: bool = False
     database: Address | None = None
     table: str | None = None
     url: str | None = None
-    if_exists: str = "fail"
-    own_manifest: Path | None = None
-    kind: str | None = None
+    if_exists: str = IF_EXISTS[0]
     partition: tuple[str, ...] = ()
 
     @property
-    def guarded(self) -> bool:
+    def in_memory(self) -> bool:
+        """Whether the table goes nowhere."""
+        return self.path is None and self.database is None and self.url is None
+
+
+@dataclass(frozen=True)
+class Sink(Target):
+    """A target as an engine writes it.
+
+    ``evidence``: manifests are published beside it: of a table in the table that `manifest_table` names, the private one in
+    the file ``own_manifest``. ``private``: the file is for its owner only. ``kind``: the format of what a Spark cluster writes.
+    """
+
+    delimiter: str = ","
+    evidence: bool = False
+    private: bool = False
+    own_manifest: Path | None = None
+    kind: str | None = None
+
+    @property
+    def is_guarded(self) -> bool:
         """Whether texts that look like formulas carry an apostrophe."""
         return self.guard and self.format in GUARDED_FORMATS
 
@@ -57,12 +75,7 @@ class Sink:
             return format_of(Path(shown_url(self.url)))
         return None if self.path is None else format_of(self.path)
 
-    @property
-    def in_memory(self) -> bool:
-        """Whether the table goes nowhere."""
-        return self.path is None and self.database is None and self.url is None
-
-    @property
+    @cached_property
     def name(self) -> str:
         """The path or the address, with the table, as messages and results call it."""
         return self.source().name
@@ -95,39 +108,39 @@ class Sink:
         every = {**found, "recoding": self.recoding, "release": None if self.table else self.path}
         return {what: path for what, path in every.items() if path is not None}
 
-    def replaces(self, source: Source) -> bool:
-        """Whether it would be written over what is read."""
-        if self.table is not None and self._other_table(source):
+    def replaces(self, source: Source, table: TableName | None = None) -> bool:
+        """Whether it would be written over what is read: the table of a source, or another one of the same database."""
+        read = table or (None if source.table is None else TableName.parse(source.table))
+        if self.table is not None and self._is_other_table(read):
             return False
         if self.url is not None:
             return source.url is not None and self.url.rstrip("/") == source.url.rstrip("/")
         if self.database is not None:
             # Without a table it is a DataFrame, which replaces nothing.
-            return self.table is not None and source.table is not None and self.database.is_at(source.database)
+            return self.table is not None and read is not None and self.database.is_at(source.database)
         return self.path is not None and source.path is not None and self.path.resolve() == source.path.resolve()
 
-    def _other_table(self, source: Source) -> bool:
+    def _is_other_table(self, read: TableName | None) -> bool:
         """Whether a query, or a table of another name, is read. Database files tell names apart by more than capital letters."""
-        if source.table is None:
+        if read is None:
             return self.database is None
         assert self.table is not None
-        one, other = TableName.parse(self.table), TableName.parse(source.table)
+        own = TableName.parse(self.table)
         if self.database is not None:
-            return one != other
-        folded = [((t.schema or "main").casefold(), t.name.casefold()) for t in (one, other)]
+            return own != read
+        folded = [((t.schema or "main").casefold(), t.name.casefold()) for t in (own, read)]
         return folded[0] != folded[1]
 
-    def source(self, path: Path | None = None) -> Source:
-        """The file as it is read, under its own name or another; or the table."""
+    def source(self, path: Path | None = None, fields: tuple[Field, ...] = ()) -> Source:
+        """The file as it is read, under its own name or another; or the table. ``fields`` are its columns where they are known."""
+        at: dict[str, Any] = {"names": "exact", "fields": fields}
         if self.table is not None:
-            return Source(path=self.path, database=self.database, table=self.table, names="exact")
+            return Source(path=self.path, database=self.database, table=self.table, **at)
         if self.database is not None:
             data = "DataFrame" if self.url is None else None
-            return Source(database=self.database, url=self.url, format=self.kind, data=data, names="exact")
+            return Source(database=self.database, url=self.url, format=self.kind, data=data, **at)
         url = None if path else self.url
-        return Source(
-            url=url, path=path or self.path, delimiter=self.delimiter, encoding="utf-8", quote='"', names="exact"
-        )
+        return Source(url=url, path=path or self.path, delimiter=self.delimiter, encoding="utf-8", quote='"', **at)
 
 
 def delimiter_of(path: Path | None, wanted: str | None = None, usual: str | None = None) -> str:

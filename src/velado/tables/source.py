@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from velado.errors import InputError, Problems, shown, suggest
+from velado.errors import InputError, Problems, short_repr, suggest
 from velado.results import Discreet
-from velado.sentences import Sentence, joined
+from velado.sentences import Sentence, join_sentences
 from velado.tables.address import (
     FILES,
     SCHEME,
@@ -75,10 +75,12 @@ def check_path(path: Path | None) -> None:
     """Refuse an address where a path belongs, before anything repeats it: it may hold a password."""
     if path is not None and ADDRESS.search(str(path)) and not os.path.lexists(path):
         raise InputError(
-            "no-such-engine", "this looks like an address, not like a path", file=path,
+            "no-such-engine",
+            "this looks like an address, not like a path",
+            file=path,
             hint="Addresses of databases begin with postgresql://, mariadb://, mysql://, sqlite:// or duckdb://. "
             "A password that stood here may have been seen: change it.",
-        )  # fmt: skip
+        )
 
 
 SIMPLEST = "SELECT 1 AS one"
@@ -133,28 +135,24 @@ class Source(Discreet):
         if self.format and self.format not in (FORMATS.values() if self.database is None else CLUSTERED):
             problems.add(self._unknown_format(), "format")
         if not _is_character(self.delimiter):
-            message = Sentence("the delimiter must be one character, got {given}", given=shown(self.delimiter))
+            message = Sentence("the delimiter must be one character, got {given}", given=short_repr(self.delimiter))
             problems.add(InputError("bad-delimiter", message, file=self.path), "delimiter")
         if not _is_character(self.quote):
-            message = Sentence("the quote must be one character, got {given}", given=shown(self.quote))
+            message = Sentence("the quote must be one character, got {given}", given=short_repr(self.quote))
             problems.add(InputError("bad-quote", message, file=self.path), "quote")
         if not isinstance(self.header, bool):
-            message = Sentence(
-                "the source option 'header' must be true or false, got {given}", given=shown(self.header)
-            )
+            message = Sentence("the source option 'header' must be true or false, got {given}", given=short_repr(self.header))
             problems.add(InputError("bad-option", message), "header")
         if isinstance(self.skip, bool) or not isinstance(self.skip, int) or self.skip < 0:
             message = Sentence(
-                "the source option 'skip' must be a number of lines, 0 or more, got {given}", given=shown(self.skip)
+                "the source option 'skip' must be a number of lines, 0 or more, got {given}", given=short_repr(self.skip)
             )
             problems.add(InputError("bad-option", message), "skip")
         if self.names not in NAMES:
-            known = joined(Sentence(" or "), NAMES)
-            message = Sentence(
-                "the source option 'names' must be {known}, got {given}", known=known, given=shown(self.names)
-            )
+            known = join_sentences(Sentence(" or "), NAMES)
+            message = Sentence("the source option 'names' must be {known}, got {given}", known=known, given=short_repr(self.names))
             problems.add(InputError("bad-option", message), "names")
-        problems.done()
+        problems.raise_if_any()
 
     def _check_table(self, problems: Problems) -> None:
         """A table or a query belongs to a database; a database needs one of them."""
@@ -162,9 +160,7 @@ class Source(Discreet):
         for key in ("table", "query"):
             given = getattr(self, key)
             if given is not None and not (isinstance(given, str) and given.strip()):
-                message = Sentence(
-                    "the source option '{option}' must be text, got {given}", option=key, given=shown(given)
-                )
+                message = Sentence("the source option '{option}' must be text, got {given}", option=key, given=short_repr(given))
                 problems.add(InputError("bad-option", message), key)
             elif given is not None and not holds:
                 message = Sentence("'{option}' is for databases", option=key)
@@ -188,19 +184,19 @@ class Source(Discreet):
 
     @classmethod
     def of(cls, thing: Any, folder: Path | None = None) -> Source:
-        """A source from a path, an address, a mapping of options, or a pandas, Polars or Arrow table."""
+        """A source from a path, an address, a mapping of options, a pandas, Polars or Arrow table, or a mapping of columns."""
         if isinstance(thing, Source):
             return thing
         if isinstance(thing, str) and is_database(thing):
             address, table = with_table(thing)
             if is_cluster(address) and table is not None and "/" in table:
-                return cls(database=Cluster.parse(address), url=located(table, folder), folder=folder)
+                return cls(database=Cluster.parse(address), url=cluster_url(table, folder), folder=folder)
             return cls(folder=folder, **{**place_of(address, folder), "table": table})
         if is_elsewhere(thing):
             return cls(url=thing, folder=folder)
         if isinstance(thing, (str, Path)):
             return cls(path=path_of(thing, Sentence("the source"), folder), folder=folder)
-        if isinstance(thing, Mapping):
+        if isinstance(thing, Mapping) and not _has_columns(thing):
             return cls._from_options(thing, folder)
         return cls(data=thing, database=Cluster.parse("session") if is_spark(thing) else None)
 
@@ -214,9 +210,7 @@ class Source(Discreet):
         given = {k: v for k, v in options.items() if k in OPTIONS and v is not None}
         if not any(given.get(key) for key in PLACES):
             problems.add(
-                InputError(
-                    "no-path", "the source needs a 'path', a 'database' or 'spark'", hint="source: {path: table.csv}"
-                )
+                InputError("no-path", "the source needs a 'path', a 'database' or 'spark'", hint="source: {path: table.csv}")
             )
         elif given.get("database") and (given.get("path") or given.get("spark")):
             problems.add(InputError("bad-option", "a source is a path or a database, not both"), "database")
@@ -226,7 +220,7 @@ class Source(Discreet):
                 given["database"] = cluster_of(spark)
         with problems.at("path"):
             if spark and path:
-                given["url"] = located(path, folder)
+                given["url"] = cluster_url(path, folder)
             elif is_elsewhere(path):
                 given["url"] = path
             elif path:
@@ -236,9 +230,7 @@ class Source(Discreet):
                 given |= place_of(database, folder)
         for key in TEXTS:
             if not isinstance(given.get(key, ""), str):
-                message = Sentence(
-                    "the source option '{option}' must be text, got {given}", option=key, given=repr(given.pop(key))
-                )
+                message = Sentence("the source option '{option}' must be text, got {given}", option=key, given=repr(given.pop(key)))
                 problems.add(InputError("bad-option", message), key)
         with problems.at("missing"):
             if "missing" in given:
@@ -247,7 +239,7 @@ class Source(Discreet):
             given = {k: v for k, v in given.items() if k not in ("table", "query")}
         with problems.at():
             source = cls(folder=folder, **given)
-        problems.done()
+        problems.raise_if_any()
         return source
 
     @property
@@ -292,8 +284,7 @@ class Source(Discreet):
                 raise InputError(
                     "bad-option",
                     Sentence(
-                        "'{option}' is for text tables and sheets: other tables know the names of their columns",
-                        option=option,
+                        "'{option}' is for text tables and sheets: other tables know the names of their columns", option=option
                     ),
                     file=self.name,
                     hint="Leave it out.",
@@ -316,9 +307,11 @@ class Source(Discreet):
 
     def _unknown_format(self) -> InputError:
         return InputError(
-            "unknown-format", Sentence("unknown format '{format}'", format=self.format), file=self.path,
+            "unknown-format",
+            Sentence("unknown format '{format}'", format=self.format),
+            file=self.path,
             hint=Sentence("Choose one of: {known}", known=list(CLUSTERED if self.database else dict.fromkeys(FORMATS.values()))),
-        )  # fmt: skip
+        )
 
     def check_file(self) -> Path:
         """The path of a file that exists, is a file and is not empty."""
@@ -332,9 +325,11 @@ class Source(Discreet):
                     raise InputError("empty-file", "the file is empty", file=self.path)
         except PermissionError:
             raise InputError(
-                "unreadable-file", "no permission to read the file", file=self.path,
+                "unreadable-file",
+                "no permission to read the file",
+                file=self.path,
                 hint="You need the right to read it, and to enter all folders above it.",
-            ) from None  # fmt: skip
+            ) from None
         return self.path
 
 
@@ -343,7 +338,7 @@ def place_of(text: Any, folder: Path | None = None) -> dict[str, Any]:
     if isinstance(text, Address):
         return {"database": text}
     if not isinstance(text, str):
-        message = Sentence("'database' must be an address, got {given}", given=shown(text))
+        message = Sentence("'database' must be an address, got {given}", given=short_repr(text))
         raise InputError("bad-address", message, hint="database: postgresql://user@host/name")
     scheme = scheme_of(text)
     if scheme not in FILES:
@@ -358,7 +353,7 @@ def said_of(database: Address | None, url: str | None) -> dict[str, str]:
     at = {} if url is None else {"path": url}
     if database is None:
         return at
-    return {"spark" if database.engine == "spark" else "database": database.written, **at}
+    return {"spark" if database.engine == "spark" else "database": database.project_value, **at}
 
 
 def is_spark(thing: Any) -> bool:
@@ -371,12 +366,12 @@ def cluster_of(text: Any) -> Cluster:
     if isinstance(text, Cluster):
         return text
     if not isinstance(text, str):
-        message = Sentence("'spark' must be an address, got {given}", given=shown(text))
+        message = Sentence("'spark' must be an address, got {given}", given=short_repr(text))
         raise InputError("bad-address", message, hint="spark: spark://host:7077")
     return Cluster.parse(text)
 
 
-def located(path: Any, folder: Path | None) -> str:
+def cluster_url(path: Any, folder: Path | None) -> str:
     """Where a cluster finds a file or a folder: an address stays as it is; a path here becomes one."""
     if is_elsewhere(path):
         return str(path)
@@ -409,8 +404,14 @@ def _markers(missing: Any) -> tuple[str, ...]:
     if not isinstance(markers, (list, tuple)) or not all(isinstance(m, (str, int, float)) for m in markers):
         raise InputError(
             "bad-option",
-            Sentence(
-                "the source option 'missing' must be a text or a list of texts, got {given}", given=shown(missing)
-            ),
+            Sentence("the source option 'missing' must be a text or a list of texts, got {given}", given=short_repr(missing)),
         )
     return tuple(str(m) for m in markers)
+
+
+def _has_columns(thing: Mapping[Any, Any]) -> bool:
+    """Whether a mapping is a table, a list or an array for every column, and does not say where one is."""
+    said = set(thing) <= set(OPTIONS) and set(thing) & set(PLACES)
+    return (
+        bool(thing) and not said and all(hasattr(v, "__len__") and not isinstance(v, (str, bytes, Mapping)) for v in thing.values())
+    )

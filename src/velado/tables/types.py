@@ -39,21 +39,40 @@ class ColumnType(Enum):
         """Whether its values are numbers."""
         return self in (ColumnType.INTEGER, ColumnType.DECIMAL, ColumnType.FLOAT)
 
-    @property
-    def exact(self) -> bool:
-        """Whether every changed value is read back as the text that was planned."""
-        return self in (ColumnType.INTEGER, ColumnType.DATE)
-
 
 @dataclass(frozen=True)
 class Field:
     """A column of a table; ``decimals`` are those of a column of type DECIMAL; ``single``: floats of 32 bits,
-    of which new values are written with 64."""
+    of which new values are written with 64; ``unread``: the type of a column into which nobody can look, and which can only
+    be left out."""
 
     name: str
     type: ColumnType
     decimals: int = 0
     single: bool = False
+    unread: str = ""
+
+    @classmethod
+    def of_others(cls, name: str, kind: str) -> Field:
+        """A column whose cells are lists, structures or bytes, or of another type that is not read."""
+        shown = kind.partition("(")[0].partition("<")[0] if "[" not in kind else "list"
+        return cls(name, ColumnType.TEXT, unread=shown)
+
+    @property
+    def instead(self) -> str:
+        """What is shown of each cell of a column that is not read."""
+        return f"({self.unread})"
+
+    def check(self, file: object) -> None:
+        """Refuse to look into a column that is not read."""
+        if self.unread:
+            raise InputError(
+                "unsupported-type",
+                Sentence("cells of the type {kind} cannot be anonymized", kind=self.unread),
+                column=self.name,
+                file=str(file),
+                hint="Leave the column out, or write it as text or numbers, one value per cell: in a database by a query or a view.",
+            )
 
     def canonical(self, text: str) -> str | None:
         """The canonical text of what a text says, rounded to the column's decimals; None if no value of the type says it.
@@ -65,6 +84,11 @@ class Field:
             return _CANONICAL[self.type](text, self)
         except (ValueError, InvalidOperation, OverflowError):
             return None
+
+    def own(self, text: str) -> str | None:
+        """The canonical text of what a text says; None if that is no value of the column, also because of its decimals."""
+        found = self.canonical(text)
+        return None if self.type is ColumnType.DECIMAL and found and Decimal(found) != Decimal(text) else found
 
 
 def _integer(text: str, field: Field) -> str:
@@ -118,15 +142,3 @@ _CANONICAL: dict[ColumnType, Callable[[str, Field], str]] = {
     ColumnType.TIMESTAMP: _timestamp,
     ColumnType.BOOLEAN: _boolean,
 }
-
-
-def unsupported(kind: str, name: str, file: object) -> InputError:
-    """The error for a column whose cells are lists, structures or bytes."""
-    shown = kind.partition("(")[0].partition("<")[0] if "[" not in kind else "list"
-    return InputError(
-        "unsupported-type",
-        Sentence("cells of the type {kind} cannot be anonymized", kind=shown),
-        column=name,
-        file=str(file),
-        hint="Leave the column out, or write it as text or numbers, one value per cell: in a database by a query or a view.",
-    )

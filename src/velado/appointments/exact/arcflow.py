@@ -23,7 +23,7 @@ class ArcFlow(Model):
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.sizes, self.capacities = _counted(problem.sizes), _counted(problem.capacities)
+        self.sizes, self.capacities = _count_sizes(problem.sizes), _count_sizes(problem.capacities)
         self.largest = min(max(self.sizes), max(self.capacities))
 
     @staticmethod
@@ -56,12 +56,12 @@ class ArcFlow(Model):
         while True:
             counts = [*proven, *[0] * (shortest - len(proven) - 1)]
             relaxation = Relaxation(coupled_flows(self.sizes, self.capacities, counts, watch.progress), watch.progress)
-            if shortest == len(proven) + 1 or relaxation.least((PIECES, shortest), watch.left) is not None:
+            if shortest == len(proven) + 1 or relaxation.least((PIECES, shortest), watch.seconds_left) is not None:
                 break
             shortest = (len(proven) + 1 + shortest) // 2
         for n in range(shortest, self.largest + 1):
             watch.look()
-            least = relaxation.least((PIECES, n), watch.left)
+            least = relaxation.least((PIECES, n), watch.seconds_left)
             if least is None:
                 break
             if tuple(counts) == base.counts[: n - 1]:
@@ -99,7 +99,7 @@ class ArcFlow(Model):
         return together[0], together[1], np.bincount(inverse, weights=n).astype(np.int64)
 
 
-def _counted(sizes: np.ndarray) -> dict[int, int]:
+def _count_sizes(sizes: np.ndarray) -> dict[int, int]:
     """How often each size occurs, empty ones aside."""
     return Counter(sizes[sizes > 0].tolist())
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from velado.appointments.anonymity_vectors import AnonymityVector
 from velado.appointments.exact.model import Model, Question, Values
 from velado.appointments.exact.solver import Watch
 from velado.appointments.problem import Assignment, Problem
-from velado.appointments.vectors import AnonymityVector
 from velado.progress import Progress
 
 
@@ -89,9 +89,7 @@ class Cells(Model):
     def encode(self, assignment: Assignment) -> Values:
         """Units by kind and slot."""
         found: dict[tuple[int, int], int] = defaultdict(int)
-        for t, j, count in zip(
-            *(a.tolist() for a in (assignment.kind, assignment.slot, assignment.units)), strict=True
-        ):
+        for t, j, count in zip(*(a.tolist() for a in (assignment.kind, assignment.slot, assignment.units)), strict=True):
             found[t, j] += count
         return found
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import takewhile
 
+from velado.appointments.anonymity_vectors import AnonymityVector
 from velado.appointments.exact.model import Model, Question, Values
 from velado.appointments.exact.solver import Watch, cp_sat
 from velado.appointments.problem import Assignment
-from velado.appointments.vectors import AnonymityVector
 
 PROBE = 0.1
 """Share of the time left that a question may take without which the search can go on."""
@@ -42,28 +42,28 @@ class Search:
 
         False if there is no assignment at all.
         """
-        if self.best is None and self._ask(Question(self.proven), self.watch.left) is False:
+        if self.best is None and self._ask(Question(self.proven), self.watch.seconds_left) is False:
             return False
         if self.best is not None:
-            while not self._finished(level):
+            while not self._is_finished(level):
                 self._follow(self.model.conceivable(self.proven, self.watch), level)
-                if self._finished(level) or not self._minimize():
+                if self._is_finished(level) or not self._minimize():
                     break
             self._settle()
         return True
 
     def _settle(self) -> None:
         """Find a solution with the best vector again, alone: several workers find now this one, now that one."""
-        if not self.watch.left or self.watch.workers == 1:
+        if not self.watch.seconds_left or self.watch.workers == 1:
             return
         solver = cp_sat()
         model = solver.CpModel()
         variables, _ = self.model.build(model, Question(self.counts), self.watch.progress)
-        status, answer = self.watch.solve(model, self.watch.left * PROBE, workers=1)
+        status, answer = self.watch.solve(model, self.watch.seconds_left * PROBE, workers=1)
         if status == solver.OPTIMAL:
             self.best = {key: answer.value(variable) for key, variable in variables.items()}
 
-    def _finished(self, level: int | None) -> bool:
+    def _is_finished(self, level: int | None) -> bool:
         """Whether the best solution is proven to be optimal, or enough zeros are proven."""
         self._bound(self.proven)
         return AnonymityVector(self.counts) == self.bound or (level is not None and self.proven.count(0) >= level)
@@ -79,13 +79,11 @@ class Search:
             conceivable = conceivable[: zeros[level - 1]] if len(zeros) >= level else conceivable
         self._bound(conceivable)
         length, probe = self._common(conceivable), len(conceivable)
-        high = min(
-            (n for n in range(length + 1, probe + 1) if tuple(conceivable[:n]) in self.failed), default=probe + 1
-        )
+        high = min((n for n in range(length + 1, probe + 1) if tuple(conceivable[:n]) in self.failed), default=probe + 1)
         probe = probe if probe < high else (length + high) // 2
         while length < probe < high:
             share = WHOLE if probe == len(conceivable) else PROBE
-            if self._ask(Question(tuple(conceivable[:probe])), self.watch.left * share):
+            if self._ask(Question(tuple(conceivable[:probe])), self.watch.seconds_left * share):
                 length = self._common(conceivable)
             else:
                 self.failed.add(tuple(conceivable[:probe]))
@@ -101,14 +99,14 @@ class Search:
         """Prove the next component; False if there is no time left to do so."""
         n = len(self.proven) + 1
         low = (*self.bound.counts, 0)[n - 1] if self.bound.counts[: n - 1] == self.proven else 0
-        if self.counts[n - 1] > low and not self._ask(Question(self.proven, low, True), self.watch.left):
+        if self.counts[n - 1] > low and not self._ask(Question(self.proven, low, True), self.watch.seconds_left):
             return False
         self.proven = (*self.proven, self.counts[n - 1])
         return True
 
     def _ask(self, question: Question, seconds: float) -> bool | None:
         """Whether there is such an assignment (and its next component is minimal, if asked); None: not known in time."""
-        if not self.watch.left:
+        if not self.watch.seconds_left:
             return None
         solver = cp_sat()
         model = solver.CpModel()

@@ -28,8 +28,7 @@ class Relaxation:
         # What preprocessing gains is less than what the basis of the last solution is worth.
         self.solver.SetSolverSpecificParametersAsString("use_preprocessing:false")
         self.variables = [
-            self.solver.NumVar(low, high, "")
-            for low, high in zip(self.lower.tolist(), self.upper.tolist(), strict=True)
+            self.solver.NumVar(low, high, "") for low, high in zip(self.lower.tolist(), self.upper.tolist(), strict=True)
         ]
         self.rows = [self.solver.Constraint(b, b) for b in system.right.tolist()]
         entries = system.matrix.tocoo()
@@ -62,9 +61,7 @@ class Relaxation:
         reduced = -(self.system.matrix.T @ dual)
         reduced[column] += SCALE
         ends = np.where(reduced > 0, self.lower, self.upper)
-        terms = np.concatenate((dual, reduced)).astype(object) @ np.concatenate((self.system.right, ends)).astype(
-            object
-        )
+        terms = np.concatenate((dual, reduced)).astype(object) @ np.concatenate((self.system.right, ends)).astype(object)
         return max(-(-int(terms) // SCALE), int(self.lower[column]))
 
     def fix(self, key: Hashable, value: int) -> None:

@@ -44,7 +44,7 @@ class Watch:
         return cls(time.monotonic() + seconds, workers or os.cpu_count() or 1, progress)
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds until the deadline."""
         return max(self.deadline - time.monotonic(), 0.0)
 
@@ -56,7 +56,7 @@ class Watch:
         """Solve a model, for so many seconds at most; the status and the solver that has the values."""
         solver = cp_sat().CpSolver()
         solver.parameters.num_workers = workers or self.workers
-        solver.parameters.max_time_in_seconds = max(min(seconds, self.left), 1e-3)
+        solver.parameters.max_time_in_seconds = max(min(seconds, self.seconds_left), 1e-3)
         solver.parameters.random_seed = 1
         with ThreadPoolExecutor(1) as thread, self.progress.interrupting(solver.stop_search):
             working = thread.submit(solver.solve, model)

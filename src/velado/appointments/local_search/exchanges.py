@@ -91,9 +91,7 @@ def _best(occupancy: Occupancy, group: int, slot: int, progress: Progress) -> tu
     for other in others:
         progress.check()
         tried += len(occupancy.crowd[slot]) + len(occupancy.crowd[other])
-        for before, after, moves in chain(
-            _cycles(occupancy, group, slot, other), household_moves(occupancy, group, slot, other)
-        ):
+        for before, after, moves in chain(_cycles(occupancy, group, slot, other), household_moves(occupancy, group, slot, other)):
             tried += 1
             if sorted(after + best[0]) > sorted(best[1] + before):
                 best = (before, after, moves)
@@ -168,14 +166,14 @@ def _dealt_anew(occupancy: Occupancy, one: int, two: int) -> list[Move]:
         leaving = [(s, n) for s, n in occupancy.cells[group].items() if chosen[slots.index(s)] != wanted]
         other = second if group == one else first
         arriving = [(s, other[s]) for s, c in zip(slots, chosen, strict=True) if c == wanted and s in other]
-        moved = _matched(occupancy, group, leaving, arriving)
+        moved = _match_moves(occupancy, group, leaving, arriving)
         if moved is None:
             return []
         moves += moved
     return moves
 
 
-def _matched(
+def _match_moves(
     occupancy: Occupancy, group: int, leaving: list[tuple[int, int]], arriving: list[tuple[int, int]]
 ) -> list[Move] | None:
     """People who leave some slots go to others, in order; None if somebody may not."""
@@ -229,9 +227,7 @@ def _cycles(occupancy: Occupancy, group: int, slot: int, other: int) -> Iterator
                     yield _cycle(occupancy, group, neighbour, other, slot, mine_moves, people)
 
 
-def _cycle(
-    occupancy: Occupancy, group: int, neighbour: int, source: int, target: int, people: int, back: int
-) -> Exchange:
+def _cycle(occupancy: Occupancy, group: int, neighbour: int, source: int, target: int, people: int, back: int) -> Exchange:
     """Some people of a group go from one slot to another, some of its neighbour's come back."""
     mine, theirs = occupancy.cells[group], occupancy.cells[neighbour]
     before = [mine.get(source, 0), mine.get(target, 0), theirs.get(target, 0), theirs.get(source, 0)]

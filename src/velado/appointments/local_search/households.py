@@ -16,7 +16,7 @@ def household_moves(occupancy: Occupancy, group: int, slot: int, other: int) -> 
         return
     for kind in occupancy.kinds[group]:
         units = occupancy.at[kind].get(slot, 0) if occupancy.people[kind] > 1 else 0
-        if not units or not occupancy.allowed(kind, other):
+        if not units or not occupancy.is_admissible(kind, other):
             continue
         for moved in {1, units}:
             going = [(kind, slot, other, moved)]
@@ -35,7 +35,7 @@ def _partners(occupancy: Occupancy, kind: int, source: int, target: int, least: 
     for other, present in occupancy.here[source].items():
         units = -(-least // occupancy.people[other])
         fits = units <= present and units * occupancy.people[other] <= most
-        if fits and other != kind and occupancy.allowed(other, target):
+        if fits and other != kind and occupancy.is_admissible(other, target):
             yield [(other, source, target, units)]
             tried += 1
             if tried == MOST_PARTNERS:

@@ -62,7 +62,7 @@ class Occupancy:
             made.put(kind, slot, units)
         return made
 
-    def allowed(self, kind: int, slot: int) -> bool:
+    def is_admissible(self, kind: int, slot: int) -> bool:
         """Whether a slot is admissible."""
         return self._everywhere or bool(self._allowed[self._set[kind]][slot])
 
@@ -92,7 +92,7 @@ class Occupancy:
         if self._everywhere:
             return self.cells[group].get(before, 0)
         present = self.alone[before].get(group, {})
-        return sum(units for kind, units in present.items() if self.allowed(kind, after))
+        return sum(units for kind, units in present.items() if self.is_admissible(kind, after))
 
     def moving(self, group: int, before: int, after: int, people: int) -> list[Move]:
         """The moves of so many of the movable people."""
@@ -100,7 +100,7 @@ class Occupancy:
             return [(group, before, after, people)]
         moves = []
         for kind, present in self.alone[before].get(group, {}).items():
-            units = min(people, present) if self.allowed(kind, after) else 0
+            units = min(people, present) if self.is_admissible(kind, after) else 0
             if units:
                 moves.append((kind, before, after, units))
                 people -= units
@@ -137,7 +137,7 @@ class Occupancy:
                         continue
                     came[slot] = (mover, before)
                     if self.room[slot] > 0:
-                        return _traced(came, slot)
+                        return _trace_chain(came, slot)
                     queue.append(slot)
             if not queue:
                 return None
@@ -151,7 +151,7 @@ class Occupancy:
         return Assignment(self.problem, kind, slot, units, method, bound=self.problem.base, seconds=seconds)
 
 
-def _traced(came: dict[int, tuple[int, int]], slot: int) -> list[tuple[int, int, int]]:
+def _trace_chain(came: dict[int, tuple[int, int]], slot: int) -> list[tuple[int, int, int]]:
     chain: list[tuple[int, int, int]] = []
     while slot != -1:
         mover, before = came[slot]

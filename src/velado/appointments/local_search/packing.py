@@ -17,7 +17,7 @@ OFTEN = 4096
 """Kinds of people between two reports."""
 
 
-def packed(problem: Problem, rng: np.random.Generator | None = None, progress: Progress | None = None) -> Occupancy:
+def pack(problem: Problem, rng: np.random.Generator | None = None, progress: Progress | None = None) -> Occupancy:
     """Everybody somewhere: households first, then who has the fewest places to go to, then larger groups.
 
     With a generator the sizes count only roughly, so that each call gives another assignment.
@@ -78,7 +78,7 @@ class _Rooms:
         return None
 
     def _first(self, kind: int, slots: Iterable[int]) -> int | None:
-        return next((s for s in slots if self.occupancy.allowed(kind, s)), None)
+        return next((s for s in slots if self.occupancy.is_admissible(kind, s)), None)
 
     def fill(self, kind: int, slot: int, units: int) -> None:
         """Put units into a slot."""
@@ -93,9 +93,10 @@ def none_found(problem: Problem, method: str) -> NoSolution:
     """The error where somebody gets no place: certain without households or if one is too large, else the method's failure."""
     if (problem.unit_people == 1).all():
         return NoSolution(
-            "no-assignment", "the admissible slots have too few places for the people who may only come there",
+            "no-assignment",
+            "the admissible slots have too few places for the people who may only come there",
             hint="Add slots or capacity there, or admit more slots.",
-        )  # fmt: skip
+        )
     roomiest = np.where(problem.slot_sets, problem.capacities, 0).max(axis=1)
     large = int(problem.units[problem.unit_people > roomiest[problem.admissible]].sum())
     if large:
@@ -105,6 +106,7 @@ def none_found(problem: Problem, method: str) -> NoSolution:
             hint="Add larger slots, or take these households apart.",
         )
     return NoSolution(
-        "no-assignment", Sentence("'{method}' found no places for all households", method=method),
+        "no-assignment",
+        Sentence("'{method}' found no places for all households", method=method),
         hint="The method 'exact' may find an assignment, or prove that there is none.",
-    )  # fmt: skip
+    )

@@ -11,7 +11,7 @@ import numpy as np
 
 from velado.appointments.local_search.exchanges import improve
 from velado.appointments.local_search.occupancy import Occupancy
-from velado.appointments.local_search.packing import packed
+from velado.appointments.local_search.packing import pack
 from velado.appointments.problem import Problem
 from velado.errors import NoSolution
 from velado.progress import Progress
@@ -52,13 +52,13 @@ def _worst(occupancy: Occupancy) -> list[tuple[int, int]]:
 
 
 def _trial(occupancy: Occupancy, group: int, slot: int, rng: np.random.Generator, progress: Progress) -> None:
-    slots = _chosen(occupancy, group, slot, rng)
+    slots = _choose_slots(occupancy, group, slot, rng)
     before = sorted(chain.from_iterable(occupancy.crowd[s].values() for s in slots))
     problem, kinds = _part(occupancy, slots)
     if len(kinds) > MOST_KINDS:
         return
     try:
-        part = packed(problem, rng, progress)
+        part = pack(problem, rng, progress)
     except NoSolution:
         return
     improve(part, MOST_WORK, progress)
@@ -73,7 +73,7 @@ def _trial(occupancy: Occupancy, group: int, slot: int, rng: np.random.Generator
             occupancy.put(kind, slots[s], units)
 
 
-def _chosen(occupancy: Occupancy, group: int, slot: int, rng: np.random.Generator) -> list[int]:
+def _choose_slots(occupancy: Occupancy, group: int, slot: int, rng: np.random.Generator) -> list[int]:
     """The slot, another one of its group, and random ones: half of them slots of groups that are split there, too."""
     slots = [slot]
     for _ in range(int(rng.integers(1, MOST_SLOTS))):

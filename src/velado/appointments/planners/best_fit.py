@@ -11,11 +11,11 @@ import numpy as np
 
 from velado.appointments.local_search.exchanges import improve
 from velado.appointments.local_search.occupancy import Occupancy
-from velado.appointments.local_search.packing import packed
+from velado.appointments.local_search.packing import pack
 from velado.appointments.local_search.repacking import repack
 from velado.appointments.planners.find_slots import FindSlots
 from velado.appointments.problem import Assignment, Planner, Problem, check_possible, check_smallest
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.errors import NoSolution
 from velado.parameters import Number
 from velado.progress import Progress
@@ -50,7 +50,7 @@ class BestFit(Planner):
         began = time.perf_counter()
         check_possible(problem)
         begin = (progress or Progress()).through(assign=1, improve=9)
-        occupancy = self._begun(problem, begin("assign"))
+        occupancy = self._initial_occupancy(problem, begin("assign"))
         improving = begin("improve")
         improve(occupancy, progress=improving.part(0.0, 0.2))
         found = occupancy.assignment(self.name)
@@ -65,14 +65,14 @@ class BestFit(Planner):
         improving.at(1.0)
         return found
 
-    def _begun(self, problem: Problem, progress: Progress) -> Occupancy:
+    def _initial_occupancy(self, problem: Problem, progress: Progress) -> Occupancy:
         """Some assignment; where households get in each other's way, another order may help."""
         rng = None
         for _ in range(ATTEMPTS if (problem.unit_people > 1).any() else 0):
             with suppress(NoSolution):
-                return packed(problem, rng, progress)
+                return pack(problem, rng, progress)
             rng = rng or np.random.Generator(np.random.PCG64(self.seed))
-        return packed(problem, rng, progress)
+        return pack(problem, rng, progress)
 
 
 def _anything(problem: Problem) -> Problem:

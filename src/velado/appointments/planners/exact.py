@@ -15,11 +15,11 @@ from velado.appointments.exact.model import Model
 from velado.appointments.exact.solver import Watch, cp_sat
 from velado.appointments.planners.best_fit import BestFit
 from velado.appointments.problem import Assignment, Planner, Problem, check_possible
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.errors import NoSolution
 from velado.parameters import Number
 from velado.progress import Progress
-from velado.sentences import Sentence, joined
+from velado.sentences import Sentence, join_sentences
 
 ARCS_PER_CELL = 300
 """So many more variables may arc flows have than cells: their relaxation is so much better (measured)."""
@@ -51,12 +51,8 @@ class Exact(Planner):
     )
     parameters: ClassVar = {
         "seconds": Number("time that the search may take", low=0, low_open=True, unit="s"),
-        "workers": Number(
-            "searches at the same time; all processors by default", low=1, integer=True, optional=True, expert=True
-        ),
-        "level": Number(
-            "stop when so many components are proven to be 0", low=1, integer=True, optional=True, expert=True
-        ),
+        "workers": Number("searches at the same time; all processors by default", low=1, integer=True, optional=True, expert=True),
+        "level": Number("stop when so many components are proven to be 0", low=1, integer=True, optional=True, expert=True),
     }
 
     def assign(self, problem: Problem, progress: Progress | None = None) -> Assignment:
@@ -90,9 +86,7 @@ class Exact(Planner):
         if not search.run(self.level):
             raise NoSolution("no-assignment", "no assignment fulfils all conditions", hint=why_none(problem))
         if search.best is None:
-            raise _not_found(
-                Sentence("no assignment was found within {seconds:g} s, and none was excluded", seconds=self.seconds)
-            )
+            raise _not_found(Sentence("no assignment was found within {seconds:g} s, and none was excluded", seconds=self.seconds))
         kind, slot, units = model.decode(search.best)
         found = Assignment(problem, kind, slot, units, self.name, len(search.proven), search.bound)
         return replace(found, notes={"model": model.name})
@@ -129,7 +123,7 @@ def why_none(problem: Problem) -> Sentence:
         Sentence("households that stay together"): bool((problem.unit_people > 1).any()),
         Sentence("admissible slots"): not slots.all(),
     }
-    asked = joined(", ", [text for text, asked in conditions.items() if asked])
+    asked = join_sentences(", ", [text for text, asked in conditions.items() if asked])
     return Sentence("Relax one of: {conditions}; or add slots.", conditions=asked)
 
 

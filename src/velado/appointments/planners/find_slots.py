@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from velado.appointments.problem import Assignment, Planner, Problem, check_possible, check_smallest
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.errors import InputError
 from velado.progress import Progress
 
@@ -37,9 +37,10 @@ class FindSlots(Planner):
         """Give out appointments as the thesis does."""
         if not problem.is_plain:
             raise InputError(
-                "plain-only", "the thesis's heuristic knows no households, fixed appointments or admissible slots",
+                "plain-only",
+                "the thesis's heuristic knows no households, fixed appointments or admissible slots",
                 hint="Use best-fit or exact.",
-            )  # fmt: skip
+            )
         began = time.perf_counter()
         giving = (progress or Progress()).part(0.0, 1.0, "assign")
         check_possible(problem)

@@ -12,7 +12,7 @@ import numpy as np
 from velado.appointments.local_search.occupancy import Occupancy
 from velado.appointments.local_search.packing import none_found
 from velado.appointments.problem import Assignment, Planner, Problem, check_possible, check_smallest
-from velado.declared import Declaration
+from velado.declarations import Declaration
 from velado.parameters import Number
 from velado.progress import Progress
 
@@ -28,9 +28,7 @@ class RandomSlots(Planner):
     seed: int = 0
     name: ClassVar[str] = "random"
     declaration: ClassVar = Declaration(
-        title="random",
-        meaning="Everybody gets a slot that is drawn among those with room.",
-        example={"seed": 1},
+        title="random", meaning="Everybody gets a slot that is drawn among those with room.", example={"seed": 1}
     )
     parameters: ClassVar = {"seed": Number("seed of the draws", low=0, integer=True, expert=True)}
 
@@ -53,7 +51,7 @@ class RandomSlots(Planner):
             giving.at(done, len(lines))
             kinds = order[first:end]
             units = rng.permutation(np.repeat(kinds, problem.units[kinds]))
-            slots = _drawn(rng, room, np.flatnonzero(problem.slot_sets[line[3]]), int(-line[1]), len(units), giving)
+            slots = _draw_slots(rng, room, np.flatnonzero(problem.slot_sets[line[3]]), int(-line[1]), len(units), giving)
             given.append(units[: len(slots)] * problem.slots + slots)
             left.append(units[len(slots) :])
         giving.check()
@@ -62,13 +60,13 @@ class RandomSlots(Planner):
         found = Assignment(problem, pairs // problem.slots, pairs % problem.slots, counts, self.name)
         over = np.concatenate(left)
         if len(over):
-            found = _settled(found, over, giving)
+            found = _place_remaining(found, over, giving)
         check_smallest(found)
         giving.at(1.0)
         return replace(found, bound=problem.base, seconds=time.perf_counter() - began)
 
 
-def _drawn(
+def _draw_slots(
     rng: np.random.Generator, room: np.ndarray, slots: np.ndarray, people: int, units: int, progress: Progress
 ) -> np.ndarray:
     """Slots for as many of the units as there is room for; the room becomes less."""
@@ -87,7 +85,7 @@ def _drawn(
     return np.concatenate(drawn) if drawn else np.zeros(0, dtype=np.int64)
 
 
-def _settled(found: Assignment, over: np.ndarray, progress: Progress) -> Assignment:
+def _place_remaining(found: Assignment, over: np.ndarray, progress: Progress) -> Assignment:
     """Places for those whose admissible slots were full already."""
     occupancy = Occupancy.of(found, progress)
     kinds, counts = np.unique(over, return_counts=True)

@@ -29,8 +29,6 @@ def planner_from(name: str, arguments: Mapping[str, Any] | None = None) -> Plann
     RandomSlots(seed=3)
     """
     if name not in PLANNERS:
-        raise InputError(
-            "unknown-method", Sentence("there is no method '{name}'", name=name), hint=suggest(name, PLANNERS)
-        )
+        raise InputError("unknown-method", Sentence("there is no method '{name}'", name=name), hint=suggest(name, PLANNERS))
     made: Planner = build(PLANNERS[name], arguments, Sentence("the method {name}", name=name))
     return made

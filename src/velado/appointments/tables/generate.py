@@ -16,9 +16,27 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SPAIN_2015 = (
-    2_256_137, 2_484_228, 2_307_748, 2_152_888, 2_318_277, 2_637_741, 3_267_325, 3_948_602, 3_888_532, 3_690_385,
-    3_409_097, 2_978_760, 2_508_107, 2_357_956, 1_949_490, 1_553_295, 1_425_513, 854_988, 356_755, 94_038,
-)  # fmt: skip
+    2_256_137,
+    2_484_228,
+    2_307_748,
+    2_152_888,
+    2_318_277,
+    2_637_741,
+    3_267_325,
+    3_948_602,
+    3_888_532,
+    3_690_385,
+    3_409_097,
+    2_978_760,
+    2_508_107,
+    2_357_956,
+    1_949_490,
+    1_553_295,
+    1_425_513,
+    854_988,
+    356_755,
+    94_038,
+)
 """Residents of Spain on 1 January 2015 by age: 0 to 4, 5 to 9, …, 95 and more (UCM, figure 14; INE, provisional)."""
 SPAIN_2015_BY_SEX = {"man": 22_820_775, "woman": 23_619_089}
 """The same by sex (UCM, figure 15). The text gives no ages by sex: here they are independent."""
@@ -153,10 +171,6 @@ def check_range(low: str, lowest: int, high: str, highest: int) -> None:
         raise InputError(
             "bad-parameter",
             Sentence(
-                "'{low}' ({lowest}) must not be above '{high}' ({highest})",
-                low=low,
-                lowest=lowest,
-                high=high,
-                highest=highest,
+                "'{low}' ({lowest}) must not be above '{high}' ({highest})", low=low, lowest=lowest, high=high, highest=highest
             ),
         )

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from velado.appointments.anonymity_vectors import AnonymityVector
 from velado.appointments.planning import VectorDocument
-from velado.appointments.vectors import AnonymityVector
 from velado.errors import InputError
 from velado.frequency.table import distinct_rows
 from velado.progress import Progress
@@ -80,12 +80,15 @@ class Groups(Discreet):
     def smallest(self, most: int) -> list[tuple[int, tuple[Text, ...], int]]:
         """The smallest groups: a number that groups with equal quasi-identifiers share, the values, the people.
 
-        Those with equal quasi-identifiers stand together, the group with the smallest part first.
+        Those with equal quasi-identifiers stand together, the group with the smallest part first; equal ones by their
+        values, whatever the order in which they were counted.
         """
         counts, number = self.counts.counts, self._number
         least = np.full(int(number.max(initial=-1)) + 1, np.iinfo(np.int64).max)
         np.minimum.at(least, number, counts)
-        order = np.lexsort((counts, number, least[number]))[:most]
+        ranks = [_ranks(d)[c] for d, c in zip(self.counts.dictionaries, self.counts.codes, strict=True)]
+        own = len(self.quasi_identifiers)
+        order = np.lexsort((*ranks[: own - 1 : -1], counts, *ranks[own - 1 :: -1], least[number]))[:most]
         shown = {n: i for i, n in enumerate(dict.fromkeys(number[order].tolist()), 1)}
         pairs = list(zip(self.counts.dictionaries, self.counts.codes, strict=True))
         return [(shown[int(number[i])], tuple(d[c[i]] for d, c in pairs), int(counts[i])) for i in order]
@@ -99,6 +102,13 @@ class Groups(Discreet):
     def summary(self) -> dict[str, Any]:
         """How many people and groups there are, and the smallest group."""
         return self.sizes().summary()
+
+
+def _ranks(values: Sequence[Text]) -> np.ndarray:
+    """The place of each value among all of them, a missing one last."""
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[sorted(range(len(values)), key=lambda i: (values[i] is None, values[i] or ""))] = np.arange(len(values))
+    return ranks
 
 
 def anonymity_groups(

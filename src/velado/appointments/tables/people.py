@@ -60,14 +60,20 @@ class People(Discreet):
         clash = [c for c in slots.described if c.casefold() in {n.casefold() for n in rows.header if n != fixed}]
         if clash:
             raise InputError(
-                "duplicate-column", "people and slots have columns of the same name", file=rows.name, values=clash,
+                "duplicate-column",
+                "people and slots have columns of the same name",
+                file=rows.name,
+                values=clash,
                 hint="Rename them in one of the tables: the appointments show the columns of both.",
-            )  # fmt: skip
+            )
         if fixed is not None and fixed in (*quasi_identifiers, identifier):
             raise InputError(
-                "two-roles", "the slots that people keep cannot be an identifier or a quasi-identifier", file=rows.name,
-                column=fixed, hint="Copy it under another name: it is left out of the output.",
-            )  # fmt: skip
+                "two-roles",
+                "the slots that people keep cannot be an identifier or a quasi-identifier",
+                file=rows.name,
+                column=fixed,
+                hint="Copy it under another name: it is left out of the output.",
+            )
         if identifier is not None:
             _check_identifiers(rows, identifier)
         group, groups = rows.codes(quasi_identifiers)
@@ -76,7 +82,7 @@ class People(Discreet):
         slot_set, slot_sets = np.zeros(len(rows), dtype=np.int64), np.ones((1, len(slots)), dtype=bool)
         conditions = [_matching(rows, slots, *pair) for pair in (match or {}).items()]
         if admissible is not None:
-            conditions.append(_listed(rows, slots, Rows.read(admissible, session), identifier))
+            conditions.append(_read_admissible(rows, slots, Rows.read(admissible, session), identifier))
         for other, sets in conditions:
             slot_set, slot_sets = _both(slot_set, slot_sets, other, sets)
         anywhere = np.asarray(slot_sets.any(axis=1))
@@ -89,10 +95,16 @@ class People(Discreet):
                 hint="Everybody without a fixed appointment needs one.",
             )
         return cls(
-            rows, tuple(quasi_identifiers), group, groups,
+            rows,
+            tuple(quasi_identifiers),
+            group,
+            groups,
             alone if household is None else _households(rows, household),
-            keeps, slot_set, slot_sets, () if fixed is None else (fixed,),
-        )  # fmt: skip
+            keeps,
+            slot_set,
+            slot_sets,
+            () if fixed is None else (fixed,),
+        )
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -139,7 +151,7 @@ def _matching(rows: Rows, slots: Slots, own: str, theirs: str) -> tuple[np.ndarr
     return encoded.indices.fill_null(len(number)).to_numpy(zero_copy_only=False).astype(np.int64), sets
 
 
-def _listed(rows: Rows, slots: Slots, pairs: Rows, identifier: str | None) -> tuple[np.ndarray, np.ndarray]:
+def _read_admissible(rows: Rows, slots: Slots, pairs: Rows, identifier: str | None) -> tuple[np.ndarray, np.ndarray]:
     """Who may come where because a table lists person and slot."""
     import pyarrow.compute as pc
 
@@ -152,18 +164,14 @@ def _listed(rows: Rows, slots: Slots, pairs: Rows, identifier: str | None) -> tu
     if person.null_count:
         raise InputError(
             "unknown-person",
-            Sentence(
-                "{lines:,} line(s) are about people who are not in {table}", lines=person.null_count, table=rows.name
-            ),
+            Sentence("{lines:,} line(s) are about people who are not in {table}", lines=person.null_count, table=rows.name),
             file=pairs.name,
             column=identifier,
             hint="Leave these lines out, or mend the identifiers.",
         )
     slot = slots.find(pairs.texts(named), pairs.name, named)
     if (slot < 0).any():
-        raise InputError(
-            "unknown-slot", "a line names no slot", file=pairs.name, column=named, hint="Leave it out, or name one."
-        )
+        raise InputError("unknown-slot", "a line names no slot", file=pairs.name, column=named, hint="Leave it out, or name one.")
     keys = np.unique(person.to_numpy(zero_copy_only=False).astype(np.int64) * len(slots) + slot)
     listed = (keys % len(slots)).astype(np.int32)
     ends = np.searchsorted(keys, np.arange(len(rows) + 1) * len(slots))

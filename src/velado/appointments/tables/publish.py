@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from velado.appointments.anonymity_vectors import AnonymityVector
 from velado.appointments.problem import Assignment
 from velado.appointments.tables.people import People
 from velado.appointments.tables.rows import Rows, in_order_of, is_file, write_rows
 from velado.appointments.tables.slots import Slots
 from velado.appointments.tables.units import Units
-from velado.appointments.vectors import AnonymityVector
 from velado.errors import InputError
 from velado.progress import Progress
 from velado.project import Output
-from velado.release.verify import failed, unreadable
+from velado.release.verify import unreadable, verification_error
 from velado.sentences import Sentence
 from velado.tables import Header, Published, Session, Slot, Stage, open_stage
 
@@ -25,13 +25,7 @@ if TYPE_CHECKING:
 
 
 def give_out(
-    people: People,
-    slots: Slots,
-    units: Units,
-    assignment: Assignment,
-    seed: int,
-    output: Output,
-    progress: Progress | None = None,
+    people: People, slots: Slots, units: Units, assignment: Assignment, seed: int, output: Output, progress: Progress | None = None
 ) -> Published:
     """Publish the people's table with the slots' columns, in the order of the people; it may stay in memory."""
     begin = (progress or Progress()).through(write=1, verify=1)
@@ -55,18 +49,18 @@ def give_out(
         written = _read_back(stage, place)
         verifying.at(0.5)
         if not is_file(sink):
-            written = _matched(written, table)
+            written = _restore_order(written, table)
         _verify(written, people, slots, slot, assignment)
         verifying.at(1.0)
         (published,) = stage.publish()
     return published
 
 
-def _matched(written: Rows, table: pa.Table) -> Rows:
+def _restore_order(written: Rows, table: pa.Table) -> Rows:
     """What a database holds, person by person: its rows have no order."""
     found = in_order_of(written, table)
     if found is None:
-        raise failed(Sentence("it does not have the expected columns and rows"))
+        raise verification_error(Sentence("it does not have the expected columns and rows"))
     return found
 
 
@@ -82,23 +76,23 @@ def _verify(written: Rows, people: People, slots: Slots, slot: np.ndarray, assig
     """Recount the vector from the written table, and check every condition person by person."""
     header = [c for c in people.rows.header if c not in people.kept_out] + list(slots.described)
     if written.header != header or len(written) != len(people):
-        raise failed(Sentence("it does not have the expected columns and rows"))
+        raise verification_error(Sentence("it does not have the expected columns and rows"))
     shown, distinct = written.codes(slots.described)
     if not distinct == len(np.unique(slot)) == len(np.unique(shown * len(slots) + slot)):
-        raise failed(Sentence("it shows other slots than those given out"))
+        raise verification_error(Sentence("it shows other slots than those given out"))
     cells, count = written.codes([*people.quasi_identifiers, *slots.described])
     vector = AnonymityVector.of_sizes(np.bincount(cells, minlength=count))
     if vector != assignment.vector or vector.k < assignment.problem.smallest:
-        raise failed(Sentence("its anonymity vector is not the planned one"))
+        raise verification_error(Sentence("its anonymity vector is not the planned one"))
     if (np.bincount(slot, minlength=len(slots)) > slots.capacities).any():
-        raise failed(Sentence("a slot has more people than places"))
+        raise verification_error(Sentence("a slot has more people than places"))
     kept = people.fixed >= 0
     if (slot[kept] != people.fixed[kept]).any():
-        raise failed(Sentence("a fixed appointment was not kept"))
+        raise verification_error(Sentence("a fixed appointment was not kept"))
     together = np.flatnonzero(people.household >= 0)
     households = people.household[together]
     if len(np.unique(households)) != len(np.unique(households * len(slots) + slot[together])):
-        raise failed(Sentence("a household was not kept together"))
+        raise verification_error(Sentence("a household was not kept together"))
     _verify_admissible(people, slot, kept)
 
 
@@ -107,4 +101,4 @@ def _verify_admissible(people: People, slot: np.ndarray, kept: np.ndarray) -> No
     led = np.isin(people.household, people.household[kept & (people.household >= 0)])
     asked = ~(kept | led)
     if not people.slot_sets[people.slot_set[asked], slot[asked]].all():
-        raise failed(Sentence("somebody got a slot that is not admissible"))
+        raise verification_error(Sentence("somebody got a slot that is not admissible"))

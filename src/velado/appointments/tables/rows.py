@@ -13,19 +13,7 @@ from velado.errors import InputError
 from velado.frequency.table import distinct_rows
 from velado.project import Output, output_of
 from velado.results import Discreet
-from velado.tables import (
-    Header,
-    Plan,
-    Selection,
-    Session,
-    Sink,
-    Slot,
-    Source,
-    Table,
-    open_stage,
-    open_table,
-    unknown_column,
-)
+from velado.tables import Header, Plan, Selection, Session, Sink, Slot, Source, Table, open_stage, open_table, unknown_column
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,7 +61,7 @@ class Rows(Discreet):
 
         return self.table.column(column).combine_chunks().cast(pa.string())
 
-    def shown(self, columns: Sequence[str], rows: np.ndarray) -> list[str]:
+    def row_texts(self, columns: Sequence[str], rows: np.ndarray) -> list[str]:
         """What some rows say in some columns, for messages."""
         texts = [self.texts(c) for c in columns]
         return [", ".join(str(t[i].as_py()) for t in texts) for i in rows.tolist()]

@@ -34,18 +34,18 @@ class Slots(Discreet):
     name: str | None = None
 
     @classmethod
-    def read(
-        cls, source: Any, capacity: str = "capacity", name: str | None = None, session: Session | None = None
-    ) -> Slots:
+    def read(cls, source: Any, capacity: str = "capacity", name: str | None = None, session: Session | None = None) -> Slots:
         """Read and check slots: a whole number of places for each, and no slot twice."""
         rows = Rows.read(source, session)
         rows.require([capacity, *([name] if name is not None else [])])
         described = tuple(c for c in rows.header if c != capacity)
         if not described:
             raise InputError(
-                "no-slot-column", "besides the capacity, the slots need a column that describes them", file=rows.name,
+                "no-slot-column",
+                "besides the capacity, the slots need a column that describes them",
+                file=rows.name,
                 hint="For example place, hour, capacity.",
-            )  # fmt: skip
+            )
         name = described[0] if name is None and len(described) == 1 else name
         hints = {described: Sentence("Add up the capacities of equal slots.")}
         if name is not None:
@@ -53,9 +53,13 @@ class Slots(Discreet):
         for columns, hint in hints.items():
             if rows.codes(columns)[1] < len(rows):
                 raise InputError(
-                    "duplicate-slot", "a slot is listed more than once", file=rows.name, column=", ".join(columns),
-                    values=_twice(rows, columns), hint=hint,
-                )  # fmt: skip
+                    "duplicate-slot",
+                    "a slot is listed more than once",
+                    file=rows.name,
+                    column=", ".join(columns),
+                    values=_twice(rows, columns),
+                    hint=hint,
+                )
         return cls(rows, _capacities(rows, capacity), described, name)
 
     def __len__(self) -> int:
@@ -66,9 +70,12 @@ class Slots(Discreet):
         """Which slot a value of the naming column means."""
         if self.name is None:
             raise InputError(
-                "no-slot-name", "several columns describe a slot: which one do other tables use?", file=self.rows.name,
-                values=self.described, hint="--slot COLUMN",
-            )  # fmt: skip
+                "no-slot-name",
+                "several columns describe a slot: which one do other tables use?",
+                file=self.rows.name,
+                values=self.described,
+                hint="--slot COLUMN",
+            )
         return {value: i for i, value in enumerate(self.rows.texts(self.name).to_pylist())}
 
     def find(self, values: pa.Array, file: str, column: str) -> np.ndarray:
@@ -93,7 +100,7 @@ class Slots(Discreet):
 def _twice(rows: Rows, columns: Sequence[str]) -> list[str]:
     codes, _ = rows.codes(columns)
     _, first, counts = np.unique(codes, return_index=True, return_counts=True)
-    return rows.shown(columns, first[counts > 1][:5])
+    return rows.row_texts(columns, first[counts > 1][:5])
 
 
 def _capacities(rows: Rows, column: str) -> np.ndarray:
@@ -104,11 +111,7 @@ def _capacities(rows: Rows, column: str) -> np.ndarray:
         # A column in which nothing is a capacity may be about people: nothing of it is shown.
         raise InputError(
             "bad-capacity",
-            Sentence(
-                "{capacities:,} capacities are not whole numbers from 0 to {most:,}",
-                capacities=len(wrong),
-                most=MOST_PLACES,
-            ),
+            Sentence("{capacities:,} capacities are not whole numbers from 0 to {most:,}", capacities=len(wrong), most=MOST_PLACES),
             file=rows.name,
             column=column,
             values=wrong if len(wrong) < len(texts) else (),

@@ -66,7 +66,7 @@ def check_room(problem: Problem, slots: Slots) -> None:
             "no-assignment",
             Sentence("{slots:,} slot(s) have fewer places than people who may only come there", slots=len(full)),
             file=slots.rows.name,
-            values=slots.rows.shown(slots.described, full[:5]),
+            values=slots.rows.row_texts(slots.described, full[:5]),
             hint="Raise their capacities, or let some of these people come elsewhere.",
         )
 
@@ -124,9 +124,7 @@ def _admissible(people: People, unit: np.ndarray, count: int, slots: int) -> tup
     return slot_set.astype(np.int64), np.array([sets[i] for i in used.tolist()])
 
 
-def _kinds(
-    group: np.ndarray, ends: np.ndarray, slot_set: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _kinds(group: np.ndarray, ends: np.ndarray, slot_set: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The kind of each unit, and the members of each kind; people who come alone first, in the order of the groups."""
     size, sets = np.diff(ends), int(slot_set.max(initial=0)) + 1
     alone = np.flatnonzero(size == 1)

@@ -16,9 +16,7 @@ CODE = re.compile(r"(?=.*\d.*\d.*\d)[A-Z0-9]+([ ./_#-]{1,2}[A-Z0-9]+)*", re.IGNO
 def _is_code(value: str) -> bool:
     digits = sum(c.isdigit() for c in value)
     other = OTHER.fullmatch(value)
-    return (
-        5 <= len(value) <= 40 and digits >= 4 and digits * 3 >= len(value) and bool(CODE.fullmatch(value)) and not other
-    )
+    return 5 <= len(value) <= 40 and digits >= 4 and digits * 3 >= len(value) and bool(CODE.fullmatch(value)) and not other
 
 
 def plates(sample: Sample) -> Content | None:

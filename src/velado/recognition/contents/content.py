@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from velado.recognition.contents.codes import plates, record_numbers
+from velado.recognition.contents.free_texts import free_text
 from velado.recognition.contents.numbers import checked_numbers, phones
+from velado.recognition.contents.patterns import signs
 from velado.recognition.contents.people import personal_names
 from velado.recognition.contents.places import addresses, coordinates
-from velado.recognition.contents.prose import free_text
 from velado.recognition.contents.sample import Content, Sample
-from velado.recognition.contents.signs import signs
 
 RECOGNISERS: tuple[Callable[[Sample], Content | None], ...] = (
-    signs, coordinates, checked_numbers, phones, plates, addresses, personal_names, free_text, record_numbers,
-)  # fmt: skip
+    signs,
+    coordinates,
+    checked_numbers,
+    phones,
+    plates,
+    addresses,
+    personal_names,
+    free_text,
+    record_numbers,
+)
 """The surest first; the first that recognises the values is believed."""
 
 

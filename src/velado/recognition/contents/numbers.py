@@ -62,7 +62,7 @@ NATIONAL = {
     "cn.ric": (Sentence("resident id (China)"), r"\d{17}[\dx]"),
     "kr.rrn": (Sentence("RRN (Korea)"), r"\d{6}-?\d{7}"),
     "au.tfn": (Sentence("TFN (Australia)"), r"\d{3} ?\d{3} ?\d{3}"),
-}  # fmt: skip
+}
 """Modules of stdnum, what they check, and what a value looks like that is worth checking."""
 OTHERS = {
     "luhn": ("card numbers", r"[2-6]\d{3}[ -]?\d{4}[ -]?\d{4}[ -]?\d{1,7}|3\d{3}[ -]?\d{6}[ -]?\d{5}"),
@@ -100,7 +100,7 @@ def checked_numbers(sample: Sample) -> Content | None:
         share = len(passed) / len(looked.values)
         if share < needed:
             continue
-        by_chance = sum(map(valid, map(_changed, passed))) / len(passed)
+        by_chance = sum(map(valid, map(_change_digit, passed))) / len(passed)
         shaped = not any(v.isdigit() for v in passed)
         if sample.topic in SUPPORTED or (shaped and share >= MOST and by_chance <= 0.3 and len(passed) >= 3):
             return Content(kind if module in OTHERS else f"national ids: {kind}", share)
@@ -122,7 +122,7 @@ def _validator(module: str) -> Callable[[str], bool]:
     return valid
 
 
-def _changed(value: str) -> str:
+def _change_digit(value: str) -> str:
     """The value with its last digit but one changed."""
     places = [i for i, c in enumerate(value) if c.isdigit()]
     at = places[-2] if len(places) > 1 else places[0]
@@ -164,8 +164,10 @@ def phones(sample: Sample) -> Content | None:
 
     Bare digits are phone numbers only if the column's name says so: any nine digits are a number somewhere.
     """
-    if sample.dates or sample.plain_numbers or sample.topic in KNOWN:
+    if sample.dates or sample.plain_numbers or sample.topic in KNOWN or sample.topic == "national id":
         return None
+    if sample.matching(NATIONAL["us.ssn"][1]) >= 0.5:
+        return None  # Of a person, also where the numbers were invented and none is valid.
     looked = sample.few(100)
     abroad = looked.matching(r"(\+|00)[1-9][\d ().-]{7,20}")
     if abroad >= 0.5:

@@ -90,12 +90,9 @@ def lexicon() -> Lexicon:
     for locale in LOCALES:
         provider = import_module(f"faker.providers.person.{locale}").Provider
         for attribute in dir(provider):
-            into = {
-                "first_names_male": first,
-                "first_names_female": first,
-                "last_names": last,
-                "unisex_last_names": last,
-            }.get(attribute)
+            into = {"first_names_male": first, "first_names_female": first, "last_names": last, "unisex_last_names": last}.get(
+                attribute
+            )
             if into is not None:
                 into |= _words(getattr(provider, attribute))
     ordinary, places = set(ORDINARY.split()), set()
@@ -152,10 +149,7 @@ def _is_name(value: str, known: Lexicon) -> bool:
     if folded.strip() in known.places or any(c.isdigit() for c in folded):
         return False
     before, comma, after = folded.partition(",")
-    parts = [
-        [w.strip(".") for w in part.split() if w.strip(".")]
-        for part in (after if comma else before, before if comma else "")
-    ]
+    parts = [[w.strip(".") for w in part.split() if w.strip(".")] for part in (after if comma else before, before if comma else "")]
     given, family = ([w for w in part if w not in _TITLES] for part in parts)
     words = [w for w in (*given, *family) if w not in _PARTICLES and len(w) > 1]
     if not words or len(words) > 7 or not all(re.fullmatch(r"[^\W\d_]+(['´`-][^\W\d_]+)*", w) for w in words):

@@ -25,7 +25,7 @@ class Content:
     share: float
 
     @property
-    def said(self) -> Sentence:
+    def description(self) -> Sentence:
         """The kind in words."""
         general, _, which = self.kind.partition(": ")
         return Sentence("national ids: {which}", which=Sentence(which)) if which else Sentence(general)
@@ -69,11 +69,7 @@ class Sample(Discreet):
     def of(cls, name: str, amount: Mapping[str, int]) -> Sample:
         """A sample by a checksum of the values: it does not depend on their order, and needs no sorting."""
         every = len(amount) // SAMPLED
-        chosen = (
-            [v for v in amount if zlib.crc32(v.encode(errors="surrogatepass")) % every == 0]
-            if every > 1
-            else list(amount)
-        )
+        chosen = [v for v in amount if zlib.crc32(v.encode(errors="surrogatepass")) % every == 0] if every > 1 else list(amount)
         stripped = {v.strip() for v in chosen} - {""}
         return cls(name, tuple(sorted(stripped)), len(amount), sum(amount.values()))
 

@@ -141,7 +141,7 @@ class Content(Discreet):
     @property
     def title(self) -> str:
         """What the document is."""
-        return self.language.text("report.title")
+        return self.language.say("Privacy report")
 
     @property
     def pictures(self) -> list[Picture]:

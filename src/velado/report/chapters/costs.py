@@ -9,7 +9,9 @@ import numpy as np
 
 from velado.evaluation import Comparison, Evaluation, Setting
 from velado.evaluation.kolmogorov import KEPT
+from velado.evaluation.shown import UTILITY, utility_title
 from velado.i18n import Language
+from velado.i18n.labels import LABELS
 from velado.parameters import records_of
 from velado.report import charts
 from velado.report.chapters.content import Beside, Block, Cell, Picture, Pictures, Section, Table
@@ -17,25 +19,15 @@ from velado.report.chapters.disclosure import Share, Shown, distribution, sensit
 from velado.report.chapters.disclosure import answers as disclosed
 from velado.report.chapters.subject import Subject, clean, limit_in_words, parameter_label, symbol
 
-OVERALL = {
-    "loss": 4,
-    "loss_mean": 4,
-    "precision": 4,
-    "generalized_loss": 4,
-    "entropy": 4,
-    "discernibility": 0,
-    "average_class_size": 1,
-    "c_avg": 2,
-}
 BY_COLUMN = ("loss", "precision", "generalized_loss", "entropy")
 
 
 def utility(subject: Subject) -> Section:
     """Overall, per column, and the distributions."""
     e, words, pair = subject.evaluation, subject.words, subject.pair
-    measured = [(n, getattr(e.utility, n), digits) for n, digits in OVERALL.items()]
-    rows = [(subject.text(f"utility.{n}"), subject.figure(x, digits)) for n, x, digits in measured if x is not None]
-    overall = subject.table(rows, "lr", title=words.text("utility.overall"))
+    measured = [(n, getattr(e.utility, n), digits) for n, digits in UTILITY.items()]
+    rows = [(Cell(utility_title(n, words)), subject.figure(x, digits)) for n, x, digits in measured if x is not None]
+    overall = subject.table(rows, "lr", title=words.say("Overall"))
     lines = []
     for name, column in e.columns.items():
         level, height = subject.levels.get(name), subject.heights.get(name, 0)
@@ -43,32 +35,46 @@ def utility(subject: Subject) -> Section:
         figures = (subject.figure(getattr(column, n), 3) for n in BY_COLUMN)
         values = Cell(f"{words.integer(column.values_before)} → {words.integer(column.values_after)}")
         lines.append((Cell(clean(name)), shown, *figures, values))
-    header = ("head.column", "head.level", *(f"short.{n}" for n in BY_COLUMN), "head.values")
+    header = ("column", "level", *(LABELS["short"][n] for n in BY_COLUMN), "different values")
     known = [(clean(n), x, subject.heights[n]) for n, x in subject.levels.items() if x is not None]
-    levels = Picture(words.text("chart.levels"), charts.levels(known, words))
+    levels = Picture(words.say("Level of each column"), charts.levels(known, words))
     blocks: list[Block] = [Beside(overall, levels) if known else overall]
-    blocks.append(subject.table(lines, "lrrrrrr", header, title=words.text("utility.columns")))
+    blocks.append(subject.table(lines, "lrrrrrr", header, title=words.say("By quasi-identifier")))
     drawn = [_picture(subject, name, distribution(pair, j, subject.limits)) for j, name in enumerate(pair.columns)]
     for s in pair.original.sensitive:
         shares = sensitive_distribution(pair, s, subject.limits)
         if not s.others and sum(x.kind == "label" for x in shares) > 1:
             drawn.append(_picture(subject, s.column, shares))
-    title, note = words.text("utility.distributions"), words.text("utility.distributions-lead")
+    title, note = (
+        words.say("Distributions before and after"),
+        words.say(
+            "Shares of all records under each released label. Rare labels and records that are not released are joined in bars of their own. Where labels overlap or stand for other values, numbers, dates and ordered values are counted in ranges, a released interval where its middle is, and categories at the level of the hierarchy that holds all labels."
+        ),
+    )
     blocks.append(Pictures(tuple(drawn), title, note))
     centred = any(not np.isnan(cover.points).all() for cover in pair.covers if len(cover.labels))
-    lead = (words.text("utility.lead"), *([words.text("utility.centred")] if centred else []))
-    return Section("utility", words.text("utility.title"), lead, tuple(blocks))
+    lead = (
+        words.say("0 means that nothing was lost, unless stated otherwise. Suppressed records count as fully generalized."),
+        *(
+            [
+                words.say(
+                    "A mode, mean or median counts as all values of its class: losses are about what it stands for, answers and distributions about what it shows."
+                )
+            ]
+            if centred
+            else []
+        ),
+    )
+    return Section("utility", words.say("Utility: what it cost"), lead, tuple(blocks))
 
 
 def _picture(subject: Subject, name: str, shares: list[Share]) -> Picture:
     words, n = subject.words, max(subject.pair.records, 1)
     pairs = [
-        charts.Pairing(
-            subject.label(s.label) if s.kind == "label" else words.text(f"chart.{s.kind}"), s.before / n, s.after / n
-        )
+        charts.Pairing(subject.label(s.label) if s.kind == "label" else words.label("share", s.kind), s.before / n, s.after / n)
         for s in shares
     ]
-    return Picture(clean(name), charts.before_after(pairs, words.text("axis.share"), words))
+    return Picture(clean(name), charts.before_after(pairs, words.say("share of all records"), words))
 
 
 def answers(subject: Subject) -> Section | None:
@@ -81,25 +87,32 @@ def answers(subject: Subject) -> Section | None:
                 Cell(clean(name)),
                 subject.figure(test.statistic),
                 _p_value(subject, test.p),
-                subject.text("yes" if test.kept else "no"),
-                subject.text(f"answers.by-{test.by}"),
+                subject.say("yes" if test.kept else "no"),
+                Cell(words.label("compared-by", test.by)),
             )
             for name, test in e.ks.items()
         ]
-        header = (words.text("head.column"), "D", "p", words.text("head.kept"), words.text("head.compared-by"))
-        note = words.text("answers.ks-note", kept=words.number(KEPT, 2))
-        blocks.append(Table(tuple(rows), "lrrll", header, words.text("answers.ks"), note))
+        header = (words.say("column"), "D", "p", words.say("distribution kept"), words.say("compared by"))
+        note = words.say(
+            "D is the largest distance between the two distributions. p is a p-value, not a confidence: by the convention used here a distribution counts as kept if p ≥ {kept}.",
+            kept=words.number(KEPT, 2),
+        )
+        blocks.append(Table(tuple(rows), "lrrll", header, words.say("Kolmogorov–Smirnov test"), note))
     if e.queries:
         q = e.queries
         found = [
-            (subject.text("answers.queries-mean"), subject.percent(q.mean)),
-            (subject.text("answers.queries-median"), subject.percent(q.median)),
+            (subject.say("relative error, mean"), subject.percent(q.mean)),
+            (subject.say("relative error, median"), subject.percent(q.median)),
         ]
-        note = words.text("answers.queries-note", n=words.integer(q.queries), seed=q.seed)
-        blocks.append(subject.table(found, "lr", title=words.text("answers.queries"), note=note))
+        note = words.say(
+            "{n} random COUNT queries over one to three quasi-identifiers, answered from the release (seed {seed}): relative error of the answer. A released label counts with the share of its values that a query asks for, as if they were equally frequent.",
+            n=words.integer(q.queries),
+            seed=q.seed,
+        )
+        blocks.append(subject.table(found, "lr", title=words.say("COUNT queries"), note=note))
     if e.learning:
         blocks.append(_learning(subject, e.learning))
-    return Section("answers", words.text("answers.title"), (), tuple(blocks)) if blocks else None
+    return Section("answers", words.say("Answers from the release"), (), tuple(blocks)) if blocks else None
 
 
 def _p_value(subject: Subject, p: float) -> Cell:
@@ -114,28 +127,28 @@ def _aggregates(subject: Subject, name: str) -> Table:
     told = disclosed(pair, pair.columns.index(name), subject.evaluation.aggregates[name], subject.limits)
     rows = [
         (
-            subject.text(f"answers.{x.name}"),
-            _answered(subject, x.before, 2 if x.name.startswith("mean") else 4),
-            _answered(subject, x.after, 2),
+            Cell(words.label("answers", x.name)),
+            _answer_cell(subject, x.before, 2 if x.name.startswith("mean") else 4),
+            _answer_cell(subject, x.after, 2),
         )
         for x in told
         if x.name != "mode-suppressed"
     ]
-    title = words.text("answers.aggregates", column=clean(name))
-    return subject.table(rows, "lrr", ("head.answer", "before", "after"), title=title)
+    title = words.say("Numeric column: {column}", column=clean(name))
+    return subject.table(rows, "lrr", ("answer", "before", "after"), title=title)
 
 
-def _answered(subject: Subject, shown: Shown, digits: int) -> Cell:
+def _answer_cell(subject: Subject, shown: Shown, digits: int) -> Cell:
     """An answer as a cell: a mode with how many records have it."""
     words = subject.words
     if shown.kind == "hidden":
-        return subject.text("hidden")
+        return subject.say("not shown (small group)")
     if shown.kind == "label" and shown.records is None:
-        return subject.text("answers.in-label", label=subject.label(shown.label))
+        return subject.say("in {label}", label=subject.label(shown.label))
     cell = Cell(subject.label(shown.label)) if shown.kind == "label" else subject.figure(shown.number, digits)
     if shown.records is None:
         return cell
-    return Cell(words.text("answers.times", value=cell.text, n=words.integer(shown.records)))
+    return Cell(words.say("{value} ({n} records)", value=cell.text, n=words.integer(shown.records)))
 
 
 def _learning(subject: Subject, learning: Any) -> Table:
@@ -145,10 +158,14 @@ def _learning(subject: Subject, learning: Any) -> Table:
         after = learning.released[name]
         scores = (before.accuracy, after.accuracy, before.auc, after.auc)
         rows.append((Cell(clean(name)), *(subject.figure(x, 3) for x in scores)))
-    accuracy, before_, after_ = (words.text(k) for k in ("answers.accuracy", "before", "after"))
-    header = (words.text("answers.classifier"), *(f"{m}, {t}" for m in (accuracy, "AUC") for t in (before_, after_)))
-    note = words.text("answers.learning-note", folds=learning.folds, majority=words.number(learning.majority, 3))
-    return Table(tuple(rows), "lrrrr", header, words.text("answers.learning", column=clean(learning.target)), note)
+    accuracy, before_, after_ = words.say("accuracy"), words.say("before"), words.say("after")
+    header = (words.say("classifier"), *(f"{m}, {t}" for m in (accuracy, "AUC") for t in (before_, after_)))
+    note = words.say(
+        "Cross-validated on original records ({folds} folds); always guessing the most frequent value gives {majority}.",
+        folds=learning.folds,
+        majority=words.number(learning.majority, 3),
+    )
+    return Table(tuple(rows), "lrrrr", header, words.say("Predicting {column}", column=clean(learning.target)), note)
 
 
 FIGURES: dict[str, Callable[[Evaluation], float]] = {
@@ -169,7 +186,16 @@ def trade_off(subject: Subject) -> Section | None:
     drawn = trade_off_pictures(subject.comparison, subject.words, subject.evaluation)
     blocks: list[Block] = [Pictures(tuple(drawn.values()))] if drawn else []
     blocks.append(_settings(subject))
-    return Section("trade-off", words.text("trade-off.title"), (words.text("trade-off.lead"),), tuple(blocks))
+    return Section(
+        "trade-off",
+        words.say("Trade-off: other settings"),
+        (
+            words.say(
+                "The same table with other parameters. Settings marked with * are efficient: no other has both less average risk and less loss."
+            ),
+        ),
+        tuple(blocks),
+    )
 
 
 def trade_off_pictures(comparison: Comparison, words: Language, this: Evaluation | None = None) -> dict[str, Picture]:
@@ -180,22 +206,22 @@ def trade_off_pictures(comparison: Comparison, words: Language, this: Evaluation
     if axis is not None:
         series: dict[str, list[tuple[float, Evaluation]]] = {}
         for s, e in solved:
-            others = ", ".join(_named(words, k, v) for k, v in s.parameters.items() if k != axis)
+            others = ", ".join(_setting_text(words, k, v) for k, v in s.parameters.items() if k != axis)
             series.setdefault(others, []).append((float(s.parameters[axis]), e))
         shown = dict(list(series.items())[:MOST_SERIES])
         for name, figure in FIGURES.items():
             points = {label: sorted((x, figure(e)) for x, e in group) for label, group in shown.items()}
-            title = words.text(f"figure.{name}")
+            title = words.label("figure", name)
             chart = charts.lines(points, parameter_label(words, axis), title, words, percent=name in SHARES)
             drawn[name] = Picture(title[:1].upper() + title[1:], chart)
         tests = _tests(next(iter(shown.values())), words) if len(shown) == 1 else {}
         if tests:
-            title = words.text("figure.ks")
+            title = words.say("Kolmogorov–Smirnov p-value")
             drawn["ks"] = Picture(title, charts.lines(tests, parameter_label(words, axis), "p", words))
     if len(solved) > 1:
         marks = [
             charts.Point(
-                ", ".join(_named(words, k, v) for k, v in s.parameters.items() if axis in (None, k)),
+                ", ".join(_setting_text(words, k, v) for k, v in s.parameters.items() if axis in (None, k)),
                 e.risk.average,
                 e.utility.loss,
                 "efficient" if s.efficient else "other",
@@ -204,7 +230,7 @@ def trade_off_pictures(comparison: Comparison, words: Language, this: Evaluation
         ]
         if this is not None:
             marks.append(charts.Point("", this.risk.average, this.utility.loss, "this"))
-        drawn["frontier"] = Picture(words.text("chart.frontier"), charts.frontier(marks, words))
+        drawn["frontier"] = Picture(words.say("Risk and loss"), charts.frontier(marks, words))
     return drawn
 
 
@@ -213,11 +239,7 @@ def _tests(points: list[tuple[float, Evaluation]], words: Language) -> dict[str,
     common = set.intersection(*(set(e.ks or {}) for _, e in points)) if points else set()
     found = {clean(c): sorted((x, e.ks[c].p) for x, e in points if e.ks) for c in sorted(common)}
     ends = [min(x for x, _ in points), max(x for x, _ in points)] if points else []
-    return (
-        {**dict(list(found.items())[: MOST_SERIES - 1]), f"p = {words.number(KEPT)}": [(x, KEPT) for x in ends]}
-        if found
-        else {}
-    )
+    return {**dict(list(found.items())[: MOST_SERIES - 1]), f"p = {words.number(KEPT)}": [(x, KEPT) for x in ends]} if found else {}
 
 
 def _numeric(settings: list[Setting], parameter: str) -> bool:
@@ -225,9 +247,9 @@ def _numeric(settings: list[Setting], parameter: str) -> bool:
     return len(values) > 1 and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values)
 
 
-def _named(words: Language, name: str, value: Any) -> str:
+def _setting_text(words: Language, name: str, value: Any) -> str:
     if name == "suppression":
-        return words.text("setting.suppression", share=limit_in_words(value, words))
+        return words.say("suppression ≤ {share}", share=limit_in_words(value, words))
     shown = words.number(value) if isinstance(value, (int, float)) else str(value)
     return shown if name == "method" else f"{symbol(name)} = {shown}"
 
@@ -241,7 +263,7 @@ def _settings(subject: Subject) -> Table:
         e = s.evaluation
         given = [_parameter_cell(subject, n, s.parameters.get(n)) for n in names]
         if e is None:
-            rows.append((*given, Cell(""), subject.text("trade-off.no-solution"), *(Cell("–") for _ in range(5))))
+            rows.append((*given, Cell(""), subject.say("no solution"), *(Cell("–") for _ in range(5))))
             continue
         rows.append(
             (
@@ -256,7 +278,7 @@ def _settings(subject: Subject) -> Table:
             )
         )
     figures = ("loss", "risk_highest", "risk_average", "suppressed", "classes", "average_class")
-    header = (*(parameter_label(words, n) for n in names), "", *(words.text(f"figure.{f}") for f in figures))
+    header = (*(parameter_label(words, n) for n in names), "", *(words.label("figure", f) for f in figures))
     return Table(tuple(rows), "l" * len(names) + "lrrrrrr", header)
 
 

@@ -26,6 +26,8 @@ from velado.values import ROOT, Text
 
 SMALL = 10
 """Groups of fewer records are small, unless the release guarantees classes of another size."""
+FEW = 3
+"""People below which a bar does not stand alone."""
 MOST_LABELS = 16
 
 
@@ -43,11 +45,11 @@ class Limits:
     def of(cls, evaluation: Evaluation) -> Limits:
         """What a release guarantees decides; without a guarantee, classes below `SMALL` are not listed."""
         smallest = evaluation.smallest_class
-        promised = guaranteed(evaluation.models)
+        promised = guaranteed_size(evaluation.models)
         return cls(max(SMALL, smallest), SMALL, promised if promised > 1 else SMALL)
 
 
-def guaranteed(verdicts: Sequence[Verdict]) -> int:
+def guaranteed_size(verdicts: Sequence[Verdict]) -> int:
     """The class size that the satisfied models promise."""
     return smallest_class([model_from(v.name, v.required) for v in verdicts if v.satisfied])
 
@@ -72,11 +74,11 @@ def distribution(pair: Pair, j: int, limits: Limits, most: int = MOST_LABELS) ->
     cover, after = pair.covers[j], pair.shown_records(j)
     if _plain(pair, j):
         before = _records_under(cover, pair.original.leaf_records[j], after)
-        return _joined(pair, _in_order(cover, after), before, after, limits, most)
+        return _join_rare_labels(pair, _in_order(cover, after), before, after, limits, most)
     if cover.hierarchy.scale is not None:
         return histogram(pair, j, limits, most)
     before, after = _at_common_level(pair, j)
-    return _joined(pair, _in_order(cover, after), before, after, limits, most)
+    return _join_rare_labels(pair, _in_order(cover, after), before, after, limits, most)
 
 
 def sensitive_distribution(pair: Pair, column: Sensitive, limits: Limits, most: int = MOST_LABELS) -> list[Share]:
@@ -90,7 +92,7 @@ def sensitive_distribution(pair: Pair, column: Sensitive, limits: Limits, most: 
     after = {x: int(n) for x, n in zip(column.labels, counts.tolist(), strict=True) if n}
     before = {x: n for x, n in zip(column.labels, held.tolist(), strict=True) if x in after}
     order = sorted(after, key=lambda x: -after[x])
-    return _joined(pair, order, before, after, replace(limits, label=limits.value), most)
+    return _join_rare_labels(pair, order, before, after, replace(limits, label=limits.value), most)
 
 
 def _plain(pair: Pair, j: int) -> bool:
@@ -138,24 +140,24 @@ def _in_order(cover: Cover, after: Mapping[Text, int]) -> list[Text]:
     return sorted(after, key=lambda x: -after[x])
 
 
-def _joined(
-    pair: Pair,
-    order: Sequence[Text],
-    before: Mapping[Text, int],
-    after: Mapping[Text, int],
-    limits: Limits,
-    most: int,
+def _join_rare_labels(
+    pair: Pair, order: Sequence[Text], before: Mapping[Text, int], after: Mapping[Text, int], limits: Limits, most: int
 ) -> list[Share]:
     """The bars of the most frequent labels; the others, and what is not released, in bars of their own."""
     frequent = sorted((x for x in order if after[x] >= limits.label), key=lambda x: -after[x])
     kept = set(frequent[: most if len(frequent) <= most else most - 1])
-    shares = [Share(x, before.get(x, 0), after[x]) for x in order if x in kept]
     others = [x for x in order if x not in kept]
+    # One or two people in the bar of the others are as telling as in a bar of their own: the next label goes with them.
+    least = min(limits.label, FEW)
+    while others and kept and any(0 < sum(side.get(x, 0) for x in others) < least for side in (before, after)):
+        others.append(next(x for x in reversed(frequent) if x in kept))
+        kept.remove(others[-1])
+    shares = [Share(x, before.get(x, 0), after[x]) for x in order if x in kept]
     if others:
         counted = (sum(before.get(x, 0) for x in others), sum(after[x] for x in others))
         shares.append(Share(None, *counted, "other"))
-    if pair.suppressed:
-        shares.append(Share(None, pair.suppressed, pair.suppressed, "not-released"))
+    if pair.suppressed_records:
+        shares.append(Share(None, pair.suppressed_records, pair.suppressed_records, "not-released"))
     return shares
 
 
@@ -177,8 +179,8 @@ def histogram(pair: Pair, j: int, limits: Limits, most: int = MOST_LABELS) -> li
         shares.append(Share(label, missing if label is None else 0, n))
     if missing and None not in unsaid:
         shares.append(Share(None, missing, 0))
-    if pair.suppressed:
-        shares.append(Share(None, pair.suppressed, pair.suppressed, "not-released"))
+    if pair.suppressed_records:
+        shares.append(Share(None, pair.suppressed_records, pair.suppressed_records, "not-released"))
     return shares
 
 
@@ -217,9 +219,15 @@ class Placed(Discreet):
         ends = np.cumsum(released[order])
         typical = float(np.array(wide)[order][np.searchsorted(ends, ends[-1] / 2)]) if used else 0.0
         return cls(
-            scale, cover.hierarchy.leaves, scale.numbers[known], counts[known], int(counts[~known].sum()),
-            np.array(limits, dtype=float), released, typical,
-        )  # fmt: skip
+            scale,
+            cover.hierarchy.leaves,
+            scale.numbers[known],
+            counts[known],
+            int(counts[~known].sum()),
+            np.array(limits, dtype=float),
+            released,
+            typical,
+        )
 
     def ranges(self, enough: int, most: int) -> list[tuple[float, float]]:
         """Neighbouring ranges with enough original records each; the outermost have no limit, so that none is told."""
@@ -310,19 +318,19 @@ def answers(pair: Pair, j: int, found: Aggregates, limits: Limits | None) -> lis
         shown = Shown(number=number) if limits is None else original_number(pair, j, number, limits)
         return replace(shown, records=records) if shown.kind == "number" and not few else shown
 
-    def released(number: float | None, hidden: bool) -> Shown:
+    def released_number(number: float | None, hidden: bool) -> Shown:
         return HIDDEN if hidden else Shown(number=number)
 
     mean = HIDDEN if few else Shown(number=b.mean)
     mode = original(b.mode, b.mode_count)
     told = [
-        Answer("min", original(b.min), released(a.min, low_open)),
-        Answer("max", original(b.max), released(a.max, high_open)),
-        Answer("mean", mean, released(a.mean_midpoint, low_open or high_open)),
-        Answer("mean-lower", mean, released(a.mean_lower, low_open)),
+        Answer("min", original(b.min), released_number(a.min, low_open)),
+        Answer("max", original(b.max), released_number(a.max, high_open)),
+        Answer("mean", mean, released_number(a.mean_midpoint, low_open or high_open)),
+        Answer("mean-lower", mean, released_number(a.mean_lower, low_open)),
         Answer("mode", mode, Shown(label=a.mode, kind="label", records=a.mode_count)),
     ]
-    if pair.suppressed:
+    if pair.suppressed_records:
         label, records = mode_with_suppressed(pair, j)
         told.append(Answer("mode-suppressed", mode, Shown(label=label, kind="label", records=records)))
     return told

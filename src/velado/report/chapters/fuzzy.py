@@ -15,20 +15,35 @@ def fuzzy(subject: Subject) -> Section | None:
     measures, words = subject.evaluation.fuzzy, subject.words
     if measures is None:
         return None
-    lead = [words.text("fuzzy.lead")]
+    lead = [
+        words.say(
+            "Numbers were replaced by the names of fuzzy sets. A person belongs to several sets, each to a degree between 0 and 1, and is shown under the one to which they belong most. Fuzzy measures are those of the degrees; crisp measures are those of the names in the release."
+        )
+    ]
     for p in measures.partitions:
-        columns = words.listed([clean(c) for c in p.columns])
+        columns = words.join_words([clean(c) for c in p.columns])
         if p.converged is False:
-            lead.append(words.text("fuzzy.not-converged", columns=columns))
+            lead.append(
+                words.say(
+                    "The search for the sets of {columns} stopped before it came to rest: other sets may fit the data better.",
+                    columns=columns,
+                )
+            )
         if p.regularized:
-            lead.append(words.text("fuzzy.regularized", columns=columns, n=words.integer(len(p.regularized))))
+            lead.append(
+                words.say(
+                    "The values of {columns} lie on a line in {n} set(s): their covariance was regularized.",
+                    columns=columns,
+                    n=words.integer(len(p.regularized)),
+                )
+            )
     blocks: list[Block] = [_sets(subject, p) for p in measures.partitions]
     drawn = _pictures(subject, measures)
     if drawn:
         blocks.append(Pictures(drawn))
-    curve = Picture(words.text("fuzzy.q-curve"), charts.possibility(measures, words))
+    curve = Picture(words.say("Q-anonymity"), charts.possibility(measures, words))
     blocks.append(Beside(_measures(subject, measures), curve))
-    return Section("fuzzy", words.text("fuzzy.title"), tuple(lead), tuple(blocks))
+    return Section("fuzzy", words.say("Fuzzy sets"), tuple(lead), tuple(blocks))
 
 
 def _sets(subject: Subject, partition: PartitionMeasures) -> Table:
@@ -43,11 +58,11 @@ def _sets(subject: Subject, partition: PartitionMeasures) -> Table:
             where = Cell("; ".join(_number(subject, x) for x in s.centre.values()) if s.centre else "–")
         figures = (subject.figure(s.sigma_count, 1), subject.count(s.cardinality), subject.count(s.records))
         rows.append((Cell(clean(" / ".join(s.name.values()))), *((where,) if known else ()), *figures))
-    place = ("fuzzy.corners" if drawn else "fuzzy.centre",) if known else ()
-    header = ("fuzzy.set", *place, "fuzzy.sigma", "fuzzy.cardinality", "fuzzy.records")
+    place = ("corners" if drawn else "centre",) if known else ()
+    header = ("set", *place, "σ-count", "non-fuzzy cardinality", "records shown under it")
     hidden = known and not all(s.centre or s.corners for s in partition.sets)
-    title = words.text("fuzzy.sets-of", columns=words.listed([clean(c) for c in partition.columns]))
-    note = words.text("fuzzy.centre-hidden", n=FEW) if hidden else ""
+    title = words.say("Sets of {columns}", columns=words.join_words([clean(c) for c in partition.columns]))
+    note = words.say("The centre of a set of fewer than {n} records is not shown.", n=FEW) if hidden else ""
     return subject.table(rows, "l" + "r" * (len(header) - 1), header, title=title, note=note)
 
 
@@ -56,10 +71,11 @@ def _number(subject: Subject, x: float | str) -> str:
 
 
 def _pictures(subject: Subject, measures: FuzzyMeasures) -> tuple[Picture, ...]:
-    """Charts of sets that may be shown: drawn ones, and learned ones if none of them is small."""
+    """Charts of sets that may be shown: drawn ones, and learned ones if nobody is suppressed and none of them is small."""
     released, words = subject.pair.fuzzy, subject.words
     assert released is not None
-    if not all(s.centre or s.corners for p in measures.partitions for s in p.sets):
+    known = all(c.is_known for c in released.codings)
+    if not known or not all(s.centre or s.corners for p in measures.partitions for s in p.sets):
         return ()
     scales = {h.column: h.scale for h in subject.pair.original.hierarchies if h.scale is not None}
     drawn = [
@@ -71,9 +87,11 @@ def _pictures(subject: Subject, measures: FuzzyMeasures) -> tuple[Picture, ...]:
     if len(columns) == 2:
         named = dict(zip("xy", columns, strict=True))
         plane = Plane.of(released, scales)
-        drawn.append(Picture(words.text("fuzzy.contours", **named), charts.contours(plane, words)))
+        drawn.append(Picture(words.say("{x} and {y}: membership from above", **named), charts.contours(plane, words)))
         drawn.append(
-            Picture(words.text("fuzzy.surface", **named), surface(Plane.of(released, scales, 26), words, 330, 270))
+            Picture(
+                words.say("{x} and {y}: strongest membership", **named), surface(Plane.of(released, scales, 26), words, 330, 270)
+            )
         )
     return tuple(drawn)
 
@@ -83,23 +101,43 @@ def _measures(subject: Subject, measures: FuzzyMeasures) -> Table:
     nothing = Cell("–")
     k = int(e.class_size["min"])
     rows = [
-        (subject.text("fuzzy.classes"), subject.count(measures.classes), subject.count(e.classes)),
-        (subject.text("fuzzy.smallest"), subject.count(int(measures.cardinality["smallest"])), subject.count(k)),
-        (subject.text("fuzzy.q"), subject.count(measures.q), subject.count(k)),
+        (subject.say("classes"), subject.count(measures.classes), subject.count(e.classes)),
+        (
+            subject.say("smallest class (non-fuzzy cardinality; records)"),
+            subject.count(int(measures.cardinality["smallest"])),
+            subject.count(k),
+        ),
+        (subject.say("anonymity: largest Q with a possibility of ½; k"), subject.count(measures.q), subject.count(k)),
     ]
     for column, s in measures.sensitive.items():
         crisp = e.after.sensitive.get(column, {}) if e.after else {}
 
-        def line(key: str, of: str = column) -> Cell:
-            return subject.text(f"fuzzy.{key}", column=clean(of))
+        def say(template: str, of: str = column) -> Cell:
+            return subject.say(template, column=clean(of))
 
         rows += [
-            (line("l"), subject.count(s.l), subject.count(crisp.get("l_distinct"))),
-            (line("t"), subject.figure(s.t), subject.figure(crisp.get("t_equal"))),
-            (line("t_smallest"), subject.figure(s.t_smallest), nothing),
-            (line("t_ordered"), subject.figure(s.t_ordered), subject.figure(crisp.get("t_ordered"))),
-            (line("posterior"), subject.percent(s.posterior) if s.posterior == s.posterior else nothing, nothing),
+            (say("{column}: ℓ-diversity, fewest values of a class"), subject.count(s.l), subject.count(crisp.get("l_distinct"))),
+            (say("{column}: t-closeness, equal distance: largest t"), subject.figure(s.t), subject.figure(crisp.get("t_equal"))),
+            (
+                say("{column}: the same, smallest distance (figure of the Oviedo thesis; protects nobody)"),
+                subject.figure(s.t_smallest),
+                nothing,
+            ),
+            (
+                say("{column}: t-closeness, ordered distance: largest t"),
+                subject.figure(s.t_ordered),
+                subject.figure(crisp.get("t_ordered")),
+            ),
+            (
+                say("{column}: surest belief of somebody who knows the column's distribution"),
+                subject.percent(s.posterior) if s.posterior == s.posterior else nothing,
+                nothing,
+            ),
         ]
-    header = ("head.measure", "fuzzy.fuzzy", "fuzzy.crisp")
-    note = "" if measures.robust else words.text("fuzzy.not-robust")
-    return subject.table(rows, "lrr", header, title=words.text("fuzzy.measures"), note=note)
+    header = ("measure", "fuzzy", "crisp")
+    note = (
+        ""
+        if measures.robust
+        else words.say("Some people have no membership of ½ or more: they belong nowhere clearly, and no class counts them.")
+    )
+    return subject.table(rows, "lrr", header, title=words.say("Fuzzy and crisp measures"), note=note)

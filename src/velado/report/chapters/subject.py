@@ -37,7 +37,7 @@ class About(Discreet):
     manifest: Mapping[str, Any] | None = None
 
     @property
-    def created(self) -> date | None:
+    def day(self) -> date | None:
         """The day of the release."""
         return None if self.manifest is None else date.fromisoformat(self.manifest["created"][:10])
 
@@ -61,6 +61,11 @@ class Subject(Discreet):
     attacks: Sequence[Any] = field(default=())
 
     @cached_property
+    def figures(self) -> dict[str, Any]:
+        """The evaluation as results write it."""
+        return self.evaluation.as_dict()
+
+    @cached_property
     def limits(self) -> Limits:
         """What may be shown."""
         return Limits.of(self.evaluation)
@@ -77,9 +82,9 @@ class Subject(Discreet):
 
     # Cells
 
-    def text(self, key: str, **values: Any) -> Cell:
-        """A text of the language."""
-        return Cell(self.words.text(key, **values))
+    def say(self, template: str, /, **places: Any) -> Cell:
+        """A sentence in the language."""
+        return Cell(self.words.say(template, **places))
 
     def count(self, number: int | None) -> Cell:
         """A whole number."""
@@ -96,11 +101,11 @@ class Subject(Discreet):
 
     def label(self, label: Text) -> str:
         """A label of the release in one line."""
-        return self.words.text("missing") if label is None else clean(label)
+        return self.words.say("(missing)") if label is None else clean(label)
 
     def table(self, rows: Sequence[Sequence[Cell]], align: str, header: Sequence[str] = (), **more: str) -> Table:
-        """A table whose header is given by keys."""
-        return Table(tuple(map(tuple, rows)), align, tuple(self.words.text(h) if h else "" for h in header), **more)
+        """A table with its header in English."""
+        return Table(tuple(map(tuple, rows)), align, tuple(self.words.say(h) if h else "" for h in header), **more)
 
 
 def digits_of(number: float | None, digits: int = 4) -> int:
@@ -118,7 +123,7 @@ def limit_in_words(limit: float | str, words: Language) -> str:
     records = records_of(limit)
     if records is None:
         return words.percent(float(limit))
-    return words.text("suppression.records", records=words.integer(records))
+    return words.say("records: {records}", records=words.integer(records))
 
 
 def symbol(parameter: str) -> str:

@@ -23,7 +23,8 @@ from velado.report.charts.bars import (
     top_classes,
 )
 from velado.report.charts.drawing import Chart
-from velado.report.charts.trends import Best, Level, Point, Points, frontier, held, line_layers, lines
+from velado.report.charts.trends import Best, Level, Point, Points, frontier, line_layers, lines, lines_with_levels
+from velado.sentences import into
 
 __all__ = [
     "Best",
@@ -37,10 +38,10 @@ __all__ = [
     "diversity",
     "diversity_histogram",
     "frontier",
-    "held",
     "largest_classes",
     "levels",
     "lines",
+    "lines_with_levels",
     "panels",
     "risk_distribution",
     "risk_shares",
@@ -53,39 +54,30 @@ def largest_classes(path: Path, sizes: np.ndarray, title: str, most: int = 20, l
     """Write the histogram of the ``most`` largest equivalence classes."""
     words = language_of(language)
     shown, classes, records = (words.integer(x) for x in (min(most, len(sizes)), len(sizes), int(sizes.sum())))
-    subtitle = words.text("chart.top-subtitle", shown=shown, classes=classes, records=records)
-    top_classes(sizes, words, most, WIDTH, HEIGHT).titled(title, subtitle).save(path)
+    subtitle = words.say("{shown} largest of {classes} classes, {records} records", shown=shown, classes=classes, records=records)
+    top_classes(sizes, words, most, WIDTH, HEIGHT).with_title(title, subtitle).save(path)
 
 
 def diversity(path: Path, distinct: np.ndarray, title: str, column: str, language: str | Language = "en") -> None:
     """Write how many classes have 1, 2, 3, … different sensitive values."""
     words = language_of(language)
     chart = diversity_histogram(distinct, column, words, WIDTH, HEIGHT)
-    chart.titled(title, words.text("chart.class-count", n=words.integer(len(distinct)))).save(path)
+    chart.with_title(title, words.say("{n} classes", n=words.integer(len(distinct)))).save(path)
 
 
 def curves(
-    path: Path,
-    series: Mapping[str, Points],
-    x: str,
-    y: str,
-    title: str,
-    subtitle: str = "",
-    language: str | Language = "en",
+    path: Path, series: Mapping[str, Points], x: str, y: str, title: str, subtitle: str = "", language: str | Language = "en"
 ) -> None:
     """Write lines with marks, one per series."""
-    lines(series, x, y, language_of(language), WIDTH, HEIGHT).titled(title, subtitle).save(path)
+    lines(series, x, y, language_of(language), WIDTH, HEIGHT).with_title(title, subtitle).save(path)
 
 
 def panels(
-    path: Path,
-    panels: Mapping[str, Points],
-    y: str,
-    title: str,
-    subtitle: str = "",
-    language: str | Language = "en",
+    path: Path, panels: Mapping[str, Points], y: str, title: str, subtitle: str = "", language: str | Language = "en"
 ) -> None:
     """Write one line chart per entry side by side: the names are the x axes, the y axis is shared."""
-    parts = [{"width": 230, "height": 260, **line_layers({name: points}, name, y)} for name, points in panels.items()]
+    words = language_of(language)
+    up = into(y, words.code)
+    parts = [{"width": 230, "height": 260, **line_layers({name: points}, name, up)} for name, points in panels.items()]
     spec = {"padding": 8, "hconcat": parts, "resolve": {"scale": {"y": "shared", "color": "independent"}}}
-    Chart(spec, language_of(language)).titled(title, subtitle).save(path)
+    Chart(spec, words).with_title(title, subtitle).save(path)

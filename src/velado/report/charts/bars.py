@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from velado.i18n import Language
-from velado.report.charts.drawing import INK, WIDTH, Chart, framed
+from velado.report.charts.drawing import INK, WIDTH, Chart, frame_spec
 
 HEIGHT = 210
 BEFORE, AFTER, EDGE = "#D9D9D9", "#0072B2", "#444444"
@@ -45,9 +45,7 @@ def bins(sizes: np.ndarray, edges: Sequence[int] = EDGES, most: int = MOST_BARS)
     if not len(sizes):
         return []
     low, high = int(sizes.min()), int(sizes.max())
-    used = [
-        e for e, after in zip(edges, [*edges[1:], None], strict=True) if (after is None or after > low) and e <= high
-    ]
+    used = [e for e, after in zip(edges, [*edges[1:], None], strict=True) if (after is None or after > low) and e <= high]
     used = used[:most]
     found = []
     for i, edge in enumerate(used):
@@ -67,13 +65,7 @@ def _name(text: str, lines: int = 2) -> list[str]:
 
 
 def _bars(
-    labels: Sequence[str],
-    values: Sequence[int],
-    x: str,
-    y: str,
-    words: Language,
-    width: int = WIDTH,
-    height: int = HEIGHT,
+    labels: Sequence[str], values: Sequence[int], x: str, y: str, words: Language, width: int = WIDTH, height: int = HEIGHT
 ) -> Chart:
     """Vertical bars with their values above them."""
     rows = [{"x": str(i), "y": int(v), "text": words.integer(v)} for i, v in enumerate(values)]
@@ -98,27 +90,25 @@ def _bars(
         text = {"type": "text", "dy": -6, "fontSize": 11, "color": INK}
         layers.append({"mark": text, "encoding": {"x": across, "y": up, "text": {"field": "text"}}})
     names = {"name": "names", "value": list(labels)}
-    return Chart(framed(width, height, params=[names], data={"values": rows}, layer=layers), words)
+    return Chart(frame_spec(width, height, params=[names], data={"values": rows}, layer=layers), words)
 
 
 def class_histogram(sizes: np.ndarray, words: Language) -> Chart:
     """How many classes have how many records."""
     found = bins(sizes)
     labels = [b.label(words) for b in found]
-    return _bars(labels, [b.classes for b in found], words.text("axis.class-size"), words.text("axis.classes"), words)
+    return _bars(labels, [b.classes for b in found], words.say("records in the class"), words.say("classes"), words)
 
 
 def top_classes(sizes: np.ndarray, words: Language, most: int = 20, width: int = WIDTH, height: int = HEIGHT) -> Chart:
     """The largest classes, one bar each."""
     top = np.sort(sizes)[::-1][:most]
     labels = [str(i + 1) for i in range(len(top))]
-    x, y = words.text("axis.class-rank"), words.text("axis.records")
+    x, y = words.say("class, by size"), words.say("records")
     return _bars(labels, [int(s) for s in top], x, y, words, width, height)
 
 
-def diversity_histogram(
-    distinct: np.ndarray, column: str, words: Language, width: int = WIDTH, height: int = HEIGHT
-) -> Chart:
+def diversity_histogram(distinct: np.ndarray, column: str, words: Language, width: int = WIDTH, height: int = HEIGHT) -> Chart:
     """How many classes have 1, 2, 3, … different sensitive values."""
     counts = np.bincount(distinct.astype(np.int64), minlength=2)[1:] if len(distinct) else np.zeros(1, dtype=int)
     if len(counts) <= 30:
@@ -126,8 +116,8 @@ def diversity_histogram(
     else:
         found = bins(distinct)
         labels, values = [b.label(words) for b in found], [b.classes for b in found]
-    x = words.text("axis.distinct", column=" ".join(_name(column, 1)))
-    return _bars(labels, values, x, words.text("axis.classes"), words, width, height)
+    x = words.say("different values of {column} in a class", column=" ".join(_name(column, 1)))
+    return _bars(labels, values, x, words.say("classes"), words, width, height)
 
 
 @dataclass(frozen=True)
@@ -141,7 +131,7 @@ class Pairing:
 
 def before_after(pairs: Sequence[Pairing], axis: str, words: Language) -> Chart:
     """Horizontal bars, before and after beneath each other, with their shares."""
-    series = (words.text("before"), words.text("after"))
+    series = (words.say("before"), words.say("after"))
     rows = [
         {"y": str(i), "series": name, "x": share, "text": words.percent(share)}
         for i, p in enumerate(pairs)
@@ -175,7 +165,7 @@ def before_after(pairs: Sequence[Pairing], axis: str, words: Language) -> Chart:
     ]
     names = {"name": "names", "value": [_name(p.label) for p in pairs]}
     height = 34 * max(len(pairs), 1) + 75
-    return Chart(framed(WIDTH, height, params=[names], data={"values": rows}, layer=layers), words)
+    return Chart(frame_spec(WIDTH, height, params=[names], data={"values": rows}, layer=layers), words)
 
 
 RISK_EDGES = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -183,7 +173,7 @@ RISK_EDGES = (1, 2, 3, 5, 10, 20, 50, 100)
 
 def risk_distribution(before: np.ndarray, after: np.ndarray, words: Language) -> Chart:
     """Shares of the records by the size of their class, which is their risk, before and after."""
-    return before_after(risk_shares(before, after, words), words.text("axis.share-of-table"), words)
+    return before_after(risk_shares(before, after, words), words.say("share of the records"), words)
 
 
 def risk_shares(before: np.ndarray, after: np.ndarray, words: Language) -> list[Pairing]:
@@ -213,7 +203,13 @@ def levels(columns: Sequence[tuple[str, float, int]], words: Language) -> Chart:
     def across(name: str) -> dict[str, Any]:
         axis = {"format": "d", "values": list(range(highest + 1))}
         scale = {"domain": [0, highest * 1.22], "nice": False}
-        return {"field": name, "type": "quantitative", "title": words.text("axis.level"), "axis": axis, "scale": scale}
+        return {
+            "field": name,
+            "type": "quantitative",
+            "title": words.say("level (outline: highest level)"),
+            "axis": axis,
+            "scale": scale,
+        }
 
     outline = {"type": "bar", "color": "#F2F2F2", "stroke": EDGE, "strokeWidth": 0.8}
     text = {"type": "text", "align": "left", "dx": 4, "fontSize": 11, "color": INK}
@@ -224,4 +220,4 @@ def levels(columns: Sequence[tuple[str, float, int]], words: Language) -> Chart:
     ]
     names = {"name": "names", "value": [_name(c) for c, _, _ in columns]}
     height = 27 * max(len(columns), 1) + 50
-    return Chart(framed(WIDTH, height, params=[names], data={"values": rows}, layer=layers), words)
+    return Chart(frame_spec(WIDTH, height, params=[names], data={"values": rows}, layer=layers), words)

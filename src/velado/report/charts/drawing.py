@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from velado.errors import InputError, missing_package
 from velado.i18n import Language
 from velado.report.charts.drawer import FAILED
+from velado.sentences import into
 
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 """Fonts with the same widths, so that what is measured here fits elsewhere."""
@@ -63,19 +64,20 @@ class Chart:
     spec: dict[str, Any]
     language: Language = field(default_factory=lambda: Language("en"))
 
-    def titled(self, title: str, subtitle: str = "") -> Chart:
-        """The same chart with a title of its own, for files that stand alone."""
-        shown = {"text": title, **({"subtitle": subtitle} if subtitle else {})}
+    def with_title(self, title: str, subtitle: str = "") -> Chart:
+        """The same chart with a title of its own, for files that stand alone; sentences are told in its language."""
+        told, beneath = (into(text, self.language.code) for text in (title, subtitle))
+        shown = {"text": told, **({"subtitle": beneath} if beneath else {})}
         return Chart({**self.spec, "title": shown}, self.language)
 
     @property
-    def themed(self) -> dict[str, Any]:
+    def vega_spec(self) -> dict[str, Any]:
         """The description with fonts and colours."""
         return {**self.spec, "config": THEME}
 
     def svg(self) -> str:
         """Draw as SVG."""
-        text: str = converter().vegalite_to_svg(self.themed, format_locale=self.language.format_locale)
+        text: str = converter().vegalite_to_svg(self.vega_spec, format_locale=self.language.format_locale)
         return text
 
     def save(self, path: Path) -> None:
@@ -86,11 +88,11 @@ class Chart:
         if path.suffix.lower() == ".pdf":
             path.write_bytes(converter().svg_to_pdf(self.svg()))
             return
-        image = converter().vegalite_to_png(self.themed, scale=2, format_locale=self.language.format_locale)
+        image = converter().vegalite_to_png(self.vega_spec, scale=2, format_locale=self.language.format_locale)
         path.write_bytes(image)
 
 
-def framed(width: int | str, height: int, **parts: Any) -> dict[str, Any]:
+def frame_spec(width: int | str, height: int, **parts: Any) -> dict[str, Any]:
     """A description whose axes and labels fit into the size."""
     fit = {"type": "fit", "contains": "padding"}
     return {"width": width, "height": height, "autosize": fit, "padding": 4, **parts}
@@ -130,7 +132,7 @@ class Studio:
         return [self._begin(chart) for chart in charts]
 
     def _begin(self, chart: Chart) -> Future[Drawn]:
-        wanted = {"spec": chart.themed, "locale": chart.language.format_locale, "pdf": self.pdf}
+        wanted = {"spec": chart.vega_spec, "locale": chart.language.format_locale, "pdf": self.pdf}
         line = json.dumps(wanted, ensure_ascii=False)
         if line not in self.drawn:
             self.writer.submit(self._send, line)

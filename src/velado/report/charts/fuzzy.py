@@ -15,7 +15,7 @@ from velado.evaluation.fuzzy import FuzzyMeasures
 from velado.fuzzy.coding import Coding
 from velado.hierarchies.scale import Scale
 from velado.i18n import Language
-from velado.report.charts.drawing import INK, WIDTH, Chart, framed
+from velado.report.charts.drawing import INK, WIDTH, Chart, frame_spec
 from velado.report.charts.plane import FLAT, Across, Plane, across, degrees, isolines, summit
 from velado.report.charts.trends import COLOURS, DASHES
 
@@ -28,33 +28,26 @@ MOST_NAMED = 5
 
 
 def memberships(
-    coding: Coding,
-    names: Sequence[str],
-    words: Language,
-    scales: Mapping[str, Scale],
-    width: int = WIDTH,
-    height: int = HEIGHT,
+    coding: Coding, names: Sequence[str], words: Language, scales: Mapping[str, Scale], width: int = WIDTH, height: int = HEIGHT
 ) -> Chart:
     """The membership functions of the sets of one column."""
     axis = across(coding, coding.columns[0], scales)
     numbers = np.union1d(axis.grid(POINTS), _bends(coding, axis))
     degree = degrees(coding, numbers[:, None])
-    drawn = axis.drawn(numbers)
+    drawn = axis.vega_numbers(numbers)
     rows = [
         {"x": float(x), "y": round(float(y), 4), "set": name}
         for i, name in enumerate(names)
         for x, y in zip(drawn, degree[:, i], strict=True)
     ]
     named = len(names) <= MOST_NAMED
-    legend = (
-        None if named else {"title": None, "orient": "bottom", "columns": 3, "symbolSize": 200, "labelFontSize": 10}
-    )
+    legend = None if named else {"title": None, "orient": "bottom", "columns": 3, "symbolSize": 200, "labelFontSize": 10}
     scale = {"domain": [0, 1.12 if named else 1], "nice": False}
-    up = _quantity("y", words.text("fuzzy.membership"), {"values": [0, 0.5, 1], "format": ",~f"}, scale)
+    up = _quantity("y", words.say("membership"), {"values": [0, 0.5, 1], "format": ",~f"}, scale)
     axes = {"x": _axis("x", axis), "y": up}
     looks = {
-        "color": _told(names, _cycle(COLOURS, len(names)), legend),
-        "strokeDash": _told(names, [DASHES[(i + i // len(DASHES)) % len(DASHES)] for i in range(len(names))], legend),
+        "color": _set_encoding(names, _cycle(COLOURS, len(names)), legend),
+        "strokeDash": _set_encoding(names, [DASHES[(i + i // len(DASHES)) % len(DASHES)] for i in range(len(names))], legend),
     }
     layers: list[dict[str, Any]] = [
         {"data": {"values": rows}, "mark": {"type": "line", "strokeWidth": 2}, "encoding": {**axes, **looks}}
@@ -63,10 +56,8 @@ def memberships(
         peaks = [float(drawn[np.flatnonzero(d >= d.max() - FLAT)].mean()) for d in degree.T]
         tops = [{"x": x, "y": float(d.max()), "set": n} for x, d, n in zip(peaks, degree.T, names, strict=True)]
         text = {"type": "text", "dy": -8, "fontSize": 11, "color": INK}
-        layers.append(
-            {"data": {"values": tops}, "mark": text, "encoding": {**axes, "text": {"field": "set", "type": "nominal"}}}
-        )
-    return Chart(framed(width, height, layer=layers), words)
+        layers.append({"data": {"values": tops}, "mark": text, "encoding": {**axes, "text": {"field": "set", "type": "nominal"}}})
+    return Chart(frame_spec(width, height, layer=layers), words)
 
 
 def possibility(measures: FuzzyMeasures, words: Language, width: int = WIDTH, height: int = HEIGHT) -> Chart:
@@ -74,15 +65,19 @@ def possibility(measures: FuzzyMeasures, words: Language, width: int = WIDTH, he
     points = [{"x": k, "y": p} for k, p in measures.possibility.items()]
     scale = {"type": "log", "nice": False}
     tens = [k for k in measures.possibility if str(k).strip("0") == "1"]
-    across_ = _quantity("x", words.text("fuzzy.at-least"), {"grid": False, "format": ",d", "values": tens}, scale)
-    up = _quantity("y", words.text("fuzzy.possibility"), {"tickCount": 5, "format": ",~f"}, {"domain": [0, 1]})
+    across_ = _quantity(
+        "x", words.say("records that a class has at least (Q)"), {"grid": False, "format": ",d", "values": tens}, scale
+    )
+    up = _quantity("y", words.say("possibility"), {"tickCount": 5, "format": ",~f"}, {"domain": [0, 1]})
     half = {"y": {"datum": 0.5}}
     layers = [
         {"mark": {"type": "rule", "strokeDash": [4, 3], "color": "#666666"}, "encoding": half},
-        {"mark": {"type": "line", "color": COLOURS[0], "point": {"size": 30, "color": COLOURS[0]}},
-         "encoding": {"x": across_, "y": up}},
-    ]  # fmt: skip
-    return Chart(framed(width, height, data={"values": points}, layer=layers), words)
+        {
+            "mark": {"type": "line", "color": COLOURS[0], "point": {"size": 30, "color": COLOURS[0]}},
+            "encoding": {"x": across_, "y": up},
+        },
+    ]
+    return Chart(frame_spec(width, height, data={"values": points}, layer=layers), words)
 
 
 def contours(plane: Plane, words: Language, width: int = SQUARE, height: int = SQUARE) -> Chart:
@@ -100,7 +95,7 @@ def contours(plane: Plane, words: Language, width: int = SQUARE, height: int = S
     levels = [words.number(x) for x in LEVELS]
     axes = {"x": _axis("x", plane.x), "y": _axis("y", plane.y)}
     legend = {
-        "title": words.text("fuzzy.membership"),
+        "title": words.say("membership"),
         "orient": "top",
         "symbolType": "stroke",
         "titleFontWeight": "normal",
@@ -109,14 +104,14 @@ def contours(plane: Plane, words: Language, width: int = SQUARE, height: int = S
     looks = {
         "detail": {"field": "line"},
         "order": {"field": "at"},
-        "strokeDash": {**_told(levels, [[2, 3], [6, 3], [1, 0]], legend), "field": "level"},
-        "color": _told([str(i) for i in range(len(plane.names))], _cycle(COLOURS, len(plane.names)), None),
+        "strokeDash": {**_set_encoding(levels, [[2, 3], [6, 3], [1, 0]], legend), "field": "level"},
+        "color": _set_encoding([str(i) for i in range(len(plane.names))], _cycle(COLOURS, len(plane.names)), None),
     }
     layers = [
         {"data": {"values": rows}, "mark": {"type": "line", "strokeWidth": 1.6}, "encoding": {**axes, **looks}},
-        _names(tops if plane.named else (), axes),
+        _names(tops if plane.has_names else (), axes),
     ]
-    return Chart(framed(width, height, layer=layers), words)
+    return Chart(frame_spec(width, height, layer=layers), words)
 
 
 def regions(planes: Mapping[str, Plane], words: Language, size: int = 230) -> Chart:
@@ -125,8 +120,8 @@ def regions(planes: Mapping[str, Plane], words: Language, size: int = 230) -> Ch
     for title, plane in planes.items():
         axes = {"x": _axis("x", plane.x), "y": _axis("y", plane.y)}
         used = sorted(set(plane.strongest.ravel().tolist()))
-        places = {i: plane.middle(plane.strongest == i) for i in used if plane.named}
-        fill = _told([str(i) for i in used], _cycle(SHADES, len(used)), None)
+        places = {i: plane.middle(plane.strongest == i) for i in used if plane.has_names}
+        fill = _set_encoding([str(i) for i in used], _cycle(SHADES, len(used)), None)
         both = {**axes, "x2": {"field": "x2"}, "y2": {"field": "y2"}, "fill": fill, "stroke": fill}
         border = {**axes, "detail": {"field": "line"}, "order": {"field": "at"}}
         layers = [
@@ -212,25 +207,17 @@ def _cycle(values: Sequence[Any], number: int) -> list[Any]:
     return [values[i % len(values)] for i in range(number)]
 
 
-def _told(names: Sequence[str], values: Sequence[Any], legend: Any) -> dict[str, Any]:
+def _set_encoding(names: Sequence[str], values: Sequence[Any], legend: Any) -> dict[str, Any]:
     scale = {"domain": list(names), "range": list(values)}
     return {"field": "set", "type": "nominal", "sort": None, "scale": scale, "legend": legend}
 
 
 def _axis(field: str, axis: Across) -> dict[str, Any]:
-    ends = [float(x) for x in axis.drawn(np.array([axis.low, axis.high]))]
+    ends = [float(x) for x in axis.vega_numbers(np.array([axis.low, axis.high]))]
     if axis.dates:
         scale = {"type": "utc", "domain": ends, "nice": False}
-        return {
-            "field": field,
-            "type": "temporal",
-            "title": axis.column,
-            "scale": scale,
-            "axis": {"grid": False, "tickCount": 5},
-        }
-    return _quantity(
-        field, axis.column, {"grid": False, "tickCount": 5, "format": ",~r"}, {"domain": ends, "nice": False}
-    )
+        return {"field": field, "type": "temporal", "title": axis.column, "scale": scale, "axis": {"grid": False, "tickCount": 5}}
+    return _quantity(field, axis.column, {"grid": False, "tickCount": 5, "format": ",~r"}, {"domain": ends, "nice": False})
 
 
 def _quantity(field: str, title: str, axis: Mapping[str, Any], scale: Mapping[str, Any]) -> dict[str, Any]:

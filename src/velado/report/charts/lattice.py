@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from velado.i18n import Language
-from velado.questions.exploration import STATUSES, Exploration, shown
+from velado.questions.exploration import STATUSES, Exploration, format_levels
 from velado.report.charts.drawing import INK, Chart
 
 MOST_NAMED = 200
 """Nodes that are drawn with their names."""
-STAR = "M0,-1L0.2245,-0.309L0.951,-0.309L0.3633,0.118L0.5878,0.809L0,0.382L-0.5878,0.809L-0.3633,0.118L-0.951,-0.309L-0.2245,-0.309Z"
+STAR = (
+    "M0,-1L0.2245,-0.309L0.951,-0.309L0.3633,0.118L0.5878,0.809L0,0.382L-0.5878,0.809L-0.3633,0.118L-0.951,-0.309L-0.2245,-0.309Z"
+)
 LOOKS = {
     "optimal": (STAR, "#D55E00", "#000000"),
     "minimal": ("diamond", "#0072B2", "#000000"),
@@ -37,12 +39,20 @@ MOST_MARKS = 6_000
 def lattice(found: Exploration, words: Language) -> Chart:
     """The lattice as a chart with title, legend and all statuses told apart by shape."""
     chart = _drawing(found, words) if len(found) <= MOST_NAMED else _map(found, words)
-    title = words.text("explore.title", project=found.project)
-    columns = words.text("explore.order", columns=", ".join(found.columns))
-    limit = words.plural("explore.limit", found.limit) if found.limit else words.text("explore.limit-none")
-    counted = words.plural("explore.nodes", len(found))
-    note = words.text("explore.under" if len(found) <= MOST_NAMED else "explore.map-note")
-    lines = [*_wrapped(columns), f"{counted}; {limit}.", *_best(found, words), *_wrapped(note)]
+    title = words.say("Generalization lattice of {project}", project=found.project)
+    columns = words.say("Levels in the order of the columns: {columns}", columns=", ".join(found.columns))
+    limit = (
+        words.plural("at most {n} record may be suppressed", "at most {n} records may be suppressed", found.limit)
+        if found.limit
+        else words.say("no record may be suppressed")
+    )
+    counted = words.plural("{n} node", "{n} nodes", len(found))
+    note = words.say(
+        "Under each node: the smallest class k and, after the minus sign, the records that must be suppressed."
+        if len(found) <= MOST_NAMED
+        else "Each mark is a node, or the best of several in the same place. Below, the nodes of each height (sum of levels)."
+    )
+    lines = [*_wrap_text(columns), f"{counted}; {limit}.", *_best(found, words), *_wrap_text(note)]
     return Chart({**chart.spec, "title": {"text": title, "subtitle": lines}}, words)
 
 
@@ -50,20 +60,24 @@ def _best(found: Exploration, words: Language) -> list[str]:
     """The optimal node in words, if there is one."""
     best = found.optimal
     if best is None:
-        return [words.text("explore.none")]
-    key = "explore.best-minimal" if best.minimal else "explore.best"
+        return [words.say("No node satisfies the models within the limit.")]
+    told = (
+        "Optimal, and minimal too: {levels}, loss {loss}, suppressed records: {suppressed}."
+        if best.minimal
+        else "Optimal: {levels}, loss {loss}, suppressed records: {suppressed}."
+    )
     figures = {"loss": words.number(best.loss), "suppressed": words.integer(best.suppressed)}
-    return [words.text(key, levels=shown(best.levels), **figures)]
+    return [words.say(told, levels=format_levels(best.levels), **figures)]
 
 
-def _wrapped(text: str, most: int = 102) -> list[str]:
+def _wrap_text(text: str, most: int = 102) -> list[str]:
     from textwrap import wrap
 
     return wrap(text, most, break_long_words=False)
 
 
-def _told(at: int, words: Language, statuses: Sequence[str], legend: dict[str, Any] | None) -> dict[str, Any]:
-    names = [words.text(f"explore.status.{s}") for s in statuses]
+def _status_encoding(at: int, words: Language, statuses: Sequence[str], legend: dict[str, Any] | None) -> dict[str, Any]:
+    names = [words.label("status", s) for s in statuses]
     scale = {"domain": names, "range": [LOOKS[s][at] for s in statuses]}
     return {"field": "status", "type": "nominal", "sort": None, "scale": scale, "legend": legend}
 
@@ -71,9 +85,9 @@ def _told(at: int, words: Language, statuses: Sequence[str], legend: dict[str, A
 def _marks(words: Language, statuses: Sequence[str]) -> dict[str, Any]:
     legend = {"title": None, "orient": "top", "columns": 5, "symbolSize": 140, "symbolStrokeWidth": 1.2, "padding": 0}
     return {
-        "shape": _told(0, words, statuses, legend),
-        "fill": _told(1, words, statuses, legend),
-        "stroke": _told(2, words, statuses, legend),
+        "shape": _status_encoding(0, words, statuses, legend),
+        "fill": _status_encoding(1, words, statuses, legend),
+        "stroke": _status_encoding(2, words, statuses, legend),
     }
 
 
@@ -83,14 +97,20 @@ def _drawing(found: Exploration, words: Language) -> Chart:
     layers: dict[int, list[int]] = {}
     for i, node in enumerate(nodes):
         layers.setdefault(node.height, []).append(i)
-    named = [(shown(n.levels), _figures(n.k, n.suppressed, words)) for n in nodes]
+    named = [(format_levels(n.levels), _figures(n.k, n.suppressed, words)) for n in nodes]
     room = max(ROOM, max(len(text) for pair in named for text in pair) * LETTER + 16)
-    x = _placed(layers, found, room)
+    x = _place_nodes(layers, found, room)
     rows = [
-        {"x": x[i], "y": n.height * LAYER, "status": words.text(f"explore.status.{n.status}"), "name": a, "figures": b,
-         "size": 330 if n.status == "optimal" else 190}
+        {
+            "x": x[i],
+            "y": n.height * LAYER,
+            "status": words.label("status", n.status),
+            "name": a,
+            "figures": b,
+            "size": 330 if n.status == "optimal" else 190,
+        }
         for i, (n, (a, b)) in enumerate(zip(nodes, named, strict=True))
-    ]  # fmt: skip
+    ]
     number = {n.levels: i for i, n in enumerate(nodes)}
     edges = [
         {"x": x[i], "y": n.height * LAYER, "x2": x[number[above]], "y2": (n.height + 1) * LAYER}
@@ -99,10 +119,7 @@ def _drawing(found: Exploration, words: Language) -> Chart:
     ]
     width = max(x) - min(x) + room
     height = (len(layers) - 1) * LAYER + 70
-    axes = {
-        "x": _place("x", [min(x) - room / 2, max(x) + room / 2]),
-        "y": _place("y", [-48, (len(layers) - 1) * LAYER + 22]),
-    }
+    axes = {"x": _place("x", [min(x) - room / 2, max(x) + room / 2]), "y": _place("y", [-48, (len(layers) - 1) * LAYER + 22])}
     line = {**axes, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
     present = [s for s in STATUSES if any(n.status == s for n in nodes)]
     text = {"type": "text", "align": "center", "baseline": "middle", "color": INK}
@@ -114,19 +131,10 @@ def _drawing(found: Exploration, words: Language) -> Chart:
             for look in (halo, {})
             for field, dy, size in (("name", 17, 11), ("figures", 31, 10))
         ),
-        {
-            "mark": {"type": "point", "strokeWidth": 1.4, "opacity": 1},
-            "encoding": {**axes, **_marks(words, present), "size": SIZE},
-        },
+        {"mark": {"type": "point", "strokeWidth": 1.4, "opacity": 1}, "encoding": {**axes, **_marks(words, present), "size": SIZE}},
     ]
     least = 560
-    spec = {
-        "width": max(width, least),
-        "height": height,
-        "padding": 12,
-        "data": {"values": rows},
-        "layer": layers_drawn,
-    }
+    spec = {"width": max(width, least), "height": height, "padding": 12, "data": {"values": rows}, "layer": layers_drawn}
     if width < least:
         middle = (min(x) + max(x)) / 2
         axes["x"]["scale"]["domain"] = [middle - least / 2, middle + least / 2]
@@ -134,12 +142,7 @@ def _drawing(found: Exploration, words: Language) -> Chart:
 
 
 def _place(field: str, domain: list[float]) -> dict[str, Any]:
-    return {
-        "field": field,
-        "type": "quantitative",
-        "axis": None,
-        "scale": {"domain": domain, "nice": False, "zero": False},
-    }
+    return {"field": field, "type": "quantitative", "axis": None, "scale": {"domain": domain, "nice": False, "zero": False}}
 
 
 def _figures(k: int, suppressed: int, words: Language) -> str:
@@ -147,7 +150,7 @@ def _figures(k: int, suppressed: int, words: Language) -> str:
     return f"k={words.integer(k)}" + (f", −{words.integer(suppressed)}" if suppressed else "")
 
 
-def _placed(layers: dict[int, list[int]], found: Exploration, room: float) -> list[float]:
+def _place_nodes(layers: dict[int, list[int]], found: Exploration, room: float) -> list[float]:
     """Where each node stands in its layer: near the nodes below it, the first column's generalizations to the left."""
     x = [0.0] * len(found)
     levels = [n.levels for n in found.nodes()]
@@ -177,16 +180,13 @@ def _map(found: Exploration, words: Language) -> Chart:
         "data": {"values": _by_height(found, words)},
         "mark": {"type": "bar", "strokeWidth": 0.6},
         "encoding": {
-            "x": {"field": "height", "type": "ordinal", "title": words.text("explore.height"), "axis": {"labelAngle": 0}},
-            "y": {
-                "field": "nodes", "type": "quantitative", "title": words.text("explore.nodes-axis"),
-                "axis": {"format": ",~f", "tickCount": 4},
-            },
-            "fill": _told(1, words, present, None),
-            "stroke": _told(2, words, present, None),
+            "x": {"field": "height", "type": "ordinal", "title": words.say("height (sum of levels)"), "axis": {"labelAngle": 0}},
+            "y": {"field": "nodes", "type": "quantitative", "title": words.say("nodes"), "axis": {"format": ",~f", "tickCount": 4}},
+            "fill": _status_encoding(1, words, present, None),
+            "stroke": _status_encoding(2, words, present, None),
             "order": {"field": "rank"},
         },
-    }  # fmt: skip
+    }
     shared = {"scale": {"fill": "shared", "stroke": "shared"}, "legend": {"fill": "shared", "stroke": "shared"}}
     return Chart({"padding": 12, "vconcat": [cloud, heights], "resolve": shared, "spacing": 18}, words)
 
@@ -194,24 +194,25 @@ def _map(found: Exploration, words: Language) -> Chart:
 def _axes(words: Language) -> dict[str, Any]:
     return {
         "x": {
-            "field": "x", "type": "quantitative", "title": words.text("figure.loss"), "scale": {"zero": False, "padding": 12},
+            "field": "x",
+            "type": "quantitative",
+            "title": words.say("loss"),
+            "scale": {"zero": False, "padding": 12},
             "axis": {"format": ",~f", "tickCount": 6, "grid": False},
         },
         "y": {
-            "field": "y", "type": "quantitative", "title": words.text("explore.suppressed-axis"),
+            "field": "y",
+            "type": "quantitative",
+            "title": words.say("suppressed records"),
             "axis": {"format": "~%", "tickCount": 6},
         },
-    }  # fmt: skip
+    }
 
 
 def _cloud(words: Language, present: Sequence[str]) -> dict[str, Any]:
     return {
         "mark": {"type": "point", "strokeWidth": 0.7, "opacity": 0.85},
-        "encoding": {
-            **_axes(words),
-            **_marks(words, present),
-            "size": SIZE,
-        },
+        "encoding": {**_axes(words), **_marks(words, present), "size": SIZE},
     }
 
 
@@ -231,16 +232,20 @@ def _points(found: Exploration, words: Language) -> list[dict[str, Any]]:
     sizes = {0: 260, 1: 70, 2: 26, 3: 20}
     order = np.argsort(-status, kind="stable")
     return [
-        {"x": float(loss[i]), "y": float(share[i]), "size": sizes[int(status[i])],
-         "status": words.text(f"explore.status.{STATUSES[status[i]]}")}
+        {
+            "x": float(loss[i]),
+            "y": float(share[i]),
+            "size": sizes[int(status[i])],
+            "status": words.label("status", STATUSES[status[i]]),
+        }
         for i in order
-    ]  # fmt: skip
+    ]
 
 
 def _limit(found: Exploration, words: Language) -> dict[str, Any]:
     """A line at the records that may be suppressed."""
     at = found.limit / max(found.rows, 1)
-    data = {"values": [{"y": at, "text": words.text("explore.limit-line")}]}
+    data = {"values": [{"y": at, "text": words.say("suppression limit")}]}
     up = _axes(words)["y"]
     line = {"mark": {"type": "rule", "strokeDash": [5, 3], "color": "#8A5A00"}, "encoding": {"y": up}}
     text = {
@@ -253,7 +258,11 @@ def _limit(found: Exploration, words: Language) -> dict[str, Any]:
 def _by_height(found: Exploration, words: Language) -> list[dict[str, Any]]:
     pairs, counts = np.unique(found.heights * len(STATUSES) + found.status, return_counts=True)
     return [
-        {"height": int(pair) // len(STATUSES), "rank": int(pair) % len(STATUSES), "nodes": int(count),
-         "status": words.text(f"explore.status.{STATUSES[int(pair) % len(STATUSES)]}")}
+        {
+            "height": int(pair) // len(STATUSES),
+            "rank": int(pair) % len(STATUSES),
+            "nodes": int(count),
+            "status": words.label("status", STATUSES[int(pair) % len(STATUSES)]),
+        }
         for pair, count in zip(pairs, counts, strict=True)
-    ]  # fmt: skip
+    ]

@@ -42,7 +42,7 @@ class Across:
         """Equally spaced numbers."""
         return np.linspace(self.low, self.high, cells + 1)
 
-    def drawn(self, numbers: np.ndarray) -> np.ndarray:
+    def vega_numbers(self, numbers: np.ndarray) -> np.ndarray:
         """Numbers as Vega takes them: days as milliseconds."""
         return (numbers - EPOCH) * 86_400_000.0 if self.dates else numbers
 
@@ -88,11 +88,7 @@ class Plane:
 
     @classmethod
     def of(
-        cls,
-        fuzzy: Fuzzified,
-        scales: Mapping[str, Scale],
-        cells: int | None = None,
-        frame: tuple[Across, Across] | None = None,
+        cls, fuzzy: Fuzzified, scales: Mapping[str, Scale], cells: int | None = None, frame: tuple[Across, Across] | None = None
     ) -> Plane:
         """Of two columns in joint sets, or in sets of their own that are crossed; in the same ``frame`` as others."""
         one, other = (c for coding in fuzzy.codings for c in coding.columns)
@@ -110,7 +106,7 @@ class Plane:
         return cls(x, y, found.reshape(*first.shape, -1), names)
 
     @property
-    def named(self) -> bool:
+    def has_names(self) -> bool:
         """Whether there is room for the names of the classes."""
         return len(self.names) <= MOST_NAMED
 
@@ -123,7 +119,7 @@ class Plane:
     def grid(self) -> tuple[np.ndarray, np.ndarray]:
         """Where the columns and the rows of the grid lie, as Vega takes them."""
         rows, columns = self.memberships.shape[:2]
-        return self.x.drawn(self.x.grid(columns - 1)), self.y.drawn(self.y.grid(rows - 1))
+        return self.x.vega_numbers(self.x.grid(columns - 1)), self.y.vega_numbers(self.y.grid(rows - 1))
 
     def places(self, line: np.ndarray) -> list[tuple[float, float]]:
         """Points (row, column) of the grid as points of the plane."""
@@ -171,10 +167,10 @@ def isolines(heights: np.ndarray, level: float) -> list[np.ndarray]:
     for key, (u, v) in zip(keys.ravel().tolist(), pairs.reshape(-1, 2).tolist(), strict=True):
         share = (level - flat[u]) / (flat[v] - flat[u])
         places[key] = (1 - share) * np.array(divmod(u, columns)) + share * np.array(divmod(v, columns))
-    return [np.array([places[key] for key in chain]) for chain in _chained(keys.tolist())]
+    return [np.array([places[key] for key in chain]) for chain in _join_links(keys.tolist())]
 
 
-def _chained(links: list[list[int]]) -> list[list[int]]:
+def _join_links(links: list[list[int]]) -> list[list[int]]:
     """Links with two ends each, joined where they share one; every end belongs to at most two links."""
     beside: dict[int, list[int]] = {}
     for one, other in links:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from velado.i18n import Language
-from velado.report.charts.drawing import INK, Chart, framed
+from velado.report.charts.drawing import INK, Chart, frame_spec
 from velado.report.charts.plane import Plane, summit
 from velado.report.charts.trends import COLOURS
 
@@ -21,7 +21,7 @@ MOST_NAMED = 6
 TEXT = {"type": "text", "fontSize": 11, "color": INK}
 
 
-def projected(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def project_box(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Isometric view of a box with sides 0 … 1; both columns rise away from the nearest corner."""
     return (x - y) * TURN[0], (x + y) * TURN[1] + z * LIFT
 
@@ -31,7 +31,7 @@ def surface(plane: Plane, words: Language, width: int = 420, height: int = 330) 
     heights = plane.memberships.max(axis=-1)
     rows, columns = heights.shape
     across, away = np.meshgrid(np.linspace(0, 1, columns), np.linspace(0, 1, rows))
-    u, v = projected(across, away, heights)
+    u, v = project_box(across, away, heights)
     classes = plane.strongest
     near = across[:-1, :-1] + away[:-1, :-1]
     patches: list[dict[str, Any]] = []
@@ -47,21 +47,10 @@ def surface(plane: Plane, words: Language, width: int = 420, height: int = 330) 
     scales = {"u": [-TURN[0] - 0.25, TURN[0] + 0.12], "v": [-0.2, 2 * TURN[1] + LIFT + 0.08]}
 
     def place(field: str, channel: str) -> dict[str, Any]:
-        return {
-            "field": field,
-            "type": "quantitative",
-            "axis": None,
-            "scale": {"domain": scales[channel], "nice": False},
-        }
+        return {"field": field, "type": "quantitative", "axis": None, "scale": {"domain": scales[channel], "nice": False}}
 
     axes = {"x": place("u", "u"), "y": place("v", "v")}
-    mesh = {
-        "type": "line",
-        "interpolate": "linear-closed",
-        "stroke": "#444444",
-        "strokeWidth": 0.25,
-        "strokeJoin": "round",
-    }
+    mesh = {"type": "line", "interpolate": "linear-closed", "stroke": "#444444", "strokeWidth": 0.25, "strokeJoin": "round"}
     drawn = {
         **axes,
         "order": {"field": "at"},
@@ -76,13 +65,9 @@ def surface(plane: Plane, words: Language, width: int = 420, height: int = 330) 
         {"data": {"values": patches}, "mark": mesh, "encoding": drawn},
         _texts(tops, axes, 10, halo=True),
         _texts(texts, axes, 11),
-        {
-            "data": {"values": [_upright(words)]},
-            "mark": {**TEXT, "angle": 270},
-            "encoding": {**axes, "text": {"field": "text"}},
-        },
+        {"data": {"values": [_upright(words)]}, "mark": {**TEXT, "angle": 270}, "encoding": {**axes, "text": {"field": "text"}}},
     ]
-    return Chart(framed(width, height, layer=layers), words)
+    return Chart(frame_spec(width, height, layer=layers), words)
 
 
 def _shade(colour: str, height: float) -> str:
@@ -94,33 +79,23 @@ def _shade(colour: str, height: float) -> str:
 
 def _frame(plane: Plane, words: Language) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The floor, the upright at the left, and what stands beside them."""
-    corners = {(a, b): projected(np.array(a), np.array(b), np.array(0.0)) for a in (0.0, 1.0) for b in (0.0, 1.0)}
+    corners = {(a, b): project_box(np.array(a), np.array(b), np.array(0.0)) for a in (0.0, 1.0) for b in (0.0, 1.0)}
     around = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0))
     lines = [_line(corners[a], corners[b]) for a, b in pairwise(around)]
     left = corners[0.0, 1.0]
     lines.append(_line(left, (left[0], left[1] + LIFT)))
-    texts = [
-        {"u": float(left[0]) - 0.03, "v": float(left[1]) + z * LIFT, "text": words.number(z), "align": "right"}
-        for z in TICKS
-    ]
+    texts = [{"u": float(left[0]) - 0.03, "v": float(left[1]) + z * LIFT, "text": words.number(z), "align": "right"} for z in TICKS]
     for axis, first in ((plane.x, True), (plane.y, False)):
         side = 1 if first else -1
         for share in TICKS:
-            u, v = projected(np.array(share if first else 0.0), np.array(0.0 if first else share), np.array(0.0))
+            u, v = project_box(np.array(share if first else 0.0), np.array(0.0 if first else share), np.array(0.0))
             number = axis.low + share * (axis.high - axis.low)
             digits = 0 if axis.high - axis.low >= 10 else 2
             text = axis.text(number) or words.number(number, digits)
-            texts.append(
-                {"u": float(u) + side * 0.03, "v": float(v) - 0.07, "text": text, "align": "left" if first else "right"}
-            )
-        u, v = projected(np.array(0.5 if first else 0.0), np.array(0.0 if first else 0.5), np.array(0.0))
+            texts.append({"u": float(u) + side * 0.03, "v": float(v) - 0.07, "text": text, "align": "left" if first else "right"})
+        u, v = project_box(np.array(0.5 if first else 0.0), np.array(0.0 if first else 0.5), np.array(0.0))
         texts.append(
-            {
-                "u": float(u) + side * 0.16,
-                "v": float(v) - 0.18,
-                "text": axis.column,
-                "align": "left" if first else "right",
-            }
+            {"u": float(u) + side * 0.16, "v": float(v) - 0.18, "text": axis.column, "align": "left" if first else "right"}
         )
     return lines, texts
 
@@ -142,8 +117,8 @@ def _tops(plane: Plane, heights: np.ndarray, classes: np.ndarray, u: np.ndarray,
 
 def _upright(words: Language) -> dict[str, Any]:
     """What stands along the upright."""
-    u, v = projected(np.array(0.0), np.array(1.0), np.array(0.5))
-    return {"u": float(u) - 0.2, "v": float(v), "text": words.text("fuzzy.membership")}
+    u, v = project_box(np.array(0.0), np.array(1.0), np.array(0.5))
+    return {"u": float(u) - 0.2, "v": float(v), "text": words.say("membership")}
 
 
 def _texts(texts: list[dict[str, Any]], axes: dict[str, Any], size: int, halo: bool = False) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class _Placed:
 
 def tree(hierarchy: Hierarchy, words: Language) -> Chart:
     """The hierarchy as a chart; what is too much for one picture is cut, and its number is told."""
-    root = _placed(branches(hierarchy), words, [0])
+    root = _place_branch(branches(hierarchy), words, [0])
     nodes = list(root.all())
     height = root.branch.level
     # What stands for groups that are not shown has nothing to its right, and may take the room of the next level.
@@ -51,10 +51,8 @@ def tree(hierarchy: Hierarchy, words: Language) -> Chart:
     lines = max(n.line for n in nodes)
     total = max(left[0] + widths[0] + 8, LEAST)
     axes = {"x": _axis("x", [0, total]), "y": _axis("y", [lines + 0.6, -1.7])}
-    named = [
-        {"x": left[n.branch.level], "y": n.line, "text": n.text, "ink": FAINT if n.branch.more else INK} for n in nodes
-    ]
-    heads = [{"x": left[x], "y": -1.1, "text": words.text("tree.level", level=x)} for x in range(hierarchy.levels)]
+    named = [{"x": left[n.branch.level], "y": n.line, "text": n.text, "ink": FAINT if n.branch.more else INK} for n in nodes]
+    heads = [{"x": left[x], "y": -1.1, "text": words.say("level {level}", level=x)} for x in range(hierarchy.levels)]
     drawn: list[dict[str, Any]] = [
         {
             "data": {"values": list(_edges(nodes, left))},
@@ -74,25 +72,27 @@ def tree(hierarchy: Hierarchy, words: Language) -> Chart:
     ]
     spec = {"width": total, "height": (lines + 2.3) * LINE, "padding": 12, "layer": drawn}
     leaves, levels = words.integer(len(hierarchy.leaves)), words.integer(hierarchy.levels)
-    return Chart(spec, words).titled(hierarchy.column, words.text("tree.size", values=leaves, levels=levels))
+    return Chart(spec, words).with_title(
+        hierarchy.column, words.say("Values: {values}; levels: {levels}", values=leaves, levels=levels)
+    )
 
 
-def _placed(branch: Branch, words: Language, free: list[int]) -> _Placed:
+def _place_branch(branch: Branch, words: Language, free: list[int]) -> _Placed:
     """Ends take the next free line, groups the middle of what is under them."""
     if not branch.children:
         free[0] += 1
         return _Placed(branch, branch_text(branch, words), free[0] - 1, ())
-    children = tuple(_placed(child, words, free) for child in branch.children)
+    children = tuple(_place_branch(child, words, free) for child in branch.children)
     return _Placed(branch, branch_text(branch, words), (children[0].line + children[-1].line) / 2, children)
 
 
 def branch_text(branch: Branch, words: Language) -> str:
     """A group or value in one line, or how much is not shown."""
     if branch.more and branch.level == 0:
-        return words.text("tree.more", more=words.integer(branch.more))
+        return words.say("… {more} more", more=words.integer(branch.more))
     if branch.more:
-        return words.text("tree.more-groups", more=words.integer(branch.more), values=words.integer(branch.values))
-    label = words.text("missing") if branch.label is None else branch.label
+        return words.say("… {more} more (values: {values})", more=words.integer(branch.more), values=words.integer(branch.values))
+    label = words.say("(missing)") if branch.label is None else branch.label
     text = " ".join("".join(c if c.isprintable() else " " for c in label).split())
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
@@ -112,9 +112,4 @@ def _edges(nodes: list[_Placed], left: list[float]) -> Iterator[dict[str, float]
 
 
 def _axis(field: str, domain: list[float]) -> dict[str, Any]:
-    return {
-        "field": field,
-        "type": "quantitative",
-        "axis": None,
-        "scale": {"domain": domain, "nice": False, "zero": False},
-    }
+    return {"field": field, "type": "quantitative", "axis": None, "scale": {"domain": domain, "nice": False, "zero": False}}

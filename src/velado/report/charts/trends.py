@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from velado.i18n import Language
-from velado.report.charts.drawing import INK, WIDTH, Chart, framed
+from velado.report.charts.drawing import INK, WIDTH, Chart, frame_spec
 
 HEIGHT = 210
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00")
@@ -21,16 +21,10 @@ Points = Sequence[tuple[float, float]]
 
 
 def lines(
-    series: Mapping[str, Points],
-    x: str,
-    y: str,
-    words: Language,
-    width: int = WIDTH,
-    height: int = HEIGHT,
-    percent: bool = False,
+    series: Mapping[str, Points], x: str, y: str, words: Language, width: int = WIDTH, height: int = HEIGHT, percent: bool = False
 ) -> Chart:
     """Lines with marks, one per series, told apart by shape and dash as well as by colour."""
-    return Chart(framed(width, height, **line_layers(series, x, y, percent)), words)
+    return Chart(frame_spec(width, height, **line_layers(series, x, y, percent)), words)
 
 
 def line_layers(series: Mapping[str, Points], x: str, y: str, percent: bool = False) -> dict[str, Any]:
@@ -40,7 +34,7 @@ def line_layers(series: Mapping[str, Points], x: str, y: str, percent: bool = Fa
     wide = max(map(len, names), default=0) > 18
     legend = {"title": None, "orient": "top", "columns": 1 if wide else 2} if len(names) > 1 else None
 
-    def told(values: Sequence[Any]) -> dict[str, Any]:
+    def series_encoding(values: Sequence[Any]) -> dict[str, Any]:
         cycle = [values[i % len(values)] for i in range(len(names))]
         scale = {"domain": names, "range": cycle}
         return {"field": "series", "type": "nominal", "sort": None, "scale": scale, "legend": legend}
@@ -48,12 +42,12 @@ def line_layers(series: Mapping[str, Points], x: str, y: str, percent: bool = Fa
     across = {"field": "x", "type": "quantitative", "title": x, "scale": {"zero": False, "nice": False, "padding": 12}}
     up_axis = {"format": "~%" if percent else "~s" if _large(rows) else ",~f", "tickCount": 5}
     up = {"field": "y", "type": "quantitative", "title": y, "scale": {"zero": True}, "axis": up_axis}
-    axes = {"x": {**across, "axis": {"grid": False, "tickCount": 6, "format": ",~f"}}, "y": up, "color": told(COLOURS)}
+    axes = {"x": {**across, "axis": {"grid": False, "tickCount": 6, "format": ",~f"}}, "y": up, "color": series_encoding(COLOURS)}
     layers = [
-        {"mark": "line", "encoding": {**axes, "strokeDash": told(DASHES)}},
+        {"mark": "line", "encoding": {**axes, "strokeDash": series_encoding(DASHES)}},
         {
             "mark": {"type": "point", "filled": True, "size": 45, "opacity": 1},
-            "encoding": {**axes, "shape": told(SHAPES)},
+            "encoding": {**axes, "shape": series_encoding(SHAPES)},
         },
     ]
     return {"data": {"values": rows}, "layer": layers}
@@ -81,7 +75,7 @@ LEVELS = {"original": ("#666666", [2, 3], "bottom"), "limit": ("#C0143C", [12, 4
 """Colour, dash, and which side of its name is at the line."""
 
 
-def held(
+def lines_with_levels(
     series: Mapping[str, Points],
     x: str,
     y: str,
@@ -99,39 +93,22 @@ def held(
     """
     drawn = line_layers(series, x, y if named else "", percent)
     axes = drawn["layer"][0]["encoding"]
-    told = [
-        {"field": "x", "title": x, "format": ",~f"},
-        {"field": "y", "title": y, "format": ".1~%" if percent else ",.4~f"},
-    ]
-    drawn["layer"][1]["encoding"]["tooltip"] = [
-        *told,
-        *([{"field": "series", "title": " "}] if len(series) > 1 else []),
-    ]
+    told = [{"field": "x", "title": x, "format": ",~f"}, {"field": "y", "title": y, "format": ".1~%" if percent else ",.4~f"}]
+    drawn["layer"][1]["encoding"]["tooltip"] = [*told, *([{"field": "series", "title": " "}] if len(series) > 1 else [])]
     if best is not None:
         drawn["layer"] += _best(best, axes)
     drawn["layer"] += [layer for level in levels for layer in _level(level, axes)]
-    return Chart(framed(width, height, **drawn), words)
+    return Chart(frame_spec(width, height, **drawn), words)
 
 
 def _level(level: Level, axes: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A line across, and its name at its right end."""
     colour, dash, side = LEVELS[level.kind]
     up = {**axes["y"], "field": "level"}
-    text = {
-        "type": "text",
-        "align": "right",
-        "baseline": side,
-        "dy": 4 if side == "top" else -3,
-        "fontSize": 11,
-        "color": INK,
-    }
+    text = {"type": "text", "align": "right", "baseline": side, "dy": 4 if side == "top" else -3, "fontSize": 11, "color": INK}
     data = {"values": [{"level": level.value, "text": level.name}]}
     return [
-        {
-            "data": data,
-            "mark": {"type": "rule", "color": colour, "strokeDash": dash, "strokeWidth": 1.5},
-            "encoding": {"y": up},
-        },
+        {"data": data, "mark": {"type": "rule", "color": colour, "strokeDash": dash, "strokeWidth": 1.5}, "encoding": {"y": up}},
         {"data": data, "mark": text, "encoding": {"y": up, "x": {"value": "width"}, "text": {"field": "text"}}},
     ]
 
@@ -186,7 +163,7 @@ MOST_NAMES = 6
 def frontier(points: Sequence[Point], words: Language, width: int | str = WIDTH, height: int = 260) -> Chart:
     """Average risk against loss: efficient settings filled and joined, the others hollow, the release itself apart."""
     kinds = [kind for kind in KINDS if any(p.kind == kind for p in points)]
-    shown = {kind: words.text(f"trade-off.{kind}") for kind in kinds}
+    shown = {kind: words.label("trade-off", kind) for kind in kinds}
     ranked = sorted((p for p in points if p.kind == "efficient"), key=lambda p: p.risk)
     step = max(1, -(-len(ranked) // MOST_NAMES))
     named = {id(p) for p in (*ranked[::step], *ranked[-1:])}
@@ -205,17 +182,17 @@ def frontier(points: Sequence[Point], words: Language, width: int | str = WIDTH,
     ]
     legend = {"title": None, "orient": "top", "columns": 2}
 
-    def told(at: int) -> dict[str, Any]:
+    def kind_encoding(at: int) -> dict[str, Any]:
         scale = {"domain": list(shown.values()), "range": [KINDS[kind][at] for kind in kinds]}
         return {"field": "kind", "type": "nominal", "sort": None, "scale": scale, "legend": legend}
 
     axes = {
-        "x": _measure("x", words.text("figure.risk_average"), {"format": "~%", "grid": False, "tickCount": 5}, True),
-        "y": _measure("y", words.text("figure.loss"), {"format": ",~f", "tickCount": 5}, False),
+        "x": _measure("x", words.say("average risk"), {"format": "~%", "grid": False, "tickCount": 5}, True),
+        "y": _measure("y", words.say("loss"), {"format": ",~f", "tickCount": 5}, False),
     }
     told_of = [{"field": "name", "title": " "}, {"field": "x", "title": axes["x"]["title"], "format": ".2~%"}]
     told_of.append({"field": "y", "title": axes["y"]["title"], "format": ",.4~f"})
-    marks = {"shape": told(0), "fill": told(1), "stroke": told(2), "tooltip": told_of}
+    marks = {"shape": kind_encoding(0), "fill": kind_encoding(1), "stroke": kind_encoding(2), "tooltip": told_of}
     text = {"type": "text", "align": "left", "dx": 6, "dy": -6, "fontSize": 11, "color": INK}
     inwards, names = {"align": "right", "dx": -8, "dy": 12}, {**axes, "text": {"field": "text"}}
     chosen = {"filter": {"field": "kind", "equal": shown.get("efficient", "")}}
@@ -225,7 +202,7 @@ def frontier(points: Sequence[Point], words: Language, width: int | str = WIDTH,
         {"mark": text, "transform": [{"filter": "!datum.last"}], "encoding": names},
         {"mark": {**text, **inwards}, "transform": [{"filter": "datum.last"}], "encoding": names},
     ]
-    return Chart(framed(width, height, data={"values": rows}, layer=layers), words)
+    return Chart(frame_spec(width, height, data={"values": rows}, layer=layers), words)
 
 
 def _measure(field: str, title: str, axis: Mapping[str, Any], zero: bool) -> dict[str, Any]:

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from velado.appointments.anonymity_vectors import AnonymityVector
 from velado.appointments.planners.registry import planner_title
 from velado.appointments.planning import Planning
-from velado.appointments.vectors import AnonymityVector
 from velado.errors import InputError
 from velado.i18n import Language
 from velado.i18n import language as language_of
 from velado.report.charts.bars import AFTER, BEFORE, EDGE, EDGES, NAME, Bin, bins
 from velado.report.charts.drawing import INK, Chart
-from velado.sentences import Sentence, joined
-from velado.tables.publication.publish import published
+from velado.sentences import Sentence, join_sentences
+from velado.tables.publication.publish import publish_files
 
 WIDTH, HEIGHT = 620, 92
 MOST_SINGLE = 12
@@ -30,14 +30,19 @@ def save_vectors(planning: Planning, path: str | Path, language: str = "en") -> 
     if path.suffix.lower() not in FORMATS:
         raise InputError(
             "unknown-format",
-            Sentence("a chart is written as {formats}", formats=joined(Sentence(" or "), FORMATS)),
+            Sentence("a chart is written as {formats}", formats=join_sentences(Sentence(" or "), FORMATS)),
             file=path,
         )
     words = language_of(language)
-    title = words.text("appointments.chart", people=words.integer(planning.people))
-    chart = vectors(planning, words).titled(title, words.text("appointments.chart-subtitle"))
+    title = words.say("Anonymity vectors of {people} people", people=words.integer(planning.people))
+    chart = vectors(planning, words).with_title(
+        title,
+        words.say(
+            "Bars: share of the people by the size of their group. Figures above: number of groups. Further right is better."
+        ),
+    )
     chart.spec["title"]["offset"] = 14
-    with published([path]) as (place,):
+    with publish_files([path]) as (place,):
         chart.save(place)
 
 
@@ -46,7 +51,7 @@ def vectors(planning: Planning, words: Language) -> Chart:
 
     Shares make the rows comparable: random appointments often leave thousands of groups of one person.
     """
-    rows = {words.text("appointments.base"): planning.base}
+    rows = {words.say("before the appointments"): planning.base}
     for planned in planning.methods:
         if planned.vector is not None:
             rows[planner_title(planned.method).into(words.code)] = planned.vector
@@ -74,7 +79,12 @@ def _panel(title: str, sizes: np.ndarray, frame: list[Bin], words: Language, las
         if len(inside):
             share = float(inside.sum() / sizes.sum())
             rows.append({"x": str(i), "y": share, "text": words.integer(len(inside))})
-    axis = {"labelExpr": NAME, "labelAngle": 0, "ticks": False, "title": words.text("appointments.size")}
+    axis = {
+        "labelExpr": NAME,
+        "labelAngle": 0,
+        "ticks": False,
+        "title": words.say("people who share all quasi-identifiers and the appointment"),
+    }
     hidden = {"labels": False, "ticks": False, "title": None}
     domain = [str(i) for i in range(len(frame))]
     across = {"field": "x", "type": "ordinal", "axis": axis if last else hidden, "scale": {"domain": domain}}

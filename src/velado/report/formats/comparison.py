@@ -18,12 +18,7 @@ from velado.tables.publication.results import results
 
 
 def save_comparison(
-    comparison: Comparison,
-    folder: Path,
-    language: str = "en",
-    *,
-    force: bool = False,
-    progress: Progress | None = None,
+    comparison: Comparison, folder: Path, language: str = "en", *, force: bool = False, progress: Progress | None = None
 ) -> list[Path]:
     """Write ``comparison.csv``, ``comparison.xlsx``, for each figure a chart against the first parameter, and risk against
     loss. With ``force`` they replace files that Velado did not write."""
@@ -38,7 +33,7 @@ def save_comparison(
         workbook.table(book, {"comparison": (header, cells)})
         for done, (place, picture) in enumerate(zip(charts, pictures.values(), strict=True)):
             writing.at(done, len(charts))
-            picture.chart.titled(picture.title).save(place)
+            picture.chart.with_title(picture.title).save(place)
         writing.at(1.0)
     return [folder / name for name in names]
 

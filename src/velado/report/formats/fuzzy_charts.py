@@ -16,7 +16,7 @@ from velado.report.charts.plane import Plane
 from velado.report.charts.surface import surface
 from velado.report.formats.comparison import make_folder
 from velado.sentences import Sentence
-from velado.tables.publication.publish import published
+from velado.tables.publication.publish import publish_files
 
 WIDTH, HEIGHT = 560, 260
 FINE = 300
@@ -45,7 +45,7 @@ def save_fuzzy_charts(
     else:
         make_folder(output)
         drawn = {output / f"{name}.png": chart for name, chart in _all(result, words, beside or {}).items()}
-    with published(list(drawn)) as places:
+    with publish_files(list(drawn)) as places:
         for done, (place, chart) in enumerate(zip(places, drawn.values(), strict=True)):
             drawing.at(done, len(drawn))
             chart.save(place)
@@ -71,7 +71,7 @@ def _all(result: Fuzzification, words: Language, beside: Mapping[str, Fuzzificat
     assert result.evaluation.fuzzy is not None
     drawn = {f"sets_{column}": chart for column, chart in _memberships(result, words).items()}
     curve = charts.possibility(result.evaluation.fuzzy, words, WIDTH, HEIGHT)
-    drawn["q_anonymity"] = curve.titled(words.text("fuzzy.q-curve"))
+    drawn["q_anonymity"] = curve.with_title(words.say("Q-anonymity"))
     if len(result.found.covers) == 2:
         drawn |= _joint(result, words)
         if beside:
@@ -88,36 +88,38 @@ def _memberships(result: Fuzzification, words: Language) -> dict[str, Chart]:
         if len(coding.columns) == 1:
             (column,) = coding.columns
             chart = charts.memberships(coding, fuzzy.names[column], words, result.scales, WIDTH, HEIGHT)
-            drawn[column] = chart.titled(words.text("fuzzy.sets-of", columns=column))
+            drawn[column] = chart.with_title(words.say("Sets of {columns}", columns=column))
     return drawn
 
 
 def _joint(result: Fuzzification, words: Language) -> dict[str, Chart]:
     assert result.found.fuzzy is not None
-    named = _named(result)
+    named = _axis_columns(result)
     plane = Plane.of(result.found.fuzzy, result.scales)
-    coarse = Plane.of(result.found.fuzzy, result.scales, 40 if plane.named else 80)
-    note = words.text("fuzzy.first-line", **named) if plane.named else ""
+    coarse = Plane.of(result.found.fuzzy, result.scales, 40 if plane.has_names else 80)
+    note = words.say("Names: {x} above, {y} below.", **named) if plane.has_names else ""
     return {
-        "contours": charts.contours(plane, words, 480, 480).titled(words.text("fuzzy.contours", **named), note),
-        "surface": surface(coarse, words, 560, 440).titled(words.text("fuzzy.surface", **named)),
+        "contours": charts.contours(plane, words, 480, 480).with_title(
+            words.say("{x} and {y}: membership from above", **named), note
+        ),
+        "surface": surface(coarse, words, 560, 440).with_title(words.say("{x} and {y}: strongest membership", **named)),
     }
 
 
 def _partitions(result: Fuzzification, words: Language, beside: Mapping[str, Fuzzification]) -> Chart:
     assert result.found.fuzzy is not None
-    named = _named(result)
+    named = _axis_columns(result)
     whole = Plane.of(result.found.fuzzy, result.scales, 1)
     planes = {
         words.label("partition", name): Plane.of(other.found.fuzzy, other.scales, FINE, (whole.x, whole.y))
         for name, other in beside.items()
         if other.found.fuzzy is not None
     }
-    note = words.text("fuzzy.first-line", **named) if any(p.named for p in planes.values()) else ""
-    return charts.regions(planes, words).titled(words.text("fuzzy.partitions", **named), note)
+    note = words.say("Names: {x} above, {y} below.", **named) if any(p.has_names for p in planes.values()) else ""
+    return charts.regions(planes, words).with_title(words.say("{x} and {y}: the strongest set, by method", **named), note)
 
 
-def _named(result: Fuzzification) -> dict[str, str]:
+def _axis_columns(result: Fuzzification) -> dict[str, str]:
     columns = [cover.column for cover in result.found.covers]
     if len(columns) != 2:
         raise InputError(

@@ -28,7 +28,7 @@ def html(content: Content, drawn: Sequence[Drawn]) -> str:
         for number, (picture, d) in enumerate(zip(content.pictures, drawn, strict=True))
     }
     template = environment.get_template("report.html")
-    page: str = template.render(content=content, t=content.language.text, svg=lambda picture: svg[id(picture)])
+    page: str = template.render(content=content, _=content.language.say, svg=lambda picture: svg[id(picture)])
     return page
 
 

@@ -42,8 +42,8 @@ def _data(content: Content) -> dict[str, Any]:
         "subtitle": content.subtitle,
         "footer": content.footer,
         "created": [int(x) for x in content.created[:10].split("-")] if content.created else None,
-        "page": words.text("report.page", page="\x01", pages="\x02"),
-        "labels": {key: words.text(f"verdict.{key}") for key in ("words", "cautions")},
+        "page": words.say("page {page} of {pages}", page="\x01", pages="\x02"),
+        "labels": {"words": words.say("In plain words"), "cautions": words.say("Keep in mind")},
         "verdict": {
             "state": v.state,
             "headline": v.headline,
@@ -54,8 +54,7 @@ def _data(content: Content) -> dict[str, Any]:
             "cautions": v.cautions,
         },
         "sections": [
-            {"title": s.title, "lead": s.lead, "blocks": [_block(b, numbers) for b in s.blocks]}
-            for s in content.sections
+            {"title": s.title, "lead": s.lead, "blocks": [_block(b, numbers) for b in s.blocks]} for s in content.sections
         ],
     }
 

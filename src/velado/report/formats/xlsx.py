@@ -28,7 +28,7 @@ def class_sizes(
         for name, (columns, labels, sizes) in sheets.items():
             order = np.argsort(-sizes, kind="stable")
             listed = [labels[c] for c in order]
-            header = [*columns, Language("en").text("head.size")]
+            header = [*columns, Language("en").say("records")]
             lines = ((*texts, size) for texts, size in zip(listed, sizes[order].tolist(), strict=True))
             _classes(book, name, header, lines, len(columns), len(sizes), Language("en"), most=most)
 
@@ -50,11 +50,9 @@ def report(path: Path, content: Content) -> None:
     """The report as a workbook: the verdict, the class sizes, and every table."""
     words, v = content.language, content.verdict
     with workbook(path) as book:
-        book.set_properties(
-            {"title": f"{content.name} – {content.title}", "author": "Velado", "created": _day(content)}
-        )
+        book.set_properties({"title": f"{content.name} – {content.title}", "author": "Velado", "created": _day(content)})
         styles = _Styles(book)
-        sheet = book.add_worksheet(sheet_name(words.text("sheet.summary")))
+        sheet = book.add_worksheet(sheet_name(words.say("Summary")))
         sheet.set_column(0, 0, 34)
         sheet.set_column(1, 4, 22)
         lines = [(content.name, styles.bold), (content.subtitle, None), (v.headline, styles.bold), (v.proof, None)]
@@ -72,7 +70,7 @@ def report(path: Path, content: Content) -> None:
             sheet.write_string(row, 0, text)
         _class_sheet(book, content.classes, words, styles)
         for section in content.sections:
-            sheet = book.add_worksheet(sheet_name(words.text(f"sheet.{section.name}")))
+            sheet = book.add_worksheet(sheet_name(words.label("sheet", section.name)))
             sheet.write_string(0, 0, section.title, styles.bold)
             row = 2
             for part in section.tables:
@@ -133,22 +131,26 @@ def _class_sheet(book: Any, listed: ClassList, words: Language, styles: _Styles)
     """The classes of a release with their figures."""
     figures, labels = listed.figures, len(listed.figures.columns)
     formats = [styles.number(FORMATS.get(name.partition("(")[0], "#,##0.####")) for name in figures.header()[labels:]]
-    name, heads = words.text("sheet.classes"), _heads(figures, words)
+    name, heads = words.say("Class sizes"), _heads(figures, words)
     sheet = _classes(book, name, heads, figures.lines(), labels, len(figures), words, formats)
     if len(figures) < listed.total:
-        told = words.text("sheet.largest", shown=words.integer(len(figures)), classes=words.integer(listed.total))
+        told = words.say(
+            "The {shown} largest of {classes} classes are listed.",
+            shown=words.integer(len(figures)),
+            classes=words.integer(listed.total),
+        )
         sheet.write_string(len(figures) + 2, 0, told)
 
 
 def _heads(figures: ClassFigures, words: Language) -> list[str]:
     """Names of the columns of the list of classes; a figure says which sensitive column it is about."""
-    people = [] if figures.people is None else [words.text("class.people")]
+    people = [] if figures.people is None else [words.say("people")]
     named = [
-        f"{column}: {words.text(f'class.{name}', l=words.integer(figures.l))}"
+        f"{column}: {words.label('class', name, l=words.integer(figures.l))}"
         for column, found in figures.sensitive.items()
         for name in found
     ]
-    return [*figures.columns, words.text("head.size"), *people, words.text("class.risk"), *named]
+    return [*figures.columns, words.say("records"), *people, words.say("risk"), *named]
 
 
 def _classes(
@@ -165,7 +167,7 @@ def _classes(
     """Classes with their labels, sizes and figures, and a histogram of the largest; the sheet."""
     sheet = book.add_worksheet(sheet_name(name))
     bold = book.add_format({"bold": True})
-    for at, text in enumerate((words.text("head.class"), *header)):
+    for at, text in enumerate((words.say("class"), *header)):
         sheet.write_string(0, at, text, bold)
     styles = [*formats, *[None] * len(header)]
     for row, line in enumerate(lines, start=1):
@@ -183,10 +185,10 @@ def _classes(
         return sheet
     chart = book.add_chart({"type": "column"})
     categories, values = [sheet.name, 1, 0, shown, 0], [sheet.name, 1, at, shown, at]
-    chart.add_series({"categories": categories, "values": values, "name": words.text("axis.records"), "gap": 30})
-    chart.set_title({"name": words.text("chart.top-classes", n=words.integer(shown))})
-    chart.set_x_axis({"name": words.text("axis.class-rank")})
-    chart.set_y_axis({"name": words.text("axis.records")})
+    chart.add_series({"categories": categories, "values": values, "name": words.say("records"), "gap": 30})
+    chart.set_title({"name": words.say("The {n} largest classes", n=words.integer(shown))})
+    chart.set_x_axis({"name": words.say("class, by size")})
+    chart.set_y_axis({"name": words.say("records")})
     chart.set_legend({"none": True})
     sheet.insert_chart(1, len(header) + 2, chart, {"x_scale": 1.5, "y_scale": 1.3})
     return sheet

@@ -26,7 +26,7 @@ class BadLink(Refused):
     def __init__(self) -> None:
         super().__init__(
             "bad-link", Sentence("the link is not valid any more"), hint="Each link works once, and not for long: ask for another."
-        )  # fmt: skip
+        )
 
 
 def make_link(db: Db, user: User, *, reset: bool = False) -> str:

@@ -32,9 +32,9 @@ from sqlalchemy.orm import Session as Db
 
 from velado.results import Discreet
 from velado.sentences import Sentence
-from velado.service import audit
 from velado.service.accounts import sessions, sign_in, users
 from velado.service.accounts.throttle import HeldUp, one_by_one
+from velado.service.admin import audit
 from velado.service.errors import Conflict, Refused, Unavailable
 from velado.service.secrets import digest, new_token
 from velado.service.service import Service
@@ -60,9 +60,10 @@ class NoProvider(Conflict):
 
     def __init__(self) -> None:
         super().__init__(
-            "no-oidc", Sentence("this service has no provider to sign in through"),
+            "no-oidc",
+            Sentence("this service has no provider to sign in through"),
             hint="An administrator sets oidc_issuer and oidc_client.",
-        )  # fmt: skip
+        )
 
 
 class ProviderFailed(Unavailable):
@@ -76,9 +77,7 @@ class BadState(Refused):
     """An answer to a question that this browser has not asked, or that was answered already."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "oidc-state", Sentence("this sign-in was not begun in this browser, or is over"), hint="Sign in again."
-        )
+        super().__init__("oidc-state", Sentence("this sign-in was not begun in this browser, or is over"), hint="Sign in again.")
 
 
 class ProviderRefused(Refused):
@@ -91,7 +90,7 @@ class ProviderRefused(Refused):
 
 
 @dataclass(frozen=True, repr=False)
-class Begun(Discreet):
+class ProviderRedirect(Discreet):
     """Where the browser goes, and the cookie that it takes along."""
 
     NAMES: ClassVar[tuple[str, ...]] = ()
@@ -99,7 +98,7 @@ class Begun(Discreet):
     cookie: str
 
 
-def begin(service: Service, back: str, following: str) -> Begun:
+def begin(service: Service, back: str, following: str) -> ProviderRedirect:
     """Begin to sign in; ``back`` is our address to which the provider leads, ``following`` the page after that."""
     settings = service.settings
     provider = discover(settings)
@@ -112,18 +111,24 @@ def begin(service: Service, back: str, following: str) -> Begun:
         detail = {"browser": digest(cookie), "following": following if local(following) else "/"}
         db.add(SignIn(kind=KIND, key=digest(state), detail=detail, expires=moment + timedelta(minutes=MINUTES)))
     address = prepare_grant_uri(
-        provider["authorization_endpoint"], settings.oidc_client, "code", redirect_uri=back, scope=settings.oidc_scope,
-        state=state, nonce=sessions.derived(cookie, "nonce"), code_challenge_method="S256",
-        code_challenge=create_s256_code_challenge(sessions.derived(cookie, "verifier")),
-    )  # fmt: skip
-    return Begun(address, cookie)
+        provider["authorization_endpoint"],
+        settings.oidc_client,
+        "code",
+        redirect_uri=back,
+        scope=settings.oidc_scope,
+        state=state,
+        nonce=sessions.derive(cookie, "nonce"),
+        code_challenge_method="S256",
+        code_challenge=create_s256_code_challenge(sessions.derive(cookie, "verifier")),
+    )
+    return ProviderRedirect(address, cookie)
 
 
 def finish(
     service: Service, back: str, answer: Mapping[str, str | None], cookie: str | None, before: str | None
 ) -> tuple[sign_in.SignedIn, str]:
     """End it with what the provider's redirection says; a new session, and the page that follows."""
-    detail = _used(service, answer.get("state"), cookie)
+    detail = _use_state(service, answer.get("state"), cookie)
     if answer.get("error") or not answer.get("code"):
         raise ProviderRefused(Sentence("the provider did not let you in"))
     settings = service.settings
@@ -131,7 +136,7 @@ def finish(
     if answer.get("iss") not in (None, settings.oidc_issuer):
         raise BadState()
     token = _exchange(settings, provider, str(answer["code"]), back, str(cookie))
-    claims = _verified(settings, provider, token, sessions.derived(str(cookie), "nonce"))
+    claims = _verify_token(settings, provider, token, sessions.derive(str(cookie), "nonce"))
     with service.store.writing() as db:
         user = _user(db, service, claims)
         if user.active:
@@ -192,7 +197,7 @@ def _safe(address: str) -> bool:
     return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
 
 
-def _used(service: Service, state: str | None, cookie: str | None) -> Mapping[str, Any]:
+def _use_state(service: Service, state: str | None, cookie: str | None) -> Mapping[str, Any]:
     """What was kept of a state, which is used up whatever comes of it."""
     wanted = (SignIn.kind == KIND, SignIn.key == digest(state or ""), SignIn.expires > now())
     with service.store.writing() as db:
@@ -205,9 +210,12 @@ def _used(service: Service, state: str | None, cookie: str | None) -> Mapping[st
 def _exchange(settings: Settings, provider: Mapping[str, Any], code: str, back: str, cookie: str) -> str:
     """The ID token for the code."""
     form = {
-        "grant_type": "authorization_code", "code": code, "redirect_uri": back, "client_id": settings.oidc_client,
-        "code_verifier": sessions.derived(cookie, "verifier"),
-    }  # fmt: skip
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": back,
+        "client_id": settings.oidc_client,
+        "code_verifier": sessions.derive(cookie, "verifier"),
+    }
     known = provider.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
     by_header = bool(settings.oidc_secret) and "client_secret_basic" in known
     if settings.oidc_secret and not by_header:
@@ -221,7 +229,7 @@ def _exchange(settings: Settings, provider: Mapping[str, Any], code: str, back: 
     return token
 
 
-def _verified(settings: Settings, provider: Mapping[str, Any], token: str, nonce: str) -> Mapping[str, Any]:
+def _verify_token(settings: Settings, provider: Mapping[str, Any], token: str, nonce: str) -> Mapping[str, Any]:
     """What an ID token says, if it is signed by the provider, for us, now, and for this attempt."""
     keys = _keys(provider)
     wanted = {"iss": {"value": settings.oidc_issuer}}
@@ -234,9 +242,7 @@ def _verified(settings: Settings, provider: Mapping[str, Any], token: str, nonce
     claims: dict[str, Any] = found.claims
     audience = claims["aud"] if isinstance(claims["aud"], list) else [claims["aud"]]
     ours = settings.oidc_client in audience and (len(audience) == 1 or claims.get("azp") == settings.oidc_client)
-    fits = claims["iss"] == settings.oidc_issuer and hmac.compare_digest(
-        str(claims.get("nonce")).encode(), nonce.encode()
-    )
+    fits = claims["iss"] == settings.oidc_issuer and hmac.compare_digest(str(claims.get("nonce")).encode(), nonce.encode())
     # OpenID Connect Core 1.0, section 2: a subject has at most 255 ASCII characters.
     if not ours or not fits or not isinstance(claims["sub"], str) or not re.fullmatch("[!-~ ]{1,255}", claims["sub"]):
         raise ProviderRefused(Sentence("the provider's ID token is not valid"))
@@ -253,9 +259,7 @@ def _user(db: Db, service: Service, claims: Mapping[str, Any]) -> User:
     said = {key: value for key, value in claims.items() if isinstance(value, str)}
     name = users.free_name(db, said.get("preferred_username") or said.get("email", "").partition("@")[0] or "user")
     roles = [role.strip() for role in service.settings.oidc_roles.split(",") if role.strip()]
-    user = users.create(
-        db, name, roles, subject=subject, full_name=_line(said.get("name", "")), email=_line(said.get("email", ""))
-    )
+    user = users.create(db, name, roles, subject=subject, full_name=_line(said.get("name", "")), email=_line(said.get("email", "")))
     audit.append(db, service.secrets, user.id, "user.made", user.id, roles=user.roles, by="provider")
     return user
 

@@ -19,16 +19,56 @@ from velado.service.errors import Invalid
 LEAST = 12
 """Characters that a password has at least."""
 MOST = 1000
-COMMON = frozenset((
-    "passwordpassword", "password1234", "password12345", "password123456", "passw0rd1234", "123456789012",
-    "1234567890123", "1234567890ab", "qwertyuiop12", "qwertyuiop123", "qwertyuiopas", "qwertyuiop[]", "qwerty123456",
-    "qwerty1234567", "1q2w3e4r5t6y", "1qaz2wsx3edc", "abcdefghijkl", "abcdefghijklm", "abc123456789", "administrator",
-    "administrador", "administrator1", "administrador1", "changeme1234", "changemechangeme", "changeitchangeit",
-    "letmeinletmein", "welcomewelcome", "welcome12345", "welcome123456", "iloveyou1234", "contraseña123",
-    "contraseña1234", "contrasena123", "contrasena1234", "senhasenha12", "senha12345678", "minhasenha123",
-    "micontraseña", "velado123456", "veladovelado", "velado-studio", "velado1234567", "anonymization",
-    "anonimizacion", "correcthorsebatterystaple",
-))  # fmt: skip
+COMMON = frozenset(
+    (
+        "passwordpassword",
+        "password1234",
+        "password12345",
+        "password123456",
+        "passw0rd1234",
+        "123456789012",
+        "1234567890123",
+        "1234567890ab",
+        "qwertyuiop12",
+        "qwertyuiop123",
+        "qwertyuiopas",
+        "qwertyuiop[]",
+        "qwerty123456",
+        "qwerty1234567",
+        "1q2w3e4r5t6y",
+        "1qaz2wsx3edc",
+        "abcdefghijkl",
+        "abcdefghijklm",
+        "abc123456789",
+        "administrator",
+        "administrador",
+        "administrator1",
+        "administrador1",
+        "changeme1234",
+        "changemechangeme",
+        "changeitchangeit",
+        "letmeinletmein",
+        "welcomewelcome",
+        "welcome12345",
+        "welcome123456",
+        "iloveyou1234",
+        "contraseña123",
+        "contraseña1234",
+        "contrasena123",
+        "contrasena1234",
+        "senhasenha12",
+        "senha12345678",
+        "minhasenha123",
+        "micontraseña",
+        "velado123456",
+        "veladovelado",
+        "velado-studio",
+        "velado1234567",
+        "anonymization",
+        "anonimizacion",
+        "correcthorsebatterystaple",
+    )
+)
 """The first that anybody tries, of those that are long enough; compared in lower case."""
 
 ADVICE = Sentence("Several words that do not belong together are easy to keep in mind.")
@@ -54,7 +94,7 @@ def check(password: str, name: str) -> None:
         raise Invalid("password-too-easy", message, hint=ADVICE, fields=place)
 
 
-def hashed(password: str) -> str:
+def hash_password(password: str) -> str:
     """What the store keeps of a password."""
     with _turn():
         return HASHER.hash(_bytes(password))
@@ -69,7 +109,7 @@ def verify(stored: str | None, password: str) -> bool:
             return False
 
 
-def outdated(stored: str) -> bool:
+def is_outdated(stored: str) -> bool:
     """Whether it was hashed with other parameters than today's."""
     return HASHER.check_needs_rehash(stored)
 
@@ -88,9 +128,7 @@ def _turn() -> Iterator[None]:
 @cache
 def _nobody(hasher: PasswordHasher) -> str:
     """A hash that no password has, with today's parameters: it is compared with where there is no user."""
-    salt, end = (
-        base64.b64encode(random.token_bytes(n)).decode().rstrip("=") for n in (hasher.salt_len, hasher.hash_len)
-    )
+    salt, end = (base64.b64encode(random.token_bytes(n)).decode().rstrip("=") for n in (hasher.salt_len, hasher.hash_len))
     costs = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
     return f"$argon2id$v=19${costs}${salt}${end}"
 

@@ -40,10 +40,10 @@ def open_session(db: Db, user: User) -> Opened:
 
 def csrf_of(cookie: str) -> str:
     """The token against forged requests of a session."""
-    return derived(cookie, "csrf")
+    return derive(cookie, "csrf")
 
 
-def derived(cookie: str, purpose: str) -> str:
+def derive(cookie: str, purpose: str) -> str:
     """Something that only who has the cookie can say, and that does not tell the cookie."""
     return hmac.new(cookie.encode(), f"velado studio {purpose}".encode(), hashlib.sha256).hexdigest()
 

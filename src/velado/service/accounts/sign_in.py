@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session as Db
 
 from velado.results import Discreet
 from velado.sentences import Sentence
-from velado.service import audit
 from velado.service.accounts import links, passwords, sessions, throttle, users
+from velado.service.admin import audit
 from velado.service.errors import Invalid, Refused
 from velado.service.service import Service
 from velado.service.store.tables import User
@@ -49,30 +49,28 @@ def by_password(service: Service, name: str, password: str, address: str, before
             audit.append(db, service.secrets, "", "session.failed", "" if found is None else found.id)
             failed = True
         else:
-            throttle.succeeded(db, counted, wanted)
-            if passwords.outdated(found.password or ""):
-                found.password = passwords.hashed(password)
+            throttle.clear_failures(db, counted, wanted)
+            if passwords.is_outdated(found.password or ""):
+                found.password = passwords.hash_password(password)
             signed_in, failed = open_for(db, service, found, before, by="password"), False
     if failed:
         raise SignInFailed()
     return signed_in
 
 
-def by_link(
-    service: Service, token: str, address: str, password: str | None = None, before: str | None = None
-) -> SignedIn:
+def by_link(service: Service, token: str, address: str, password: str | None = None, before: str | None = None) -> SignedIn:
     """A new session of who has a link; ``password`` is the new one that some links ask for."""
     with service.store.writing() as db:
         counted = throttle.count(db, service.store.live(db), None, address)
     try:
-        return _used(service, token, password, before, counted)
+        return _use_link(service, token, password, before, counted)
     except links.BadLink:
         with service.store.writing() as db:
             audit.append(db, service.secrets, "", "session.failed", by="link")
         raise
 
 
-def _used(service: Service, token: str, password: str | None, before: str | None, counted: list[str]) -> SignedIn:
+def _use_link(service: Service, token: str, password: str | None, before: str | None, counted: list[str]) -> SignedIn:
     with service.store.writing() as db:
         if links.peek(db, token) != (password is not None):
             message = Sentence("a link for a forgotten password comes with a new password, and no other link does")
@@ -81,7 +79,7 @@ def _used(service: Service, token: str, password: str | None, before: str | None
         if password is not None:
             users.set_password(db, user, password)
             audit.append(db, service.secrets, user.id, "user.password", user.id)
-        throttle.succeeded(db, counted, None)
+        throttle.clear_failures(db, counted, None)
         return open_for(db, service, user, before, by="link")
 
 

@@ -53,7 +53,7 @@ def count(db: Db, settings: Settings, name: str | None, address: str) -> list[st
     return [row.id for row in rows]
 
 
-def succeeded(db: Db, counted: list[str], name: str | None) -> None:
+def clear_failures(db: Db, counted: list[str], name: str | None) -> None:
     """The attempt was none of the failed ones, and the name begins anew; its address does not, or an own account would
     free it.
     """

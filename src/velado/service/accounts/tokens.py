@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session as Db
 
 from velado.errors import suggest
 from velado.sentences import Sentence
+from velado.service.access.permissions import SCOPES
 from velado.service.errors import Invalid
-from velado.service.permissions import SCOPES
 from velado.service.secrets import digest, new_token
 from velado.service.settings import Settings
 from velado.service.store.tables import Token, User, now
@@ -27,9 +27,7 @@ def make(db: Db, user: User, name: str, scopes: Sequence[str], days: int) -> tup
             message = Sentence("there is no scope '{scope}'", scope=scope)
             raise Invalid("unknown-scope", message, hint=suggest(scope, SCOPES), fields={"path": "scopes"})
     text = PREFIX + new_token()
-    token = Token(
-        user_id=user.id, name=name, hash=digest(text), scopes=sorted(set(scopes)), expires=now() + timedelta(days=days)
-    )
+    token = Token(user_id=user.id, name=name, hash=digest(text), scopes=sorted(set(scopes)), expires=now() + timedelta(days=days))
     db.add(token)
     db.flush()
     return token, text

@@ -14,11 +14,11 @@ from sqlalchemy.orm import Session as Db
 
 from velado.errors import suggest
 from velado.sentences import Sentence
+from velado.service.access.permissions import ADMINISTRATOR, INSTANCE_ROLES, OWNER, STEWARD
 from velado.service.accounts import links, passwords, sessions
 from velado.service.accounts.throttle import one_by_one
 from velado.service.errors import Conflict, Invalid
 from velado.service.files import Files
-from velado.service.permissions import ADMINISTRATOR, INSTANCE_ROLES, OWNER, STEWARD
 from velado.service.store.tables import Member, Source, Token, Upload, User
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
@@ -39,9 +39,16 @@ def find(db: Db, name: str) -> User | None:
 
 
 def create(
-    db: Db, name: str, roles: Sequence[str] = (), *, password: str | None = None, subject: str | None = None,
-    full_name: str = "", email: str = "", language: str = "",
-) -> User:  # fmt: skip
+    db: Db,
+    name: str,
+    roles: Sequence[str] = (),
+    *,
+    password: str | None = None,
+    subject: str | None = None,
+    full_name: str = "",
+    email: str = "",
+    language: str = "",
+) -> User:
     """A new user; without a password one signs in by a link or through a provider."""
     wanted = plain(name)
     if not NAME.fullmatch(wanted):
@@ -53,15 +60,20 @@ def create(
     if password is not None:
         passwords.check(password, wanted)
     user = User(
-        name=wanted, roles=checked_roles(roles), subject=subject, full_name=full_name, email=email, language=language,
-        password=None if password is None else passwords.hashed(password),
-    )  # fmt: skip
+        name=wanted,
+        roles=checked_roles(roles),
+        subject=subject,
+        full_name=full_name,
+        email=email,
+        language=language,
+        password=None if password is None else passwords.hash_password(password),
+    )
     db.add(user)
     db.flush()
     return user
 
 
-def the_user(db: Db) -> User:
+def single_user(db: Db) -> User:
     """The one user of a service for one person, named after who runs it."""
     name = derived_name(getpass.getuser())
     return find(db, name) or create(db, name, (ADMINISTRATOR, STEWARD))
@@ -115,7 +127,7 @@ def set_active(db: Db, user: User, active: bool) -> None:
 def set_password(db: Db, user: User, password: str, *, own: bool = False) -> None:
     """Another password; all sessions and links of before end, and unless the users change their ``own``, all tokens."""
     passwords.check(password, user.name)
-    user.password = passwords.hashed(password)
+    user.password = passwords.hash_password(password)
     sessions.close_all(db, user.id)
     links.drop(db, user.id)
     if not own:
@@ -133,7 +145,7 @@ class Removed(NamedTuple):
 def remove(db: Db, files: Files, user: User) -> Removed:
     """Delete a user with all that is the user's own, and what the results of others tell of the user's tables."""
     # Commands that know no project begin faster without it.
-    from velado.service.sources import empty_sources
+    from velado.service.sources.removal import empty_sources
 
     _keep_administrator(db, user)
     owned = set(db.scalars(select(Member.project_id).where(Member.user_id == user.id, Member.role == OWNER)))
@@ -141,9 +153,10 @@ def remove(db: Db, files: Files, user: User) -> Removed:
     alone = owned - set(db.scalars(others.where(Member.project_id.in_(owned))))
     if alone:
         raise Conflict(
-            "owns-projects", Sentence("the user is the only owner of {count:,} project(s)", count=len(alone)),
+            "owns-projects",
+            Sentence("the user is the only owner of {count:,} project(s)", count=len(alone)),
             hint="Give them another owner, or delete them; until then the user can be deactivated.",
-        )  # fmt: skip
+        )
     uploads = list(db.scalars(select(Upload.id).where(Upload.user_id == user.id)))
     sources = list(db.scalars(select(Source).where(Source.user_id == user.id)))
     gone = [*map(files.upload, uploads), *empty_sources(db, files, sources)]
@@ -156,11 +169,10 @@ def remove(db: Db, files: Files, user: User) -> Removed:
 def _keep_administrator(db: Db, user: User) -> None:
     """Raise if nobody would be left who can administer."""
     one_by_one(db)
-    others = db.scalars(
-        select(User).where(User.active.is_(True), User.id != user.id).execution_options(populate_existing=True)
-    )
+    others = db.scalars(select(User).where(User.active.is_(True), User.id != user.id).execution_options(populate_existing=True))
     if user.active and ADMINISTRATOR in user.roles and not any(ADMINISTRATOR in other.roles for other in others):
         raise Conflict(
-            "last-administrator", Sentence("the user is the last active administrator"),
+            "last-administrator",
+            Sentence("the user is the last active administrator"),
             hint="Make somebody else an administrator first.",
-        )  # fmt: skip
+        )

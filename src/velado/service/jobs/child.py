@@ -43,9 +43,15 @@ class Child:
         self.temporary = folder / "tmp"
         self.temporary.mkdir(parents=True, mode=0o700)
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder,
-            env=environment(settings, self.temporary), start_new_session=True, bufsize=0,
-        )  # fmt: skip
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            env=environment(settings, self.temporary),
+            start_new_session=True,
+            bufsize=0,
+        )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._in, self.out = self._process.stdin, self._process.stdout

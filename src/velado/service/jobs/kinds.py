@@ -24,8 +24,10 @@ Finish = Callable[[Db, Job, Mapping[str, Any]], None]
 class Kind:
     """A kind of job. ``action`` must be allowed in the project (or, about nothing, in the instance).
 
-    ``work`` is the module of ``velado.service.jobs.work`` whose ``perform`` does it; ``finish`` takes the result over into
-    the store, in the transaction that ends the job.
+    ``work`` is the module of ``velado.service.jobs.work`` whose ``perform`` does it (``simple``: several kinds, by a table); ``finish`` takes the result over into
+    the store, in the transaction that ends the job. ``quick``: a question, which a
+    warm process answers. ``brief``: a job for which a worker always has a place, since somebody waits for it. ``probing`` are parameters by which a caller asks about values of their own
+    choice: whoever may not read records would find any value by asking again and again, so they are refused to them.
     """
 
     name: str
@@ -34,10 +36,12 @@ class Kind:
     parameters: type[BaseModel]
     work: str
     quick: bool = False
+    brief: bool = False
     finish: Finish | None = None
+    probing: tuple[str, ...] = ()
 
 
-def _inspected(db: Db, job: Job, result: Mapping[str, Any]) -> None:
+def _save_inspection(db: Db, job: Job, result: Mapping[str, Any]) -> None:
     """A source is ready, with what was found in it."""
     source = db.get(Source, job.source_id) if job.source_id else None
     if source is None or source.state == "deleted":
@@ -62,14 +66,19 @@ def _summary(result: Mapping[str, Any]) -> dict[str, Any]:
     return summary
 
 
-def _released(db: Db, job: Job, result: Mapping[str, Any]) -> None:
+def _save_release(db: Db, job: Job, result: Mapping[str, Any]) -> None:
     """There is a release. Its id stands in the result of the job."""
     if job.project_id is None:
         return
     release = Release(
-        project_id=job.project_id, job_id=job.id, user_id=job.user_id, version=job.version or 1,
-        summary=_summary(result), manifest=dict(result["manifest"]), place=dict(result["place"]),
-    )  # fmt: skip
+        project_id=job.project_id,
+        job_id=job.id,
+        user_id=job.user_id,
+        version=job.version or 1,
+        summary=_summary(result),
+        manifest=dict(result["manifest"]),
+        place=dict(result["place"]),
+    )
     db.add(release)
     db.flush()
     job.release_id = release.id
@@ -79,26 +88,27 @@ def _released(db: Db, job: Job, result: Mapping[str, Any]) -> None:
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("inspect", "source", "records.read", of.Nothing, "inspect", finish=_inspected),
-        Kind("estimate", "project", "jobs.analyse", of.Nothing, "estimate"),
-        Kind("run", "project", "jobs.release", of.Run, "run", finish=_released),
+        Kind("inspect", "source", "records.read", of.Nothing, "inspect", brief=True, finish=_save_inspection),
+        Kind("estimate", "project", "jobs.analyse", of.Nothing, "simple", brief=True),
+        Kind("run", "project", "jobs.release", of.Run, "run", finish=_save_release),
         Kind("explore", "project", "jobs.analyse", of.Explore, "explore"),
-        Kind("evaluate", "release", "release.private", of.Evaluate, "evaluate"),
-        Kind("compare", "project", "jobs.analyse", of.Compare, "compare"),
-        Kind("balance", "project", "jobs.analyse", of.Balance, "balance"),
-        Kind("attack", "release", "jobs.analyse", of.Attack, "attack"),
-        Kind("report", "release", "jobs.release", of.Report, "report"),
-        Kind("check", "source", "jobs.analyse", of.Check, "check"),
+        Kind("evaluate", "release", "release.private", of.Evaluate, "simple"),
+        Kind("compare", "project", "jobs.analyse", of.Compare, "simple"),
+        Kind("balance", "project", "jobs.analyse", of.Balance, "simple"),
+        Kind("attack", "release", "jobs.analyse", of.Attack, "simple", probing=("identity", "factor")),
+        Kind("report", "release", "jobs.release", of.Report, "simple"),
+        Kind("check", "source", "jobs.analyse", of.Check, "simple"),
         Kind("fuzzify", "source", "jobs.analyse", of.Fuzzify, "fuzzify"),
         Kind("appointments", "source", "records.read", of.Appointments, "appointments"),
         Kind("study", "nothing", "studies.run", of.Study, "study"),
-        Kind("checks", "project", "profile.read", of.Nothing, "checks", quick=True),
-        Kind("hierarchy", "project", "profile.read", of.Hierarchy, "hierarchy", quick=True),
+        Kind("checks", "project", "profile.read", of.Nothing, "simple", quick=True),
+        Kind("hierarchy", "project", "profile.read", of.Hierarchy, "hierarchy", quick=True, probing=("description", "format")),
         Kind("singled-out", "project", "profile.read", of.SingledOut, "singled_out", quick=True),
         Kind("node", "project", "results.read", of.Node, "node", quick=True),
-        Kind("rows", "source", "records.read", of.Rows, "rows", quick=True),
-        Kind("tables", "connection", "connections.create", of.OnConnection, "tables", quick=True),
-        Kind("test", "connection", "connections.create", of.OnConnection, "test", quick=True),
+        Kind("rows", "source", "records.read", of.Rows, "simple", quick=True),
+        Kind("tables", "connection", "connections.create", of.OnConnection, "simple", quick=True),
+        Kind("test", "connection", "connections.create", of.OnConnection, "simple", quick=True),
     )
 }
 """All kinds, those that take longer first."""
+BRIEF = tuple(kind.name for kind in KINDS.values() if kind.brief)

@@ -150,7 +150,7 @@ class Check(Parameters):
     l: Annotated[int, Field(ge=1, le=1000)] = 2  # noqa: E741
     models: Annotated[list[dict[str, Any]], Field(max_length=50)] = []
     person: ColumnName | None = None
-    twins: Literal["fold", "distinct"] = "fold"
+    variants: Literal["fold", "distinct"] = "fold"
 
 
 class Fuzzify(Parameters):

@@ -23,7 +23,7 @@ from typing import Any, TextIO
 
 from velado.errors import FULL, Cancelled, InternalError, VeladoError, disk_full
 from velado.progress import Progress, Step
-from velado.service.jobs import failures, limits
+from velado.service.jobs import failure_messages, limits
 from velado.service.jobs.task import LASTING, Task, Work
 
 WORK = "velado.service.jobs.work"
@@ -38,7 +38,7 @@ Say = Callable[[Mapping[str, Any]], None]
 def main(modules: str = WORK) -> None:
     """Do one task after the other until the input ends; the work is in a package of ``modules``."""
     limits.die_with_parent()
-    say = _mouth()
+    say = _open_output()
     tasks: SimpleQueue[tuple[Task, Progress]] = SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin, tasks, say), name="listen", daemon=True).start()
     memory: dict[str, Any] = {}
@@ -69,15 +69,15 @@ def outcome(task: Task, progress: Progress, memory: dict[str, Any], modules: str
     try:
         return {"result": finite(perform(task, progress, memory, modules))}
     except VeladoError as error:
-        return {"error": failures.told(_of_limit(error, task)), "cancelled": isinstance(error, Cancelled)}
+        return {"error": failure_messages.describe_error(_of_limit(error, task)), "cancelled": isinstance(error, Cancelled)}
     except OSError as error:
         told = disk_full() if error.errno in FULL else InternalError.of(error)
-        return {"error": failures.told(_of_limit(told, task)), "cancelled": False}
+        return {"error": failure_messages.describe_error(_of_limit(told, task)), "cancelled": False}
     except MemoryError:
         memory.clear()
-        return {"error": failures.told(failures.too_large(task.limits["memory"])), "cancelled": False}
+        return {"error": failure_messages.describe_error(failure_messages.too_large(task.limits["memory"])), "cancelled": False}
     except BaseException as error:
-        return {"error": failures.told(InternalError.of(error)), "cancelled": False}
+        return {"error": failure_messages.describe_error(InternalError.of(error)), "cancelled": False}
 
 
 def perform(task: Task, progress: Progress, memory: dict[str, Any], modules: str = WORK) -> dict[str, Any]:
@@ -101,11 +101,11 @@ def finite(value: Any) -> Any:
 def _of_limit(error: VeladoError, task: Task) -> VeladoError:
     """A disk that is said to be full and is not: the job has reached the limit of its files."""
     if error.code == "disk-full" and shutil.disk_usage(task.folder).free > ROOM:
-        return failures.too_much_disk(task.limits["bytes"])
+        return failure_messages.too_much_disk(task.limits["bytes"])
     return error
 
 
-def _mouth() -> Say:
+def _open_output() -> Say:
     """What is said goes to the standard output as it was; what anything else writes there goes to standard error."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)

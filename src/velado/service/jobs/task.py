@@ -53,10 +53,19 @@ class Task(Discreet):
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         return {
-            "job": self.job, "attempt": self.attempt, "kind": self.kind, "folder": str(self.folder),
-            "parameters": dict(self.parameters), "document": self.document, "things": self.things, "limits": dict(self.limits),
-            "work": self.work, "project": self.project, "source": self.source, "key": self.key,
-        }  # fmt: skip
+            "job": self.job,
+            "attempt": self.attempt,
+            "kind": self.kind,
+            "folder": str(self.folder),
+            "parameters": dict(self.parameters),
+            "document": self.document,
+            "things": self.things,
+            "limits": dict(self.limits),
+            "work": self.work,
+            "project": self.project,
+            "source": self.source,
+            "key": self.key,
+        }
 
 
 @dataclass(repr=False)
@@ -67,7 +76,7 @@ class Work(Discreet):
     progress: Progress
     memory: dict[str, Any] = field(default_factory=dict)
 
-    def unsealed(self, sealed: str, owner: str) -> str:
+    def open_secret(self, sealed: str, owner: str) -> str:
         """A secret of the task, opened under the key of the service: ``owner`` is the thing that it was sealed for."""
         return _secrets().open(sealed, owner)
 

@@ -19,15 +19,16 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.orm import Session as Db
 
 from velado.errors import Cancelled, InternalError, VeladoError
-from velado.service.jobs import failures, here, limits, queue, sweeping, tasks
+from velado.service.admin import retention
+from velado.service.jobs import clean_up, failure_messages, limits, make_task, process_identity, queue
 from velado.service.jobs.child import COMMAND, Child
 from velado.service.jobs.kinds import KINDS, Kind
-from velado.service.jobs.running import Running
-from velado.service.jobs.warm import Explorers
+from velado.service.jobs.running_job import Running
+from velado.service.jobs.warm_processes import WarmProcesses
 from velado.service.service import Service
 from velado.service.settings import Settings, load
 from velado.service.store.tables import Job, new_id, now
-from velado.service.store.tables import Worker as Row
+from velado.service.store.tables import WorkerRow as Row
 
 log = logging.getLogger("velado.service.worker")
 
@@ -52,7 +53,7 @@ class Worker:
         self.service = service
         self.command = command
         self.running: dict[str, Running] = {}
-        self.explorers = Explorers(service, self.id, command)
+        self.explorers = WarmProcesses(service, self.id, command)
         self._due: dict[str, float] = {}
         self._busy = time.monotonic()
         self._mute = 0.0
@@ -136,26 +137,26 @@ class Worker:
                 self._stop(run, error)
             elif run.outcome is None and run.overdue:
                 self._stop(run, Cancelled())
-        self.explorers.rest()
+        self.explorers.end_idle()
 
     @staticmethod
     def _stop(run: Running, error: VeladoError) -> None:
         if run.child is not None:
             run.child.kill()
-        run.outcome = {"error": failures.told(error), "cancelled": isinstance(error, Cancelled)}
+        run.outcome = {"error": failure_messages.describe_error(error), "cancelled": isinstance(error, Cancelled)}
 
     def _renew(self) -> None:
         with self.service.store.writing() as db:
             queue.renew(db, self.service.settings, self.id, self.running)
             row = db.get(Row, self.id) or Row(id=self.id)
-            row.seen, row.detail = now(), {**here.described(), "jobs": len(self.running)}
+            row.seen, row.detail = now(), {**process_identity.describe_process(), "jobs": len(self.running)}
             db.add(row)
 
     def _hear_askers(self) -> None:
         if not self.running:
             return
         with self.service.store.reading() as db:
-            held = queue.held(db, self.id, self.running)
+            held = queue.held_jobs(db, self.id, self.running)
         for run in list(self.running.values()):
             attempt, asked = held.get(run.job, (None, False))
             if attempt != run.attempt:
@@ -166,12 +167,12 @@ class Worker:
                 run.cancel()
 
     def _sweep(self) -> None:
-        sweeping.sweep(self.service)
+        clean_up.sweep(self.service)
         self.explorers.forget()
 
     def _clean(self) -> None:
         # Large files may take long to delete, and leases do not wait.
-        threading.Thread(target=_cleaned, args=(self.service,), name="clean", daemon=True).start()
+        threading.Thread(target=_clean_storage, args=(self.service,), name="clean", daemon=True).start()
 
     def _report(self) -> None:
         due = [run for run in self.running.values() if run.due()]
@@ -180,38 +181,44 @@ class Worker:
                 for run in due:
                     queue.report(db, self.id, run.job, run.step, run.stages)
             for run in due:
-                run.reported()
+                run.mark_reported()
 
     # Jobs
 
     def _take(self) -> None:
         with self.service.store.reading() as db:
             empty = queue.empty(db)
-        for quick in () if empty else (True, False):
-            while self._room(quick) and (job := self._claim(quick)) is not None:
+        for quick, brief in () if empty else ((True, False), (False, False), (False, True)):
+            while self._room(quick, brief) and (job := self._claim(quick, brief)) is not None:
                 self._busy = time.monotonic()
                 self._start(*job)
         self.explorers.hand_out()
 
-    def _room(self, quick: bool) -> bool:
+    def _room(self, quick: bool, brief: bool) -> bool:
+        """Whether another job can be taken; one place more is for brief jobs only."""
         taken = sum(run.kind.quick == quick for run in self.running.values())
-        return taken < (self.explorers.most_taken if quick else self.service.settings.jobs_at_once)
+        return taken < (self.explorers.most_taken if quick else self.service.settings.jobs_at_once + brief)
 
-    def _claim(self, quick: bool) -> tuple[Job, Kind, Settings] | None:
+    def _claim(self, quick: bool, brief: bool) -> tuple[Job, Kind, Settings] | None:
         store = self.service.store
         with store.reading() as db:
             settings = store.live(db)
-            if not queue.waiting(db, settings, quick=quick):
+            if not queue.waiting(db, settings, quick=quick, brief=brief):
                 return None
         with store.writing() as db:
-            job = queue.claim(db, settings, self.id, quick=quick)
+            job = queue.claim(db, settings, self.id, quick=quick, brief=brief)
             if job is None:
                 return None
             kind = KINDS.get(job.kind)
             if kind is None:
                 # Another version of Velado has submitted it.
                 queue.finish(
-                    db, self.id, job.id, job.attempt, "failed", error=failures.told(failures.unknown(job.kind))
+                    db,
+                    self.id,
+                    job.id,
+                    job.attempt,
+                    "failed",
+                    error=failure_messages.describe_error(failure_messages.unknown(job.kind)),
                 )
                 return None
         return job, kind, settings
@@ -223,7 +230,7 @@ class Worker:
             # It may have been submitted before approval was asked for.
             queue.check_approval(settings, job.kind, job.document)
             with self.service.store.writing() as db:
-                run.task = tasks.build(db, self.service.files, settings, job, kind)
+                run.task = make_task.build(db, self.service.files, settings, job, kind)
             run.task.folder.mkdir(mode=0o700)
             if kind.quick:
                 self.explorers.ask(run)
@@ -234,21 +241,21 @@ class Worker:
             del self.running[job.id]
             raise
         except VeladoError as error:
-            run.outcome = {"error": failures.told(error), "cancelled": False}
+            run.outcome = {"error": failure_messages.describe_error(error), "cancelled": False}
         except Exception as error:
             self._fault(run, error)
 
     def _fault(self, run: Running, error: Exception) -> None:
         told = InternalError.of(error)
         log.error("%s", told)
-        run.outcome = {"error": failures.told(told), "cancelled": False}
+        run.outcome = {"error": failure_messages.describe_error(told), "cancelled": False}
 
     def _end_all(self) -> None:
         for run in list(self.running.values()):
             if run.outcome is not None:
                 self._end(run)
             elif run.child is not None and run.child.ended:
-                self._died(run)
+                self._give_back(run)
 
     def _end(self, run: Running) -> None:
         """Write down how a job ended, and what follows from it, at once. What does not count is removed before."""
@@ -257,7 +264,7 @@ class Worker:
         if "result" not in run.outcome or run.kind.quick:
             self._discard(run)
         elif run.task is not None:
-            sweeping.tidy(run.task.folder)
+            clean_up.tidy(run.task.folder)
         try:
             with self.service.store.writing() as db:
                 counts = self._finish(db, run, run.outcome)
@@ -285,10 +292,10 @@ class Worker:
         if job is not None and run.kind.finish is not None:
             run.kind.finish(db, job, outcome["result"])
         if job is not None and run.task is not None:
-            tasks.take_copy(db, self.service.files, run.task)
+            make_task.take_copy(db, self.service.files, run.task)
         return job is not None
 
-    def _died(self, run: Running) -> None:
+    def _give_back(self, run: Running) -> None:
         """The process is gone, and nobody knows why: the job is tried again."""
         self._drop(run)
         with self.service.store.writing() as db:
@@ -302,7 +309,7 @@ class Worker:
     def _let_go(self, run: Running) -> None:
         """A process of a job ends with it; one for questions goes on, unless it was still at this one."""
         if run.kind.quick:
-            self.explorers.done(run)
+            self.explorers.finish(run)
         elif run.child is not None:
             run.child.kill()
 
@@ -311,9 +318,7 @@ class Worker:
             self.service.files.remove(run.task.folder)
 
 
-def _cleaned(service: Service) -> None:
-    from velado.service import retention
-
+def _clean_storage(service: Service) -> None:
     try:
         retention.clean(service)
     except Exception as error:
@@ -324,14 +329,14 @@ def run(service: Service) -> None:
     """Work in the main thread until a signal says to stop; the second one ends everything at once."""
     worker, stop = Worker(service), threading.Event()
 
-    def asked(number: int, frame: object) -> None:
+    def handle_signal(number: int, frame: object) -> None:
         if stop.is_set():
             worker.kill()
             os._exit(128 + number)
         stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, asked)
+        signal.signal(number, handle_signal)
     worker.run(stop)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from alembic import command
@@ -17,14 +18,13 @@ from velado.service.store.locks import one_by_one
 if TYPE_CHECKING:
     from velado.service.store.store import Store
 
+MIGRATIONS = Path(__file__).parent / "migrations"
 LOCK = 0x76656C61
 """The advisory lock under which a PostgreSQL store is brought up to date."""
 
 
 def configuration(connection: Connection | None = None) -> Config:
     """Alembic's configuration, without any file."""
-    from velado.service.store.store import MIGRATIONS
-
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     config.attributes["connection"] = connection
@@ -36,41 +36,42 @@ def newest() -> str | None:
     return ScriptDirectory.from_config(configuration()).get_current_head()
 
 
-def upgrade(store: Store) -> None:
-    """Bring the tables up to date."""
-    from velado.service.store.store import unreachable
-
+def upgrade(store: Store) -> str | None:
+    """Bring the tables up to date; the version that they had."""
     try:
         engine = store.engine.execution_options(velado_writes=True)
         with engine.begin() as connection:
             one_by_one(connection, LOCK)
-            _check_known(connection)
+            before = _known_version(connection)
             command.upgrade(configuration(connection), "head")
+            return before
     except OperationalError as error:
         raise unreachable(error) from None
 
 
 def check(store: Store) -> None:
     """Raise unless the store is up to date."""
-    from velado.service.store.store import unreachable
-
     try:
         with store.engine.connect() as connection:
             if MigrationContext.configure(connection).get_current_revision() != newest():
                 raise InputError(
-                    "old-store",
-                    "the store is of another version of Velado",
-                    hint="velado studio upgrade brings it up to date.",
+                    "old-store", "the store is of another version of Velado", hint="velado studio upgrade brings it up to date."
                 )
     except OperationalError as error:
         raise unreachable(error) from None
 
 
-def _check_known(connection: Connection) -> None:
-    """A store that a newer program wrote is left alone."""
+def _known_version(connection: Connection) -> str | None:
+    """The version of the tables; a store that a newer program wrote is left alone."""
     current = MigrationContext.configure(connection).get_current_revision()
     known = {script.revision for script in ScriptDirectory.from_config(configuration()).walk_revisions()}
     if current is not None and current not in known:
-        raise InputError(
-            "new-store", "a newer Velado wrote this store", hint="Install that version, or restore a backup."
-        )
+        raise InputError("new-store", "a newer Velado wrote this store", hint="Install that version, or restore a backup.")
+    return current
+
+
+def unreachable(error: OperationalError) -> InputError:
+    """The store does not answer; what the driver says may name users and hosts, and is not repeated."""
+    return InputError(
+        "no-store", "the database of the service does not answer", hint="Look at the setting 'database', and at the server."
+    )

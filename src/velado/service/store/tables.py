@@ -208,9 +208,10 @@ class Version(Base):
     project_id: Mapped[str] = mapped_column(ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True)
     document: Mapped[dict[str, Any]]
-    user_id: Mapped[str | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    user_id: Mapped[str | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
     created: Mapped[datetime] = mapped_column(default=now)
     undoes: Mapped[int | None]
+    bytes: Mapped[int] = mapped_column(default=0, server_default="0")
 
 
 class Member(Base):
@@ -243,12 +244,13 @@ class Job(Identified, Base):
 
     ``state``: queued, running, done, failed, cancelled. ``lease`` is until when its ``worker`` holds it; ``step`` is where it
     is; ``most`` is the last attempt that it gets. ``result`` is its JSON, further files are in the folder of its last ``attempt``. ``asked``: somebody asked it to end.
-    ``quick`` jobs are questions that somebody waits for. ``document`` is the project as it was when the job was submitted.
+    ``quick`` jobs are questions that somebody waits for. ``document`` is the project as it was when the job was submitted; a
+    question has it until it is answered. ``bytes`` are those of document and result.
     """
 
     __tablename__ = "jobs"
     kind: Mapped[str]
-    user_id: Mapped[str | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
+    user_id: Mapped[str | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     project_id: Mapped[str | None] = mapped_column(ForeignKey("projects.id", ondelete="CASCADE"), index=True)
     source_id: Mapped[str | None] = mapped_column(ForeignKey("sources.id", ondelete="CASCADE"), index=True)
     release_id: Mapped[str | None] = mapped_column(index=True)
@@ -267,7 +269,8 @@ class Job(Identified, Base):
     step: Mapped[dict[str, Any]] = mapped_column(default=dict)
     result: Mapped[dict[str, Any] | None] = mapped_column(JSON)
     error: Mapped[dict[str, Any] | None] = mapped_column(JSON)
-    __table_args__ = (Index(None, "state", "created"),)
+    bytes: Mapped[int] = mapped_column(default=0, server_default="0")
+    __table_args__ = (Index(None, "state", "created"), Index(None, "user_id", "quick", "started"))
 
 
 class JobLine(Base):
@@ -316,7 +319,16 @@ class AuditLine(Base):
     hash: Mapped[str]
 
 
-class Changed(Base):
+class AuditHead(Base):
+    """How many lines the audit log has, sealed together with the hash of the last: a log that was cut off does not fit."""
+
+    __tablename__ = "audit_head"
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False, default=1)
+    number: Mapped[int]
+    seal: Mapped[str]
+
+
+class ChangedSetting(Base):
     """A setting that an administrator changed."""
 
     __tablename__ = "settings"
@@ -324,7 +336,7 @@ class Changed(Base):
     value: Mapped[Any] = mapped_column(JSON)
 
 
-class Worker(Base):
+class WorkerRow(Base):
     """A worker that is or was alive."""
 
     __tablename__ = "workers"
@@ -335,7 +347,27 @@ class Worker(Base):
 
 
 __all__ = [
-    "AuditLine", "Base", "Changed", "Connection", "Group", "GroupMember", "Job", "JobLine", "Member", "Project", "Release",
+    "AuditHead",
+    "AuditLine",
+    "Base",
+    "ChangedSetting",
+    "Connection",
+    "Group",
+    "GroupMember",
+    "Job",
+    "JobLine",
+    "Member",
+    "Project",
+    "Release",
     "Secret",
-    "Session", "SignIn", "Source", "Token", "Upload", "User", "Version", "Worker", "new_id", "now",
-]  # fmt: skip
+    "Session",
+    "SignIn",
+    "Source",
+    "Token",
+    "Upload",
+    "User",
+    "Version",
+    "WorkerRow",
+    "new_id",
+    "now",
+]

@@ -15,10 +15,27 @@ from velado.service.web.security import Security
 
 API = "/api/v1"
 RESOURCES = (
-    "session", "tokens", "uploads", "connections", "sources", "projects", "hierarchies", "jobs", "explorations", "releases",
-    "results", "catalog", "users", "groups", "audit", "settings", "storage", "operation",
-)  # fmt: skip
-"""Modules of ``resources``, in the order of the reference."""
+    "accounts.session_api",
+    "accounts.tokens_api",
+    "sources.uploads_api",
+    "connections.api",
+    "sources.api",
+    "projects.api",
+    "projects.hierarchies_api",
+    "jobs.api",
+    "explorations.api",
+    "releases.api",
+    "comparisons.api",
+    "plans.api",
+    "web.catalog_api",
+    "accounts.users_api",
+    "accounts.groups_api",
+    "admin.audit_api",
+    "admin.settings_api",
+    "admin.storage_api",
+    "admin.health_api",
+)
+"""Modules of the service with routes, in the order of the reference."""
 
 
 def create_app(service: Service, *pages: APIRouter) -> FastAPI:
@@ -38,21 +55,25 @@ def description() -> dict[str, Any]:
 
 def _application() -> FastAPI:
     app = FastAPI(
-        title="Velado", version=velado.__version__, openapi_url=f"{API}/openapi.json", docs_url=None, redoc_url=None,
+        title="Velado",
+        version=velado.__version__,
+        openapi_url=f"{API}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
         description="Anonymize tables about people: optimal recoding, verified releases, and what they cost.",
-    )  # fmt: skip
+    )
     problems.install(app)
     api = APIRouter(prefix=API)
     for name in RESOURCES:
-        module = import_module(f"velado.service.web.resources.{name}")
+        module = import_module(f"velado.service.{name}")
         api.include_router(module.router)
     app.include_router(api, responses=problems.DOCUMENTED)
     app.include_router(pages.router)
-    app.openapi = lambda: _described(app)  # type: ignore[method-assign]
+    app.openapi = lambda: _openapi_document(app)  # type: ignore[method-assign]
     return app
 
 
-def _described(app: FastAPI) -> dict[str, Any]:
+def _openapi_document(app: FastAPI) -> dict[str, Any]:
     """The OpenAPI document, with the shape of problems and the two ways to say who asks."""
     if app.openapi_schema is None:
         document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)

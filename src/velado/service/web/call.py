@@ -7,82 +7,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Response
 from sqlalchemy.orm import Session as Db
 
-from velado.results import Discreet
-from velado.sentences import Sentence
-from velado.service import audit
+from velado.service.access.caller import Caller
 from velado.service.accounts import sessions, tokens
-from velado.service.accounts.caller import Caller
 from velado.service.errors import Refused, Unauthenticated
 from velado.service.service import Service
 from velado.service.settings import Settings
 from velado.service.store.tables import Session, Token, User, now
+from velado.service.unit_of_work import Reach, Reading, UnitOfWork
 from velado.service.web.languages import language_of
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 
 
 @dataclass(frozen=True, repr=False)
-class Call(Discreet):
-    """What a resource needs to answer: transactions, the caller, the audit log."""
+class Call(UnitOfWork):
+    """A unit of work that a request began."""
 
-    service: Service
-    caller: Caller
-    language: str
     request: Request
-
-    @contextmanager
-    def reading(self) -> Iterator[Db]:
-        """A transaction that changes nothing."""
-        with self.service.store.reading() as db:
-            yield db
-
-    @contextmanager
-    def writing(self) -> Iterator[Db]:
-        """A transaction that is committed at its end."""
-        with self.service.store.writing() as db:
-            yield db
-
-    def settings(self, db: Db) -> Settings:
-        """The settings as they are now."""
-        return self.service.store.live(db)
-
-    def user(self, db: Db) -> User:
-        """The caller's own row; who was deleted meanwhile is nobody."""
-        user = db.get(User, self.caller.id)
-        if user is None:
-            raise Unauthenticated()
-        return user
 
     @property
     def cookie(self) -> str | None:
         """The cookie of the session; None if a token asks."""
         return None if self.caller.scopes is not None else cookie_of(self.request)
-
-    def require_session(self) -> None:
-        """Raise if a token asks: a lost one must not make others, nor lock its owner out."""
-        if self.cookie is None:
-            raise SessionOnly()
-
-    def audit(self, db: Db, action: str, subject: str = "", **detail: Any) -> None:
-        """Write down what is done, in its transaction."""
-        audit.append(db, self.service.secrets, self.caller.id, action, subject, **detail)
-
-
-class SessionOnly(Refused):
-    """What a token does not do."""
-
-    status = 403
-
-    def __init__(self) -> None:
-        super().__init__(
-            "session-only", Sentence("a token cannot do this"), hint="Sign in with your password, or through your provider."
-        )  # fmt: skip
 
 
 class ForgedRequest(Refused):
@@ -92,9 +44,10 @@ class ForgedRequest(Refused):
 
     def __init__(self) -> None:
         super().__init__(
-            "forged-request", "the request does not come from this service's own pages",
+            "forged-request",
+            "the request does not come from this service's own pages",
             hint="Send the header X-CSRF-Token with the token of the session, or use a token of your own.",
-        )  # fmt: skip
+        )
 
 
 def cookie_name(settings: Settings) -> str:
@@ -107,34 +60,60 @@ def cookie_of(request: Request) -> str | None:
     return request.cookies.get(cookie_name(request.app.state.service.settings))
 
 
-def call(request: Request) -> Call:
+def set_cookie(response: Response, settings: Settings, cookie: str) -> None:
+    """Give the browser its session. Lax: a return from a provider, which is a link of another site, must find it."""
+    response.set_cookie(cookie_name(settings), cookie, path="/", secure=settings.secure, httponly=True, samesite="lax")
+
+
+def clear_cookie(response: Response, settings: Settings) -> None:
+    """Take the session from the browser."""
+    response.delete_cookie(cookie_name(settings), secure=settings.secure, httponly=True, samesite="lax")
+
+
+def call(request: Request) -> Iterator[Call]:
     """The dependency of every resource that is not for everybody."""
-    return call_of(request, request.headers.get("x-csrf-token", ""))
+    with call_of(request, request.headers.get("x-csrf-token", "")) as work:
+        work.close()
+        yield work
 
 
-def call_of(request: Request, csrf: str) -> Call:
-    """Who asks, by a token or by a session; what changes something in a session must repeat its token ``csrf``."""
+@contextmanager
+def call_of(request: Request, csrf: str, looking: Reach = Reach.ASKS) -> Iterator[Call]:
+    """Who asks, by a token or by a session; what changes something in a session must repeat its token ``csrf``.
+
+    ``looking``: what a GET may do, which never writes.
+    """
     service: Service = request.app.state.service
     header = request.headers.get("authorization", "")
     scheme, _, text = header.partition(" ")
     cookie = cookie_of(request)
-    with service.store.reading() as db:
-        known: tuple[Session | Token, User] | None = None
-        if header:
-            known = tokens.find(db, text.strip()) if scheme.lower() == "bearer" else None
-        elif cookie:
-            known = sessions.find(db, cookie, service.store.live(db))
+    reading = Reading()
+    try:
+        key, user = _known(service, reading.open(service.store), header, scheme, text, cookie)
+        if isinstance(key, Session):
+            check_own(request, cookie or "", csrf)
+        if _is_due(key):
+            reading.close()
+            _touch(service, key)
+        scopes, token = (tuple(key.scopes), key.id) if isinstance(key, Token) else (None, None)
+        caller = Caller(user.id, user.name, tuple(user.roles), user.language, scopes, token)
+        language = language_of(request, user.language, service.settings.language)
+        reach = looking if request.method in SAFE else Reach.WRITES
+        yield Call(service, caller, language, request, read_in=reading, reach=reach)
+    finally:
+        reading.close()
+
+
+def _known(service: Service, db: Db, header: str, scheme: str, text: str, cookie: str | None) -> tuple[Session | Token, User]:
+    """Whose token or session it is."""
+    known: tuple[Session | Token, User] | None = None
+    if header:
+        known = tokens.find(db, text.strip()) if scheme.lower() == "bearer" else None
+    elif cookie:
+        known = sessions.find(db, cookie, service.store.live(db))
     if known is None:
         raise Unauthenticated()
-    key, user = known
-    if isinstance(key, Session):
-        check_own(request, cookie or "", csrf)
-    _touch(service, key)
-    caller = Caller(
-        user.id, user.name, tuple(user.roles), user.language,
-        tuple(key.scopes) if isinstance(key, Token) else None, key.id if isinstance(key, Token) else None,
-    )  # fmt: skip
-    return Call(service, caller, language_of(request, user.language, service.settings.language), request)
+    return known
 
 
 Called = Annotated[Call, Depends(call)]
@@ -198,11 +177,14 @@ def _home(address: str) -> str:
     return str(found) if found.version == 4 else str(ip_network((found, 64), strict=False))
 
 
+def _is_due(key: Session | Token) -> bool:
+    """Whether it is to be written down again that a session or token is in use."""
+    last = key.seen if isinstance(key, Session) else key.used
+    return last is None or now() - last >= sessions.TOUCH
+
+
 def _touch(service: Service, key: Session | Token) -> None:
     """Write down that a session or token is in use, now and then."""
-    last = key.seen if isinstance(key, Session) else key.used
-    if last is not None and now() - last < sessions.TOUCH:
-        return
     with service.store.writing() as db:
         if isinstance(key, Session):
             found = db.get(Session, key.hash)

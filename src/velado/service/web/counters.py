@@ -32,7 +32,7 @@ def count(scope: Mapping[str, Any], status: int, seconds: float) -> None:
         _seconds[route] = _seconds.get(route, 0.0) + seconds
 
 
-def counted() -> list[tuple[Route, int, float]]:
+def route_counts() -> list[tuple[Route, int, float]]:
     """All routes that were asked for, how often, and the seconds that it took."""
     with _lock:
         return sorted((route, number, _seconds[route]) for route, number in _requests.items())

@@ -7,32 +7,37 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import Path as InPath
+from fastapi import Response
 from fastapi.responses import StreamingResponse
 
-from velado.service.documents import plain_name
 from velado.service.errors import NotFound
+from velado.service.projects.exchange import plain_name
 from velado.service.web.security import attachment
 
 BLOCK = 1 << 20
 Number: Any = InPath(ge=0, lt=2**53)
 """A number in an address."""
 TYPES = {
-    "csv": "text/csv", "tsv": "text/tab-separated-values", "json": "application/json", "yaml": "application/yaml",
-    "parquet": "application/vnd.apache.parquet", "arrow": "application/vnd.apache.arrow.file", "html": "text/html",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "pdf": "application/pdf", "zip": "application/zip",
-    "ics": "text/calendar", "txt": "text/plain",
-}  # fmt: skip
+    "csv": "text/csv",
+    "tsv": "text/tab-separated-values",
+    "json": "application/json",
+    "yaml": "application/yaml",
+    "parquet": "application/vnd.apache.parquet",
+    "arrow": "application/vnd.apache.arrow.file",
+    "html": "text/html",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "pdf": "application/pdf",
+    "zip": "application/zip",
+    "ics": "text/calendar",
+    "txt": "text/plain",
+}
 """What the files that jobs write are, by their suffixes; anything else is bytes."""
 BYTES = "application/octet-stream"
 
 
 def headers(name: str) -> dict[str, str]:
     """Headers of a download: a name in plain letters, the true one beside it (RFC 6266), and nothing that keeps a copy."""
-    return {
-        "Content-Disposition": attachment(plain_name(name)),
-        "Cache-Control": "no-store",
-        "X-Content-Type-Options": "nosniff",
-    }
+    return {"Content-Disposition": attachment(plain_name(name)), "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
 def type_of(name: str) -> str:
@@ -51,6 +56,11 @@ def _schema(media: str) -> dict[str, Any]:
 
 TABLES = tuple(TYPES[suffix] for suffix in ("csv", "tsv", "parquet", "xlsx", "arrow"))
 """What a release is."""
+
+
+def send_text(text: str, name: str, **more: str) -> Response:
+    """A text as a file."""
+    return Response(text, media_type=type_of(name), headers={**headers(name), **more})
 
 
 def stream(path: Path, name: str, media: str | None = None, **more: str) -> StreamingResponse:

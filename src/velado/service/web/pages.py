@@ -13,9 +13,8 @@ import velado
 from velado.service.accounts import sign_in
 from velado.service.errors import NotFound
 from velado.service.service import Service
-from velado.service.web.call import address_of, cookie_of
+from velado.service.web.call import address_of, cookie_of, set_cookie
 from velado.service.web.reference import reference
-from velado.service.web.resources.session import set_cookie
 
 HERE = files("velado.service.web")
 ASSETS = {"reference.css": "text/css"}
@@ -29,10 +28,7 @@ def _templates() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(
-        loader=PackageLoader("velado.service.web", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
+        loader=PackageLoader("velado.service.web", "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
 
 
@@ -50,9 +46,11 @@ def link(token: str, request: Request) -> RedirectResponse:
 def docs(request: Request) -> HTMLResponse:
     """The reference of this service, made of its own description."""
     document = request.app.openapi()
-    page = _templates().get_template("reference.html").render(
-        resources=reference(document), version=velado.__version__, openapi=request.app.openapi_url
-    )  # fmt: skip
+    page = (
+        _templates()
+        .get_template("reference.html")
+        .render(resources=reference(document), version=velado.__version__, openapi=request.app.openapi_url)
+    )
     return HTMLResponse(page)
 
 
@@ -61,6 +59,4 @@ def asset(name: str) -> Response:
     """A file that pages load."""
     if name not in ASSETS:
         raise NotFound()
-    return Response(
-        HERE.joinpath("assets", name).read_bytes(), media_type=ASSETS[name], headers={"Cache-Control": "max-age=3600"}
-    )
+    return Response(HERE.joinpath("assets", name).read_bytes(), media_type=ASSETS[name], headers={"Cache-Control": "max-age=3600"})

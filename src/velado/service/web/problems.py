@@ -44,10 +44,7 @@ class Problem(ProblemPart):
 
 STATUSES = (400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 422, 428, 429, 500, 503)
 DOCUMENTED: dict[int | str, dict[str, Any]] = {
-    status: {
-        "description": HTTPStatus(status).phrase,
-        "content": {MEDIA: {"schema": {"$ref": "#/components/schemas/Problem"}}},
-    }
+    status: {"description": HTTPStatus(status).phrase, "content": {MEDIA: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
     for status in STATUSES
 }
 """What any resource may answer when it refuses."""
@@ -119,12 +116,10 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(OperationalError)
     def store(request: Request, error: OperationalError) -> JSONResponse:
         log.error("the store does not answer: %s", type(error.orig).__name__)
-        return answer(
-            request, Unavailable("no-store", "the database of the service does not answer", hint="Try again later.")
-        )
+        return answer(request, Unavailable("no-store", "the database of the service does not answer", hint="Try again later."))
 
     @app.exception_handler(IntegrityError)
-    def twice(request: Request, error: IntegrityError) -> JSONResponse:
+    def answer_conflict(request: Request, error: IntegrityError) -> JSONResponse:
         # Two requests at once: both found that it can be done, and the store let one of them.
         return answer(request, Conflict("changed", "it was changed meanwhile", hint="Read it again."))
 

@@ -87,9 +87,16 @@ def _operation(document: Mapping[str, Any], method: str, path: str, said: Mappin
             fields = tuple(_fields(document, media["application/json"].get("schema", {})))
     body = content.get("application/json", {}).get("schema", {})
     return Operation(
-        method.upper(), path, said.get("summary", ""), said.get("description", ""), parameters, tuple(content),
-        tuple(_fields(document, body)), tuple(answers), fields,
-    )  # fmt: skip
+        method.upper(),
+        path,
+        said.get("summary", ""),
+        said.get("description", ""),
+        parameters,
+        tuple(content),
+        tuple(_fields(document, body)),
+        tuple(answers),
+        fields,
+    )
 
 
 def _with_place(parameter: Mapping[str, Any]) -> str:
@@ -98,7 +105,7 @@ def _with_place(parameter: Mapping[str, Any]) -> str:
     return f"{where[parameter['in']]}{': ' if meaning else ''}{meaning}"
 
 
-def _resolved(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def _resolve_ref(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
     while "$ref" in schema:
         schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     return schema
@@ -106,13 +113,13 @@ def _resolved(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping
 
 def _fields(document: Mapping[str, Any], schema: Mapping[str, Any], depth: int = 0) -> Iterator[Field]:
     """The keys of an object and those of the objects in it."""
-    schema = _resolved(document, schema)
+    schema = _resolve_ref(document, schema)
     if schema.get("type") == "array":
-        schema = _resolved(document, schema.get("items", {}))
+        schema = _resolve_ref(document, schema.get("items", {}))
     required = schema.get("required", ())
     for name, inner in schema.get("properties", {}).items():
         kind = _kind(document, inner)
-        meaning = inner.get("description", "") or _resolved(document, inner).get("description", "")
+        meaning = inner.get("description", "") or _resolve_ref(document, inner).get("description", "")
         yield Field(name, kind, name in required, " ".join(meaning.split("\n\n")[0].split()), depth)
         if depth + 1 < DEEPEST:
             for choice in _objects(document, inner):
@@ -120,17 +127,17 @@ def _fields(document: Mapping[str, Any], schema: Mapping[str, Any], depth: int =
 
 
 def _objects(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    schema = _resolved(document, schema)
+    schema = _resolve_ref(document, schema)
     for choice in schema.get("anyOf", (schema,)):
-        choice = _resolved(document, choice)
-        inner = _resolved(document, choice.get("items", {})) if choice.get("type") == "array" else choice
+        choice = _resolve_ref(document, choice)
+        inner = _resolve_ref(document, choice.get("items", {})) if choice.get("type") == "array" else choice
         if "properties" in inner:
             yield inner
 
 
 def _kind(document: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     """What stands in a place, in a few words."""
-    schema = _resolved(document, schema)
+    schema = _resolve_ref(document, schema)
     if "anyOf" in schema:
         kinds = dict.fromkeys(_kind(document, choice) for choice in schema["anyOf"])
         return " or ".join(kinds)

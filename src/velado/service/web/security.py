@@ -55,9 +55,10 @@ class BadHost(Refused):
 
     def __init__(self) -> None:
         super().__init__(
-            "bad-host", Sentence("the service is not known under this name"),
+            "bad-host",
+            Sentence("the service is not known under this name"),
             hint="The setting 'url' says under which address browsers reach it.",
-        )  # fmt: skip
+        )
 
 
 class TooSlow(Refused):
@@ -85,8 +86,8 @@ class Security:
                 await self._app(scope, receive, send)
             return
         began = time.perf_counter()
-        answer = _Answer(scope, send, self._headers)
-        body = _Body(scope, receive, answer, self._settings)
+        answer = _SecuredAnswer(scope, send, self._headers)
+        body = _LimitedBody(scope, receive, answer, self._settings)
         answer.before = body.drain
         try:
             self._check(scope)
@@ -95,7 +96,7 @@ class Security:
         except Refused as refused:
             await answer.refuse(refused)
         except Exception as error:
-            if answer.refused:
+            if answer.is_refused:
                 # What the application made of a body that was cut.
                 await answer.refuse_if_said()
                 return
@@ -107,7 +108,7 @@ class Security:
 
     def _check(self, scope: Scope) -> None:
         hosts = [value for name, value in scope["headers"] if name == b"host"]
-        if len(hosts) != 1 or not self._known(hosts[0].decode("latin-1")):
+        if len(hosts) != 1 or not self._is_own_host(hosts[0].decode("latin-1")):
             raise BadHost()
         # No name that we give has such characters, and stores refuse some of them by an error of their own.
         if CONTROL.search(scope["path"]) or "\ufffd" in scope["path"]:
@@ -118,15 +119,15 @@ class Security:
         if not _upload(scope) and length.isdigit() and int(length) > self._settings.body_bytes:
             raise too_large(self._settings)
 
-    def _known(self, host: str) -> bool:
+    def _is_own_host(self, host: str) -> bool:
         name, port = _split(host.lower())
         return (name, port) in self._names or (name, None) in self._names
 
 
-class _Body:
+class _LimitedBody:
     """What a request sends, within the limits."""
 
-    def __init__(self, scope: Scope, receive: Receive, answer: _Answer, settings: Settings) -> None:
+    def __init__(self, scope: Scope, receive: Receive, answer: _SecuredAnswer, settings: Settings) -> None:
         self._receive = receive
         self._answer = answer
         self._settings = settings
@@ -144,12 +145,12 @@ class _Body:
         try:
             message = await asyncio.wait_for(self._receive(), left)
         except TimeoutError:
-            raise self._answer.instead(TooSlow()) from None
+            raise self._answer.set_refusal(TooSlow()) from None
         if message["type"] == "http.request":
             self._got += len(message.get("body", b""))
             self._ended = not message.get("more_body", False)
             if self._most is not None and self._got > self._most:
-                raise self._answer.instead(too_large(self._settings))
+                raise self._answer.set_refusal(too_large(self._settings))
         return message
 
     async def drain(self) -> None:
@@ -163,7 +164,7 @@ class _Body:
                     self._ended = message["type"] != "http.request" or not message.get("more_body", False)
 
 
-class _Answer:
+class _SecuredAnswer:
     """What goes out, with our headers. Once a request is refused, only the refusal does."""
 
     def __init__(self, scope: Scope, send: Send, headers: Mapping[str, str]) -> None:
@@ -174,7 +175,7 @@ class _Answer:
         self.before: Callable[[], Awaitable[None]] | None = None
         self.status = 0
 
-    def instead(self, refused: Refused) -> Refused:
+    def set_refusal(self, refused: Refused) -> Refused:
         """Refuse, whatever the application makes of the error."""
         self._refused = refused
         return refused
@@ -184,12 +185,12 @@ class _Answer:
             await self._pass_on(message)
 
     @property
-    def refused(self) -> bool:
+    def is_refused(self) -> bool:
         """Whether the request is refused, whatever the application says."""
         return self._refused is not None
 
     async def refuse_if_said(self) -> None:
-        """Answer with the refusal that `instead` kept; the application's own answer was not sent."""
+        """Answer with the refusal that `set_refusal` kept; the application's own answer was not sent."""
         if self._refused is not None:
             await self.refuse(self._refused)
 
@@ -222,9 +223,10 @@ def too_large(settings: Settings) -> TooLarge:
     """A body that is larger than allowed."""
     most = settings.body_bytes
     return TooLarge(
-        "body-too-large", Sentence("a body has at most {most:,} bytes", most=most),
+        "body-too-large",
+        Sentence("a body has at most {most:,} bytes", most=most),
         hint="Files are sent in pieces, to /api/v1/uploads.",
-    )  # fmt: skip
+    )
 
 
 def attachment(name: str) -> str:
@@ -256,9 +258,7 @@ def _names(settings: Settings) -> set[tuple[str, str | None]]:
         name, port = _split(url.netloc.rpartition("@")[2].lower())
         usual = PORTS.get(url.scheme, "")
         # A proxy may or may not say the usual port.
-        names: set[tuple[str, str | None]] = {(name, port or usual)} | (
-            {(name, "")} if (port or usual) == usual else set()
-        )
+        names: set[tuple[str, str | None]] = {(name, port or usual)} | ({(name, "")} if (port or usual) == usual else set())
         return names | ({(own, None) for own in LOOPBACK} if name in LOOPBACK else set())
     listening = f"[{settings.host}]" if ":" in settings.host else settings.host.lower()
     return {(name, None) for name in (*LOOPBACK, listening)}

@@ -41,9 +41,7 @@ def listen(settings: Settings) -> socket.socket:
         listening.close()
         raise InputError(
             "no-port",
-            Sentence(
-                "cannot listen at {host}:{port}: {why}", host=settings.host, port=settings.port, why=reason(error)
-            ),
+            Sentence("cannot listen at {host}:{port}: {why}", host=settings.host, port=settings.port, why=reason(error)),
             hint="Choose another with --port; 0 takes any that is free.",
         ) from None
     listening.listen(BACKLOG)
@@ -79,22 +77,15 @@ def serve(service: Service, application: Application, listening: socket.socket, 
 
 def serve_many(settings: Settings, factory: str, listening: socket.socket, processes: int) -> None:
     """Answer requests in several processes; ``factory`` names what makes the application of each from the environment."""
-    os.environ |= exported(settings)
-    uvicorn.run(
-        factory, factory=True, workers=processes, fd=listening.fileno(),
-        **_options(settings),
-    )  # fmt: skip
+    os.environ |= as_environment(settings)
+    uvicorn.run(factory, factory=True, workers=processes, fd=listening.fileno(), **_options(settings))
 
 
-def exported(settings: Settings) -> dict[str, str]:
+def as_environment(settings: Settings) -> dict[str, str]:
     """The settings as environment variables."""
     usual = Settings()
     changed = {f.name: getattr(settings, f.name) for f in fields(settings)}
-    return {
-        f"{PREFIX}{name.upper()}": str(v)
-        for name, v in changed.items()
-        if v != getattr(usual, name) or name == "folder"
-    }
+    return {f"{PREFIX}{name.upper()}": str(v) for name, v in changed.items() if v != getattr(usual, name) or name == "folder"}
 
 
 def log_to_stderr() -> None:
@@ -110,7 +101,12 @@ def log_to_stderr() -> None:
 
 def _options(settings: Settings) -> dict[str, Any]:
     return {
-        "log_config": None, "access_log": False, "server_header": False, "proxy_headers": True,
-        "forwarded_allow_ips": settings.proxies, "timeout_keep_alive": KEEP_ALIVE,
-        "timeout_graceful_shutdown": GRACE, "lifespan": "off",
-    }  # fmt: skip
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        "proxy_headers": True,
+        "forwarded_allow_ips": settings.proxies,
+        "timeout_keep_alive": KEEP_ALIVE,
+        "timeout_graceful_shutdown": GRACE,
+        "lifespan": "off",
+    }

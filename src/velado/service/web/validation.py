@@ -44,7 +44,7 @@ SAID: Mapping[str, Sentence] = {
     "datetime_parsing": Sentence("must be a date and time, such as 2026-11-17T09:00:00Z"),
     "datetime_from_date_parsing": Sentence("must be a date and time, such as 2026-11-17T09:00:00Z"),
     "datetime_type": Sentence("must be a date and time, such as 2026-11-17T09:00:00Z"),
-}  # fmt: skip
+}
 """What pydantic's kinds of errors mean to a caller; the rest is `OTHER`."""
 MOST = 50
 """Things wrong with one body that are told."""
@@ -66,17 +66,17 @@ def _one(error: Mapping[str, Any], steps: Sequence[str | int]) -> Invalid:
         place = place[1:]
     way = way_to(*steps, *place)
     return Invalid(
-        "bad-request", Sentence("{path} {problem}", path=way or BODY, problem=_problem(error)),
-        hint="See the API reference at /api/v1/docs.", fields={"path": way},
-    )  # fmt: skip
+        "bad-request",
+        Sentence("{path} {problem}", path=way or BODY, problem=_problem(error)),
+        hint="See the API reference at /api/v1/docs.",
+        fields={"path": way},
+    )
 
 
 def _problem(error: Mapping[str, Any]) -> Sentence:
     said = SAID.get(error["type"], OTHER)
     context = error.get("ctx") or {}
-    wanted = [
-        name for name in ("min_length", "max_length", "gt", "ge", "lt", "le", "expected") if f"{{{name}}}" in said
-    ]
+    wanted = [name for name in ("min_length", "max_length", "gt", "ge", "lt", "le", "expected") if f"{{{name}}}" in said]
     if any(name not in context for name in wanted):
         return OTHER
     return Sentence(said.template, **{name: _plain(context[name]) for name in wanted}) if wanted else said

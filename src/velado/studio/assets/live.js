@@ -27,7 +27,7 @@ export async function bring({url, options = {}, push = false, quiet = false}) {
   const text = await answer.text();
   // A later request has been answered already, or is on its way.
   if (mine !== sequence) return false;
-  const page = new DOMParser().parseFromString(text, "text/html");
+  const page = parsed(text);
   const frame = page.documentElement.dataset.frame;
   if (frame === "problem" && !quiet) { refused(page); return false; }
   const other = frame !== document.documentElement.dataset.frame;
@@ -42,6 +42,8 @@ export async function bring({url, options = {}, push = false, quiet = false}) {
   show(page);
   return answer.ok;
 }
+
+const parsed = (text) => new DOMParser().parseFromString(text, "text/html");
 
 /** Change the parts of this page into those of another. @param {Document} page */
 export function show(page) {
@@ -239,28 +241,22 @@ function reachable() {
 }
 addEventListener("resize", reachable);
 
-/** Fill a part from a page of its own: an element with the same id. */
+/** Fill a part from a page of its own: an element with the same id; a worker may be asked for it. */
 async function load(part, url) {
   part.loading = url;
   part.setAttribute("aria-busy", "true");
   try {
-    const page = new DOMParser().parseFromString(await (await fetch(url, {headers: {Accept: "text/html"}})).text(), "text/html");
+    const csrf = document.querySelector("meta[name=csrf]")?.getAttribute("content") || "";
+    const page = parsed(await (await fetch(url, {method: "POST", body: new URLSearchParams({csrf})})).text());
     if (part.loading !== url) return;
     const next = page.getElementById(part.id);
     if (next) { change(part, next); part.setAttribute("data-loaded", url); }
     else part.replaceChildren(...[...page.querySelectorAll("#main > *")].map((n) => document.importNode(n, true)));
+    // It is asked for once.
+    part.removeAttribute("data-load");
+    after();
   } catch (error) { part.setAttribute("data-load", url); away(true); }
   part.removeAttribute("aria-busy");
-  reachable();
-}
-
-/** A request to the service's own interface, with the token of the session. @param {string} path @param {RequestInit} options */
-export async function api(path, options = {}) {
-  const csrf = document.querySelector("meta[name=csrf]")?.getAttribute("content") || "";
-  const answer = await fetch(`/api/v1${path}`, {...options, headers: {"X-CSRF-Token": csrf, "Accept-Language": document.documentElement.lang, ...options.headers}});
-  if (answer.ok) return answer.status === 204 ? null : (answer.headers.get("content-type") || "").includes("json") ? answer.json() : answer;
-  const problem = await answer.json().catch(() => ({message: answer.statusText}));
-  throw Object.assign(new Error(problem.message), problem);
 }
 
 // On a narrow screen the steps are a strip: the current one is in sight.

@@ -7,20 +7,27 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from velado.service.permissions import INSTANCE_ROLES
-from velado.service.web.resources import audit, groups, jobs, settings, storage, users
+from velado.service.access.permissions import INSTANCE_ROLES
+from velado.service.accounts import group_operations as groups
+from velado.service.accounts import user_operations as users
+from velado.service.admin import operations as admin
+from velado.service.jobs import operations as jobs
 from velado.studio.pages.jobs import kinds
-from velado.studio.visit import PageRoute, Visit, Visiting
+from velado.studio.request import PageRequest, PageRoute, Visiting
 
 router = APIRouter(prefix="/administration", route_class=PageRoute)
 SECTIONS = {
-    "users": "users.manage", "groups": "groups.manage", "settings": "settings.manage", "storage": "storage.manage",
-    "jobs": "jobs.manage", "audit": "audit.read",
-}  # fmt: skip
+    "users": "users.manage",
+    "groups": "groups.manage",
+    "settings": "settings.manage",
+    "storage": "storage.manage",
+    "jobs": "jobs.manage",
+    "audit": "audit.read",
+}
 """Pages, and the action that each needs."""
 
 
-def _render(visit: Visit, section: str, **shown: Any) -> Response:
+def _render(visit: PageRequest, section: str, **shown: Any) -> Response:
     open = [name for name, action in SECTIONS.items() if visit.may(action)]
     return visit.render(f"administration_{section}.html", section=section, sections=open, **shown)
 
@@ -40,7 +47,7 @@ def all_users(visit: Visiting, after: str | None = None) -> Response:
     return _users(visit, after)
 
 
-def _users(visit: Visit, after: str | None = None, link: Mapping[str, str] | None = None) -> Response:
+def _users(visit: PageRequest, after: str | None = None, link: Mapping[str, str] | None = None) -> Response:
     listed = users.list_users(visit.call, limit=100, after=after)
     return _render(visit, "users", listed=listed, roles=INSTANCE_ROLES, link=link)
 
@@ -51,9 +58,7 @@ def make_user(visit: Visiting) -> Response:
     form = visit.form
     given = {key: form.text(key) for key in ("name", "full_name", "email")} | {"roles": form.all("role")}
     secret = dict(form.fields).get("password", "")
-    made = users.create(
-        users.NewUser.model_validate(given | ({"password": secret} if secret else {})), visit.call, Response()
-    )
+    made = users.create_user(visit.call, users.NewUser.model_validate(given | ({"password": secret} if secret else {})))
     if secret:
         return visit.go("/administration/users", visit.say("{name} can sign in.", name=made.name))
     return _users(visit, link=_link(visit, made.id, made.name))
@@ -65,25 +70,25 @@ def change_user(visit: Visiting, id: str) -> Response:
     form = visit.form
     given: dict[str, Any] = {"roles": form.all("role")} if "roles" in form else {}
     given |= {"active": form.text("active") == "1"} if "active" in form else {}
-    users.change(id, users.UserChange.model_validate(given), visit.call)
+    users.change_user(visit.call, id, users.UserChange.model_validate(given))
     return visit.go("/administration/users", visit.say("Saved."))
 
 
 @router.post("/users/{id}/link")
 def link(visit: Visiting, id: str) -> Response:
     """A link for a new password, shown this once."""
-    return _users(visit, link=_link(visit, id, users.read(id, visit.call).name))
+    return _users(visit, link=_link(visit, id, users.read_user(visit.call, id).name))
 
 
 @router.post("/users/{id}/delete")
 def delete_user(visit: Visiting, id: str) -> Response:
     """Delete a user with what only they had."""
-    users.delete(id, visit.call)
+    users.delete_user(visit.call, id)
     return visit.go("/administration/users", visit.say("The user is deleted."))
 
 
-def _link(visit: Visit, id: str, name: str) -> dict[str, str]:
-    made = users.make_link(id, visit.call, Response())
+def _link(visit: PageRequest, id: str, name: str) -> dict[str, str]:
+    made = users.make_link(visit.call, id)
     base = visit.call.service.settings.url or str(visit.request.base_url)
     return {"name": name, "address": f"{base.rstrip('/')}/password/{made.token}", "hours": str(made.minutes // 60)}
 
@@ -91,14 +96,13 @@ def _link(visit: Visit, id: str, name: str) -> dict[str, str]:
 @router.get("/groups")
 def all_groups(visit: Visiting) -> Response:
     """Groups with their members."""
-    found = [groups.read(one.id, visit.call) for one in groups.list_groups(visit.call, limit=200).items]
-    return _render(visit, "groups", groups=found)
+    return _render(visit, "groups", groups=groups.open_groups(visit.call, limit=200))
 
 
 @router.post("/groups")
 def make_group(visit: Visiting) -> Response:
     """A new group."""
-    groups.create(groups.GroupNamed(name=visit.form.text("name")), visit.call, Response())
+    groups.create_group(visit.call, groups.GroupNamed(name=visit.form.text("name")))
     return visit.go("/administration/groups", visit.say("Saved."))
 
 
@@ -107,12 +111,12 @@ def change_group(visit: Visiting, id: str, what: str) -> Response:
     """Put a user in, take one out, delete the group."""
     user = visit.form.text("user")
     if what == "delete":
-        groups.delete(id, visit.call)
+        groups.delete_group(visit.call, id)
     elif what == "add":
         named = {one.name: one.id for one in users.list_users(visit.call, limit=500).items}
-        groups.add(id, named.get(user, user), visit.call)
+        groups.add_member(visit.call, id, named.get(user, user))
     else:
-        groups.remove(id, user, visit.call)
+        groups.remove_member(visit.call, id, user)
     return visit.go("/administration/groups", visit.say("Saved."))
 
 
@@ -120,14 +124,14 @@ def change_group(visit: Visiting, id: str, what: str) -> Response:
 def all_settings(visit: Visiting, oidc: bool = False) -> Response:
     """What can be changed while the service runs; the provider of OpenID Connect, tested when asked."""
     configured = bool(visit.call.service.settings.oidc_issuer)
-    tested = settings.test_oidc(visit.call) if oidc and configured else None
-    return _render(visit, "settings", settings=settings.read(visit.call).settings, configured=configured, tested=tested)
+    tested = admin.test_oidc(visit.call) if oidc and configured else None
+    return _render(visit, "settings", settings=admin.read_settings(visit.call).settings, configured=configured, tested=tested)
 
 
 @router.post("/settings")
 def change_settings(visit: Visiting) -> Response:
     """Change those that are different now; all, or none if one is wrong."""
-    known = {one.name: one for one in settings.read(visit.call).settings}
+    known = {one.name: one for one in admin.read_settings(visit.call).settings}
     changed: dict[str, Any] = {}
     for name, one in known.items():
         if one.kind == "bool":
@@ -138,20 +142,20 @@ def change_settings(visit: Visiting) -> Response:
             value = visit.form.text(f"set.{name}")
         if str(value) != str(one.value):
             changed[name] = value
-    settings.change(settings.SettingsChange.model_validate(changed), visit.call)
+    admin.change_settings(visit.call, admin.SettingsChange.model_validate(changed))
     return visit.go("/administration/settings", visit.say("Saved."))
 
 
 @router.get("/storage")
 def show_storage(visit: Visiting) -> Response:
     """Bytes by user, and what is free."""
-    return _render(visit, "storage", storage=storage.get_storage(visit.call))
+    return _render(visit, "storage", storage=admin.read_storage(visit.call))
 
 
 @router.post("/storage")
 def clean(visit: Visiting) -> Response:
     """Delete what is past its time."""
-    done = storage.clean_storage(visit.call)
+    done = admin.clean_storage(visit.call)
     freed = visit.words.size(done.bytes)
     return visit.go("/administration/storage", visit.say("Cleaned: {size} are free again.", size=freed))
 
@@ -160,29 +164,20 @@ def clean(visit: Visiting) -> Response:
 def all_jobs(visit: Visiting, after: str | None = None) -> Response:
     """Jobs of everybody: their state, without what they are about."""
     visit.call.caller.require("jobs.manage")
-    names = (
-        {one.id: one.name for one in users.list_users(visit.call, limit=500).items} if visit.may("users.manage") else {}
-    )
+    names = {one.id: one.name for one in users.list_users(visit.call, limit=500).items} if visit.may("users.manage") else {}
     listed = jobs.list_jobs(visit.call, limit=50, after=after)
     return _render(visit, "jobs", listed=listed, names=names, kinds=kinds(visit.words.code))
 
 
 @router.get("/audit")
 def show_audit(
-    visit: Visiting,
-    after: int | None = None,
-    action: str = "",
-    actor: str = "",
-    subject: str = "",
-    verify: bool = False,
+    visit: Visiting, after: int | None = None, action: str = "", actor: str = "", subject: str = "", verify: bool = False
 ) -> Response:
     """Who did what; the chain checked when asked."""
-    listed = audit.list_lines(
+    listed = admin.list_lines(
         visit.call, limit=100, after=after, actor=actor or None, action=action or None, subject=subject or None
     )
-    names = (
-        {one.id: one.name for one in users.list_users(visit.call, limit=500).items} if visit.may("users.manage") else {}
-    )
-    checked = audit.verify(visit.call) if verify else None
+    names = {one.id: one.name for one in users.list_users(visit.call, limit=500).items} if visit.may("users.manage") else {}
+    checked = admin.verify_log(visit.call) if verify else None
     asked = {"action": action, "actor": actor, "subject": subject}
     return _render(visit, "audit", listed=listed, checked=checked, asked=asked, names=names)

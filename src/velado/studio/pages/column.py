@@ -10,14 +10,17 @@ from fastapi import APIRouter, Response
 from velado.errors import VeladoError
 from velado.schema.columns import MISSING_RULES, TYPES, Column
 from velado.sentences import Sentence
-from velado.service.errors import NotFound, Refused
+from velado.service.errors import Forbidden, NotFound, Refused
+from velado.service.projects import members, singled_out
+from velado.service.projects.document import Document
+from velado.service.sources import operations as sources
 from velado.service.web import problems
-from velado.service.web.resources import members, sources
-from velado.studio import described, operations, parameters
-from velado.studio.looked import Row, all_rows, back_to, look, role_choices, role_word, type_word
-from velado.studio.visit import PageRoute
-from velado.studio.work import Work, Working
-from velado.twins import TWINS
+from velado.spelling_variants import VARIANTS
+from velado.studio.forms import column_edit, operation_form, parameter_form
+from velado.studio.project_page import ProjectPage, Working
+from velado.studio.request import ASKED, PageRoute
+from velado.studio.views import known_to_others
+from velado.studio.views.column_profile import ColumnRow, all_rows, back_to, load_findings, role_choices, role_word, type_word
 
 router = APIRouter(route_class=PageRoute)
 VALUES = 8
@@ -26,65 +29,81 @@ NO_OPERATION = "none"
 
 
 @router.get("/projects/{id}/column")
-def show_column(work: Working, column: str = "", operation: str | None = None, values: bool = False) -> Response:
+def show_column(work: Working, column: str = "", operation: str | None = None) -> Response:
     """All that can be said of a column."""
     if not column:
         return work.go(work.address("columns"))
-    return _shown(work, column, operation, values)
+    return _render(work, column, operation)
+
+
+@router.post("/projects/{id}/column/values")
+def show_values(work: Working, column: str) -> Response:
+    """The page of a column with some of its values; that they are read is written down."""
+    return _render(work, column, values=True)
 
 
 @router.post("/projects/{id}/column")
 def describe(work: Working, column: str) -> Response:
     """How a column is read, and what is said of it beside its role and operation."""
-    rows, place = _seen(work, column)
+    rows, place = _find_column(work, column)
     said = rows[place].said
     changes = _changes(work, said)
     try:
         _check(column, {**said.spec, **changes})
     except VeladoError as error:
-        return _shown(work, column, wrong=_told(work, error), typed=changes)
+        return _render(work, column, wrong=_problem_parts(work, error), typed=changes)
 
-    def change(document: described.Document) -> None:
-        described.put(document, work.table, column, changes)
-        weight = work.form.text("weight")
+    def change(part: Document) -> None:
+        part.describe(column, changes)
         if "weight" in work.form:
-            _weigh(described.part_of(document, work.table), column, weight)
+            _weigh(part, column, work.form.text("weight"))
 
-    return work.save(change, work.address("column", column=column), work.say("Saved."), whole=True)
+    return work.save(change, work.address("column", column=column), work.say("Saved."))
 
 
 @router.post("/projects/{id}/column/operation")
 def operate(work: Working, column: str) -> Response:
     """What is done to the values of a column."""
-    rows, place = _seen(work, column)
+    rows, place = _find_column(work, column)
     said = rows[place].said
     name = work.form.text("operation")
     back = work.address("column", column=column)
     if name == NO_OPERATION:
-        return work.save(_operation(work, column, None), back, work.say("The column has no operation now."), whole=True)
-    offered = operations.offered(said, _type(rows[place]), _light(work), work.words)
+        return work.save(
+            lambda part: part.describe(column, {"operation": None}), back, work.say("The column has no operation now.")
+        )
+    offered = operation_form.available_operations(said, _type(rows[place]), work.part.is_light, work.words)
     entry = next((one for one in offered if one["name"] == name), None)
     if entry is None:
         raise NotFound()
-    given = operations.read(entry, work.form, said.arguments if name == said.operation else {})
+    given = operation_form.read(entry, work.form, said.arguments if name == said.operation else {})
     try:
-        operations.check(name, given)
+        operation_form.check(name, given)
         _make_secret(work)
     except VeladoError as error:
-        return _shown(work, column, name, wrong_operation=_told(work, error), arguments=given)
+        return _render(work, column, name, wrong_operation=_problem_parts(work, error), arguments=given)
     said_so = work.say("{column}: {role}", column=column, role=entry["title"])
-    return work.save(_operation(work, column, operations.spec_of(name, given)), back, said_so, whole=True)
+    return work.save(lambda part: part.describe(column, {"operation": operation_form.spec_of(name, given)}), back, said_so)
 
 
-@router.post("/projects/{id}/column/published")
+@router.post("/projects/{id}/column/exposure")
 def publish(work: Working, column: str) -> Response:
     """Publish a column although it singles people out, or take that back."""
-    wanted = "knowingly" if work.form.text("published") else None
+    wanted = "accepted" if work.form.text("exposure") else None
+    return work.save(lambda part: part.describe(column, {"exposure": wanted}), back_to(work))
 
-    def change(document: described.Document) -> None:
-        described.put(document, work.table, column, {"published": wanted})
 
-    return work.save(change, back_to(work), whole=True)
+@router.api_route("/projects/{id}/column/assumed", methods=ASKED)
+def show_assumed(work: Working, column: str = "") -> Response:
+    """What is assumed of who knows a column of which nothing is said; its values must be read for it."""
+    said = {column: column_edit.said_of(work.part, column)}
+    found: list[known_to_others.Assumed] = []
+    try:
+        answer = singled_out.read_singled_out(work.call, work.id, work.table)
+        found = known_to_others.list_assumptions(answer.published, said, work.words)
+    except (Forbidden, VeladoError):
+        pass
+    return work.show("column_assumed.html", "columns", assumed=found)
 
 
 @router.post("/projects/{id}/column/attribute")
@@ -94,22 +113,23 @@ def attribute(work: Working, column: str) -> Response:
         raise NotFound()
     table, what, name = work.table, work.form.text("what"), work.form.text("attribute")
 
-    def change(document: described.Document) -> None:
-        said = described.said_of(document, table, column)
+    def change(document: Document) -> None:
+        part = document.table(table)
+        said = column_edit.said_of(part, column)
         if what == "share":
-            described.share(document, table, column)
+            column_edit.share(part, column)
         elif what == "unshare":
-            described.unshare(document, said.attribute)
+            column_edit.unshare(document, said.attribute)
         elif what in ("join", "unjoin"):
-            described.join(document, said.attribute, what == "join")
+            column_edit.join(document, said.attribute, what == "join")
         else:
-            described.put(document, table, column, {"attribute": name if name and name != column else None})
+            part.describe(column, {"attribute": name if name and name != column else None})
 
     return work.save(change, work.address("column", column=column), work.say("Saved."), whole=True)
 
 
-def _shown(
-    work: Work,
+def _render(
+    work: ProjectPage,
     column: str,
     operation: str | None = None,
     values: bool = False,
@@ -120,54 +140,74 @@ def _shown(
     arguments: Mapping[str, Any] | None = None,
 ) -> Response:
     """The page of a column, perhaps with what was typed and cannot be."""
-    rows, place = _seen(work, column)
+    rows, place = _find_column(work, column)
     row, said = rows[place], rows[place].said
-    offered = operations.offered(said, _type(row), _light(work), work.words)
+    offered = operation_form.available_operations(said, _type(row), work.part.is_light, work.words)
     chosen = operation or said.operation or NO_OPERATION
     entry = next((one for one in offered if one["name"] == chosen), None)
     given = arguments if arguments is not None else said.arguments if chosen == said.operation else {}
     names = [one.name for one in rows if one.name != column]
-    method = work.part.get("method")
-    weighs = (
-        isinstance(method, Mapping) and "mondrian" in method and said.role == "quasi-identifier"
-    ) or method == "mondrian"
-    weights = ((method.get("mondrian") or {}).get("weights") or {}) if isinstance(method, Mapping) else {}
+    method = work.part.method
+    weighs = method.name == "mondrian" and said.role == "quasi-identifier"
+    weights = method.parameters.get("weights") or {}
     return work.show(
-        "column.html", "columns", 422 if wrong or wrong_operation else 200, row=row, told=said, spec={**said.spec, **(typed or {})},
-        before=rows[place - 1].name if place else None, after=rows[place + 1].name if place + 1 < len(rows) else None,
-        roles=role_choices(work), role_word=role_word(work.words, said.role), suggested_word=role_word(work.words, row.suggested or said.role), types=TYPES, type_of=type_word, missing_rules=MISSING_RULES, twins=TWINS,
-        offered=offered, chosen=chosen if entry else NO_OPERATION, has=said.operation or NO_OPERATION,
-        form=None if entry is None else operations.form_of(entry, given, work.words, names),
+        "column.html",
+        "columns",
+        422 if wrong or wrong_operation else 200,
+        row=row,
+        told=said,
+        spec={**said.spec, **(typed or {})},
+        before=rows[place - 1].name if place else None,
+        after=rows[place + 1].name if place + 1 < len(rows) else None,
+        roles=role_choices(work),
+        role_word=role_word(work.words, said.role),
+        suggested_word=role_word(work.words, row.suggested or said.role),
+        types=TYPES,
+        type_of=type_word,
+        missing_rules=MISSING_RULES,
+        variants=VARIANTS,
+        offered=offered,
+        chosen=chosen if entry else NO_OPERATION,
+        has=said.operation or NO_OPERATION,
+        form=None if entry is None else operation_form.form_of(entry, given, work.words, names),
         secrets=[one.name for one in members.list_secrets(work.call, work.id).items] if entry else [],
-        wrong=wrong or [], wrong_operation=wrong_operation or [], values=_values(work, column) if values else None,
-        edit=work.can("project.edit"), see=work.can("records.read") and said.role != "identifier" and row.there,
-        weight=weights.get(column) if weighs else None, weighs=weighs, light=_light(work),
-        others=[one for one in described.columns_of(work.document, said.attribute) if one != (work.table, column)],
-        attributes=sorted({*(work.document.get("attributes") or {}), *_attributes(work)}),
-        joinable=said.attribute in (work.document.get("joinable") or ()),
-    )  # fmt: skip
+        wrong=wrong or [],
+        wrong_operation=wrong_operation or [],
+        values=_values(work, column) if values else None,
+        edit=work.can("project.edit"),
+        see=work.can("records.read") and said.role != "identifier" and row.there,
+        weight=weights.get(column) if weighs else None,
+        weighs=weighs,
+        light=work.part.is_light,
+        others=[one for one in column_edit.columns_of(work.document, said.attribute) if one != (work.table, column)],
+        attributes=sorted({*work.document.attributes, *_attributes(work)}),
+        joinable=said.attribute in work.document.joinable,
+        answers=known_to_others.answers(work.words),
+        answer=known_to_others.answer_of(said),
+        meanings=known_to_others.MEANINGS,
+    )
 
 
-def _seen(work: Work, column: str) -> tuple[list[Row], int]:
+def _find_column(work: ProjectPage, column: str) -> tuple[list[ColumnRow], int]:
     """All columns of the table, and the place of one of them."""
-    rows = all_rows(work, look(work))
+    rows = all_rows(work, load_findings(work))
     for place, row in enumerate(rows):
         if row.name == column:
             return rows, place
     raise NotFound()
 
 
-def _values(work: Work, column: str) -> list[str | None]:
+def _values(work: ProjectPage, column: str) -> list[str | None]:
     """Some different values of a column, from its first rows; the reading is written down."""
     source = work.source
     if source is None:
         return []
-    page = sources.get_rows(source.id, work.call, offset=0, limit=LOOKED_AT)
+    page = sources.read_rows(work.call, source.id, offset=0, limit=LOOKED_AT)
     place = page.columns.index(column)
     return list(dict.fromkeys(row[place] for row in page.rows))[:VALUES]
 
 
-def _changes(work: Work, said: described.Said) -> dict[str, Any]:
+def _changes(work: ProjectPage, said: column_edit.Said) -> dict[str, Any]:
     """What the form says, where it differs from what is so by default."""
     form = work.form
     found: dict[str, Any] = {}
@@ -175,11 +215,11 @@ def _changes(work: Work, said: described.Said) -> dict[str, Any]:
         found["type"] = None if form.text("type") in ("", "text") else form.text("type")
         formats = [one.strip() for one in form.text("format").split("|") if one.strip()]
         found["format"] = None if not formats else formats[0] if len(formats) == 1 else formats
-    for key, usual in (("missing", "own-category"), ("twins", str(work.part.get("twins") or "fold"))):
+    for key, usual in (("missing", "own-category"), ("variants", work.part.variants or "fold")):
         if key in form:
             found[key] = None if form.text(key) == usual else form.text(key)
     if said.role in ("sensitive", "insensitive"):
-        found["published"] = "knowingly" if form.text("published") else None
+        found["exposure"] = "accepted" if form.text("exposure") else None
     return found
 
 
@@ -189,53 +229,37 @@ def _check(column: str, spec: Mapping[str, Any]) -> None:
     Column(column, **{"role": "insensitive", **told})
 
 
-def _operation(work: Work, column: str, spec: Any) -> Any:
-    def change(document: described.Document) -> None:
-        described.put(document, work.table, column, {"operation": spec})
-
-    return change
-
-
-def _make_secret(work: Work) -> None:
+def _make_secret(work: ProjectPage) -> None:
     """A new secret, if one is asked for; made up by the service, unless its digits are given. One that is there stays."""
     form = work.form
-    if form.text("secret") != operations.NEW_SECRET:
+    if form.text("secret") != operation_form.NEW_SECRET:
         return
     name, digits = form.text("secret-name"), form.text("secret-key") or None
     if name in [one.name for one in members.list_secrets(work.call, work.id).items]:
         if digits is not None:
             raise Refused("name-taken", Sentence("there is a key of this name already"))
         return
-    members.put_secret(work.call, work.id, name, members.NewSecret(key=digits), Response())
+    members.put_secret(work.call, work.id, name, digits)
 
 
-def _weigh(part: described.Document, column: str, weight: str) -> None:
+def _weigh(part: Document, column: str, weight: str) -> None:
     """The weight of a column in the method Mondrian."""
-    given = part.get("method")
-    method = dict(given) if isinstance(given, Mapping) else {str(given): {}}
-    inside = dict(method.get("mondrian") or {})
-    weights = {name: number for name, number in (inside.get("weights") or {}).items() if name != column}
+    method, inside = part.method
+    if method != "mondrian":
+        return
+    weights = {name: number for name, number in (inside.pop("weights", None) or {}).items() if name != column}
     if weight:
-        weights[column] = parameters.number(weight)
-    inside.pop("weights", None)
-    part["method"] = {"mondrian": {**inside, **({"weights": weights} if weights else {})}}
+        weights[column] = parameter_form.number(weight)
+    part.put("method", {method: {**inside, **({"weights": weights} if weights else {})}})
 
 
-def _type(row: Row) -> str:
+def _type(row: ColumnRow) -> str:
     return str(row.said.spec.get("type") or row.about.get("type") or "text")
 
 
-def _light(work: Work) -> bool:
-    return work.part.get("anonymization") == "light"
+def _attributes(work: ProjectPage) -> list[str]:
+    return [column.attribute for part in work.document.tables.values() for column in part.columns.values()]
 
 
-def _attributes(work: Work) -> list[str]:
-    return [
-        str(described.own_of(given).get("attribute") or name)
-        for part in (work.document.get("tables") or {}).values()
-        for name, given in (part.get("columns") or {}).items()
-    ]
-
-
-def _told(work: Work, error: VeladoError) -> list[problems.ProblemPart]:
+def _problem_parts(work: ProjectPage, error: VeladoError) -> list[problems.ProblemPart]:
     return [problems.ProblemPart(**problems.part(one, work.words.code)) for one in (error, *error.others)]

@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
 
-from velado.studio.several import fresh_name
-from velado.studio.sheets import DELIMITERS, ENCODINGS, Asked, Wanted, asked, marks_in, sheet_of
-from velado.studio.visit import PageRoute, with_query
-from velado.studio.work import Work, Working
+from velado.service.projects.document import Document
+from velado.studio.forms.several_tables import fresh_name
+from velado.studio.project_page import ProjectPage, Working
+from velado.studio.request import ASKED, PageRoute, with_query
+from velado.studio.views.table_view import DELIMITERS, ENCODINGS, SheetQuery, Wanted, marks_in, sheet_of, sheet_query
 
 router = APIRouter(route_class=PageRoute)
-Asking = Annotated[Asked, Depends(asked)]
+Asking = Annotated[SheetQuery, Depends(sheet_query)]
 
 
-@router.get("/projects/{id}/data")
+@router.api_route("/projects/{id}/data", methods=ASKED)
 def data(work: Working, asking: Asking) -> Response:
     """The table that is anonymized."""
     source = work.source
     wanted = Wanted.of(asking, f"/projects/{work.id}/data", work.table)
     sheet = None if source is None else sheet_of(work, source, wanted, tuple(_marks(work)))
     return work.show(
-        "data.html", "data", source=source, sheet=sheet, delimiters=DELIMITERS, encodings=ENCODINGS,
-        named=isinstance(work.part.get("source"), Mapping), marks=_marks(work),
-    )  # fmt: skip
+        "data.html",
+        "data",
+        source=source,
+        sheet=sheet,
+        delimiters=DELIMITERS,
+        encodings=ENCODINGS,
+        named=bool(work.part.source),
+        marks=_marks(work),
+    )
 
 
-def _marks(work: Work) -> list[str]:
+def _marks(work: ProjectPage) -> list[str]:
     """The texts that the project reads as missing values."""
-    named = work.part.get("source")
-    found = named.get("missing") if isinstance(named, Mapping) else None
+    found = work.part.source.get("missing")
     return [str(one) for one in found] if isinstance(found, list) else [found] if isinstance(found, str) else []
 
 
@@ -40,9 +45,9 @@ def missing(work: Working) -> Response:
     """Which texts stand for a missing value in this project."""
     marks = marks_in("\n".join(work.form.all("missing")))
 
-    def change(part: dict[str, Any]) -> None:
-        named = {key: value for key, value in part.get("source", {}).items() if key != "missing"}
-        part["source"] = named | ({"missing": marks} if marks else {})
+    def change(part: Document) -> None:
+        named = {key: value for key, value in part.source.items() if key != "missing"}
+        part.put("source", named | ({"missing": marks} if marks else {}))
 
     return work.save(change, work.address("data"), work.say("The project reads missing values so from now on."))
 
@@ -53,9 +58,9 @@ def rename(work: Working) -> Response:
     wanted = work.form.text("name")[:100] or str(work.table)
     name = wanted if wanted == work.table else fresh_name(wanted, work.tables)
 
-    def change(document: dict[str, Any]) -> None:
-        tables = document["tables"]
-        document["tables"] = {name if key == work.table else key: value for key, value in tables.items()}
+    def change(document: Document) -> None:
+        tables = document.tables.items()
+        document.put("tables", {name if key == work.table else key: table.said for key, table in tables})
 
     back = with_query(f"/projects/{work.id}/data", table=name)
     return work.save(change, back, work.say("The table is called {name} now.", name=name), whole=True)
@@ -65,8 +70,8 @@ def rename(work: Working) -> Response:
 def remove(work: Working) -> Response:
     """Take one of several tables out of the project; the table itself stays."""
 
-    def change(document: dict[str, Any]) -> None:
-        document["tables"].pop(work.table)
+    def change(document: Document) -> None:
+        document.put("tables", {key: table.said for key, table in document.tables.items() if key != work.table})
 
     said = work.say("{name} is no part of the project any more.", name=work.table)
     return work.save(change, f"/projects/{work.id}/data", said, whole=True)

@@ -5,13 +5,31 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from velado.report.charts import lines
-from velado.studio.visit import PageRoute, Visiting
+from velado.studio.request import PageRoute, Visiting
 
 router = APIRouter(route_class=PageRoute)
 COLOURS = (
-    "ground", "surface", "sunken", "ink", "quiet", "line", "edge", "accent", "accent-soft", "on-accent", "good", "good-soft", "warn",
-    "warn-soft", "bad", "bad-soft", "before", "after", "scale-low", "scale-high",
-)  # fmt: skip
+    "ground",
+    "surface",
+    "sunken",
+    "ink",
+    "quiet",
+    "line",
+    "edge",
+    "accent",
+    "accent-soft",
+    "on-accent",
+    "good",
+    "good-soft",
+    "warn",
+    "warn-soft",
+    "bad",
+    "bad-soft",
+    "before",
+    "after",
+    "scale-low",
+    "scale-high",
+)
 SPACES = ("s1", "s2", "s3", "s4", "s5", "s6", "s7")
 
 

@@ -10,18 +10,22 @@ from urllib.parse import urlencode
 import numpy as np
 from fastapi import APIRouter, Response
 
-from velado.catalogue import catalog
+from velado.choices import catalog
 from velado.questions.exploration import STATUSES
 from velado.report.charts import class_histogram
 from velado.report.charts.bars import bins
 from velado.service.errors import NotFound
-from velado.service.web.job_answer import JobAnswer
-from velado.service.web.resources import explorations, jobs, projects
-from velado.service.web.resources.explorations import ExplorationAnswer, ExplorationEntry, NodeEntry, PathAnswer
-from velado.studio import settings
-from velado.studio.visit import PageRoute
+from velado.service.explorations import operations as explorations
+from velado.service.explorations.nodes import Filter
+from velado.service.explorations.schemas import ExplorationAnswer, ExplorationEntry, NodeEntry, PathAnswer
+from velado.service.jobs import operations as jobs
+from velado.service.jobs.answers import JobAnswer
+from velado.service.projects import operations as projects
+from velado.service.projects.document import Document
+from velado.studio.forms import privacy_settings
+from velado.studio.project_page import ProjectPage, Working
+from velado.studio.request import ASKED, PageRoute
 from velado.studio.words import Words
-from velado.studio.work import Work, Working, part_of
 
 router = APIRouter(route_class=PageRoute)
 ROWS = 25
@@ -40,7 +44,7 @@ Levels = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ExploreQuery:
     """What the address of the page asks for."""
 
     node: Levels | None = None
@@ -58,7 +62,7 @@ class Asked:
     view: str = ""
 
     @classmethod
-    def of(cls, given: Mapping[str, str], sizes: Sequence[int]) -> Asked:
+    def of(cls, given: Mapping[str, str], sizes: Sequence[int]) -> ExploreQuery:
         """The query of an address; what does not fit the lattice is left out."""
         pins = (levels_of(text, sizes) for text in given.get("pins", "").split(";"))
         return cls(
@@ -85,9 +89,7 @@ class Asked:
     def filters(self, sizes: Sequence[int]) -> dict[str, Any]:
         """The filter for the drawing."""
         lowest, highest = self.vectors(sizes)
-        return {
-            "status": self.status, "loss": self.loss, "suppressed": self.suppressed, "lowest": lowest, "highest": highest
-        }  # fmt: skip
+        return {"status": self.status, "loss": self.loss, "suppressed": self.suppressed, "lowest": lowest, "highest": highest}
 
 
 @dataclass(frozen=True)
@@ -146,19 +148,19 @@ def explore(work: Working) -> Response:
     shown: dict[str, Any] = {"refused": False, "job": job, "start": start, "found": None, "earlier": done}
     wanted = work.request.query_params.get("exploration")
     if done or wanted:
-        chosen = _chosen(done, wanted)
-        shown |= _found(work, explorations.read_exploration(work.call, chosen.id))
+        chosen = _find_exploration(done, wanted)
+        shown |= _exploration_context(work, explorations.open_exploration(work.call, chosen.id))
         shown["stale"] = _stale(work, chosen)
     return work.show("explore.html", "explore", **shown)
 
 
-def _explorations(work: Work) -> list[ExplorationEntry]:
+def _explorations(work: ProjectPage) -> list[ExplorationEntry]:
     """The explorations of the chosen table, the newest first."""
     found = explorations.list_explorations(work.call, work.id, limit=100).items
     return [one for one in found if one.table == work.table]
 
 
-def _chosen(listed: Iterable[ExplorationEntry], id: str | None) -> ExplorationEntry:
+def _find_exploration(listed: Iterable[ExplorationEntry], id: str | None) -> ExplorationEntry:
     """The exploration with an id, else the newest that is done."""
     found = next((one for one in listed if one.state == "done" and id in (None, "", one.id)), None)
     if found is None:
@@ -166,35 +168,45 @@ def _chosen(listed: Iterable[ExplorationEntry], id: str | None) -> ExplorationEn
     return found
 
 
-def _found(work: Work, found: ExplorationAnswer) -> dict[str, Any]:
+def _exploration_context(work: ProjectPage, explored: explorations.Exploration) -> dict[str, Any]:
     """All that is shown of an exploration."""
-    query = work.request.query_params
-    asked = Asked.of(query, found.levels)
+    query, found = work.request.query_params, explored.describe()
+    asked = ExploreQuery.of(query, found.levels)
     titles = figure_titles(found, work.words)
     best = None if found.optimal is None else tuple(found.optimal)
     node = asked.node or best
     lowest, highest = asked.vectors(found.levels)
-    nodes = explorations.list_nodes(
-        work.call, found.id, limit=ROWS, after=str(asked.offset), status=list(asked.status), sort=asked.sort,
-        descending=asked.descending, loss=asked.loss, suppressed=asked.suppressed,
-        lowest=None if lowest is None else text_of(lowest), highest=None if highest is None else text_of(highest),
-    )  # fmt: skip
+    wanted = Filter(asked.status, asked.loss, asked.suppressed, lowest, highest)
+    nodes = explored.list_nodes(wanted, asked.sort, descending=asked.descending, first=asked.offset, limit=ROWS)
     # Those that are pinned, the chosen one, and the ends of a path are looked up at once.
     named = {one for one in (node, best, asked.start, *asked.pins) if one is not None}
-    entries = {tuple(one.levels): one for one in _named(work, found, named)}
-    path = None
-    if asked.start is not None and node is not None:
-        path = explorations.read_path(work.call, found.id, text_of(node), text_of(asked.start))
+    entries = {tuple(one.levels): one for one in explored.list_nodes(Filter(nodes=list(named))).items} if named else {}
+    path = None if asked.start is None or node is None else explored.find_path(node, asked.start)
     released = query.get("job")
     return {
-        "found": found, "asked": asked, "nodes": nodes, "node": entries.get(node) if node else None, "best": best,
-        "pinned": [entries[one] for one in asked.pins], "path": path, "titles": titles, "ROWS": ROWS,
-        "differences": _differences(path, entries) if path else [], "colours": titles, "as_map": as_map(found, asked),
-        "chosen": asked.node is not None, "release_job": _job(work, released, "run") if released else None,
-        "drawing": _drawing(work, found, asked, titles, node, path), "text_of": text_of, "most_drawn": MOST_DRAWN,
-        "heads": _heads(titles, work.words), "bounds": bounds, "required": required, "unfiltered": _unfiltered(work),
-        "statuses": {one: work.words.language.text(f"explore.status.{one}") for one in STATUSES},
-    }  # fmt: skip
+        "found": found,
+        "asked": asked,
+        "nodes": nodes,
+        "node": entries.get(node) if node else None,
+        "best": best,
+        "pinned": [entries[one] for one in asked.pins],
+        "path": path,
+        "titles": titles,
+        "ROWS": ROWS,
+        "differences": _differences(path, entries) if path else [],
+        "colours": titles,
+        "as_map": as_map(found, asked),
+        "chosen": asked.node is not None,
+        "release_job": _job(work, released, "run") if released else None,
+        "drawing": _drawing(work, found, asked, titles, node, path),
+        "text_of": text_of,
+        "most_drawn": MOST_DRAWN,
+        "heads": _heads(titles, work.words),
+        "bounds": bounds,
+        "required": model_requirement,
+        "unfiltered": _unfiltered_address(work),
+        "statuses": {one: work.words.label("status", one) for one in STATUSES},
+    }
 
 
 def _heads(titles: Mapping[str, str], say: Words) -> list[tuple[str, str, bool]]:
@@ -209,30 +221,24 @@ def bounds(low: int, high: int, sign: str) -> list[tuple[int, str]]:
     return [(level, f"{sign} {level}") for level in range(low, high + 1)]
 
 
-def required(model: Mapping[str, Any], words: Words) -> str:
+def model_requirement(model: Mapping[str, Any], words: Words) -> str:
     """What a model asks for, as the other pages write it: ℓ ≥ 2."""
-    entry = settings.entries("models", words.code).get(model["name"])
-    return "–" if entry is None else settings.requirement(entry, model["required"], words)
+    entry = privacy_settings.entries("models", words.code).get(model["name"])
+    return "–" if entry is None else privacy_settings.requirement(entry, model["required"], words)
 
 
-def _unfiltered(work: Work) -> str:
+def _unfiltered_address(work: ProjectPage) -> str:
     """The address of the page without filters."""
-    from velado.studio.visit import with_query
+    from velado.studio.request import with_query
 
     kept = ("table", "exploration", "node", "start", "pins", "sort", "descending", "colour", "view")
     query = work.request.query_params
     return with_query(work.request.url.path, **{key: query[key] for key in kept if query.get(key)})
 
 
-def as_map(found: ExplorationAnswer, asked: Asked) -> bool:
+def as_map(found: ExplorationAnswer, asked: ExploreQuery) -> bool:
     """Whether the nodes are drawn as a map: because they are too many, or because somebody wants it."""
     return (found.nodes or 0) > MOST_DRAWN or asked.view == "map"
-
-
-def _named(work: Work, found: ExplorationAnswer, named: Iterable[Levels]) -> list[NodeEntry]:
-    wanted = [text_of(one) for one in named]
-    answer = explorations.list_nodes(work.call, found.id, limit=100, levels=wanted) if wanted else None
-    return [] if answer is None else list(answer.items)
 
 
 def _differences(path: PathAnswer, entries: Mapping[Levels, NodeEntry]) -> list[tuple[str, Any, Any]]:
@@ -244,9 +250,13 @@ def _differences(path: PathAnswer, entries: Mapping[Levels, NodeEntry]) -> list[
 def figure_titles(found: ExplorationAnswer, say: Words) -> dict[str, str]:
     """What the drawing can be coloured by."""
     titles = {
-        "loss": say("Loss"), "suppressed": say("Suppressed records"), "highest_risk": say("Highest risk"),
-        "k": say("Smallest class before suppression"), "classes": say("Classes"), "average_risk": say("Average risk"),
-    }  # fmt: skip
+        "loss": say("Loss"),
+        "suppressed": say("Suppressed records"),
+        "highest_risk": say("Highest risk"),
+        "k": say("Smallest class before suppression"),
+        "classes": say("Classes"),
+        "average_risk": say("Average risk"),
+    }
     models = {entry["name"]: entry["title"] for entry in catalog(say.code)["models"]}
     for model in found.models:
         for key in model["tells"]:
@@ -257,8 +267,13 @@ def figure_titles(found: ExplorationAnswer, say: Words) -> dict[str, str]:
 
 
 def _drawing(
-    work: Work, found: ExplorationAnswer, asked: Asked, titles: Mapping[str, str], node: Levels | None, path: PathAnswer | None
-) -> dict[str, Any]:  # fmt: skip
+    work: ProjectPage,
+    found: ExplorationAnswer,
+    asked: ExploreQuery,
+    titles: Mapping[str, str],
+    node: Levels | None,
+    path: PathAnswer | None,
+) -> dict[str, Any]:
     """What the element that draws is told: where the nodes are, what is chosen, and all its words."""
     colour = asked.colour if asked.colour in titles else "loss"
     large = (found.nodes or 0) > MOST_DRAWN
@@ -274,20 +289,31 @@ def _drawing(
         "path": "" if path is None else ";".join(map(text_of, path.nodes)),
         "filter": asked.filters(found.levels),
         "about": {
-            "columns": found.columns, "sizes": found.levels, "rows": found.rows, "limit": found.limit,
+            "columns": found.columns,
+            "sizes": found.levels,
+            "rows": found.rows,
+            "limit": found.limit,
             "labels": [found.labels.get(c, []) for c in found.columns],
-            "statuses": [words.language.text(f"explore.status.{one}") for one in STATUSES],
-            "names": STATUSES, "most": MOST_DRAWN,
+            "statuses": [words.label("status", one) for one in STATUSES],
+            "names": STATUSES,
+            "most": MOST_DRAWN,
             "figures": {key: {"title": title, "share": _is_share(key), "steep": _is_steep(key)} for key, title in titles.items()},
             "texts": {
-                "small": say("fewer than 3"), "none": "–", "level": say("level {level} of {top}"),
-                "labels": say("{n} labels"), "moving": say("Up and down move {column}."), "minimal": say("also minimal"),
-                "loss": titles["loss"], "suppressed": titles["suppressed"], "hidden": say("left out by the filters"),
-                "many": say("{n} nodes here; the best of them is shown"), "limit": words.language.text("explore.limit-line"),
+                "small": say("fewer than 3"),
+                "none": "–",
+                "level": say("level {level} of {top}"),
+                "labels": say("{n} labels"),
+                "moving": say("Up and down move {column}."),
+                "minimal": say("also minimal"),
+                "loss": titles["loss"],
+                "suppressed": titles["suppressed"],
+                "hidden": say("left out by the filters"),
+                "many": say("{n} nodes here; the best of them is shown"),
+                "limit": words.say("suppression limit"),
                 "failed": say("The nodes could not be loaded. Reload the page."),
             },
         },
-    }  # fmt: skip
+    }
 
 
 def _is_share(key: str) -> bool:
@@ -299,7 +325,7 @@ def _is_steep(key: str) -> bool:
     return key in ("k", "classes", "suppressed") or key.startswith(("achieved(k-", "achieved(alpha-k"))
 
 
-def _job(work: Work, id: str, kind: str) -> JobAnswer | None:
+def _job(work: ProjectPage, id: str, kind: str) -> JobAnswer | None:
     """A job of the project that is among the last ones."""
     if not work.can("jobs.read"):
         return None
@@ -307,47 +333,32 @@ def _job(work: Work, id: str, kind: str) -> JobAnswer | None:
     return next((one for one in found if one.id == id), None)
 
 
-def _start(work: Work) -> Start:
+def _start(work: ProjectPage) -> Start:
     """What is lacking before the lattice can be explored, and whether the method of the project has none."""
-    part = work.part
-    columns = part.get("columns") or {}
-    roles = {(c.get("role") if isinstance(c, Mapping) else c) for c in columns.values()}
-    lacking = ""
-    if part.get("anonymization") == "light":
+    part, lacking = work.part, ""
+    if part.is_light:
         lacking = "light"
-    elif not part.get("source"):
+    elif not part.source:
         lacking = "data"
-    elif "quasi-identifier" not in roles and not any(
-        isinstance(c, Mapping) and "attribute" in c for c in columns.values()
-    ):
+    elif not part.with_role("quasi-identifier"):
         lacking = "columns"
-    elif not part.get("models"):
+    elif not part.models:
         lacking = "privacy"
-    method = method_of(part)
+    method = part.method.name
     full = {m["name"] for m in catalog("en")["methods"] if m["recoding"] == "full-domain"}
     return Start(lacking, "" if method in full else method)
 
 
-def method_of(part: Mapping[str, Any]) -> str:
-    """The name of the method of a table."""
-    said = part.get("method") or "lattice"
-    return str(next(iter(said))) if isinstance(said, Mapping) else str(said)
-
-
-def _stale(work: Work, entry: ExplorationEntry) -> bool:
+def _stale(work: ProjectPage, entry: ExplorationEntry) -> bool:
     """Whether what is explored has changed since: another name or another output changes nothing."""
     if entry.version in (None, work.project.version):
         return False
     try:
-        before = projects.read_version(work.call, work.id, int(entry.version or 0)).document
-        parts = [part_of(document, work.table) for document in (before, work.document)]
+        before = Document(projects.read_version(work.call, work.id, int(entry.version or 0)).document).table(work.table)
     except (NotFound, KeyError):
         return True
-    attributes = [document.get("attributes") for document in (before, work.document)]
-    for part in parts:
-        for key in ("name", "output", "tables"):
-            part.pop(key, None)
-    return parts[0] != parts[1] or attributes[0] != attributes[1]
+    then, now = ({**part.with_shared(), **dict.fromkeys(("name", "output", "tables"))} for part in (before, work.part))
+    return then != now or (before.whole or before).attributes != work.document.attributes
 
 
 # Forms
@@ -368,30 +379,27 @@ def begin(work: Working) -> Response:
 @router.post("/projects/{id}/explore/release")
 def release(work: Working) -> Response:
     """Release a node: a run of what was explored, at its levels."""
-    exploration, node = _chosen(_explorations(work), work.form.text("exploration")), work.form.text("node")
-    begun = explorations.release_node(work.call, exploration.id, node, Response())
+    exploration, node = _find_exploration(_explorations(work), work.form.text("exploration")), work.form.text("node")
+    begun = explorations.release_node(work.call, exploration.id, node)
     return work.go(_back(work, job=begun.job), work.say("The levels {levels} are being released.", levels=node))
 
 
 @router.post("/projects/{id}/explore/method")
 def adopt(work: Working) -> Response:
     """Make the levels of a node the method of the project."""
-    chosen = _chosen(_explorations(work), work.form.text("exploration"))
-    found = explorations.read_exploration(work.call, chosen.id)
+    chosen = _find_exploration(_explorations(work), work.form.text("exploration"))
+    found = explorations.open_exploration(work.call, chosen.id).describe()
     levels = levels_of(work.form.text("node"), found.levels)
     if levels is None:
         raise NotFound()
     fixed = {"levels": dict(zip(found.columns, levels, strict=True)), "suppression": f"{found.limit} records"}
-
-    def change(part: dict[str, Any]) -> None:
-        part["method"] = {"fixed": fixed}
-
-    return work.save(change, _back(work), work.say("The project now uses these levels."))
+    said = work.say("The project now uses these levels.")
+    return work.save(lambda part: part.put("method", {"fixed": fixed}), _back(work), said)
 
 
-def _back(work: Work, **more: Any) -> str:
+def _back(work: ProjectPage, **more: Any) -> str:
     """Where a form of this page came from."""
-    from velado.studio.visit import with_query
+    from velado.studio.request import with_query
 
     given, page = work.form.text("back"), f"/projects/{work.id}/explore"
     return with_query(given if given.partition("?")[0] == page else work.address("explore"), **more)
@@ -400,11 +408,12 @@ def _back(work: Work, **more: Any) -> str:
 # One node
 
 
-@router.get("/projects/{id}/explore/node")
+@router.api_route("/projects/{id}/explore/node", methods=ASKED)
 def node(work: Working) -> Response:
     """The classes of a node, how large they are, and example rows; a worker counts them."""
     query = work.request.query_params
-    found = explorations.read_exploration(work.call, _chosen(_explorations(work), query.get("exploration")).id)
+    chosen = _find_exploration(_explorations(work), query.get("exploration"))
+    found = explorations.open_exploration(work.call, chosen.id).describe()
     levels = levels_of(query.get("node", ""), found.levels) or (tuple(found.optimal) if found.optimal else None)
     if levels is None:
         raise NotFound()
@@ -412,20 +421,24 @@ def node(work: Working) -> Response:
     records = RECORDS if work.can("records.read") else 0
     told = explorations.read_node(work.call, found.id, text_of(levels), offset=offset, limit=ROWS, records=records, l=2)
     sizes = [(size, often) for size, often in told.get("sizes", ()) if isinstance(size, int) and isinstance(often, int)]
-    counted = (
-        np.repeat(*(np.array(one, dtype=np.int64) for one in zip(*sizes, strict=True)))
-        if sizes
-        else np.zeros(0, np.int64)
-    )
+    counted = np.repeat(*(np.array(one, dtype=np.int64) for one in zip(*sizes, strict=True))) if sizes else np.zeros(0, np.int64)
     language = work.words.language
-    heads = (language.text("axis.class-size"), language.text("axis.classes"), language.text("axis.records"))
+    heads = (language.say("records in the class"), language.say("classes"), language.say("records"))
     return work.show(
-        "explore_node.html", "explore", found=found, levels=levels, told=told, offset=offset, ROWS=ROWS,
-        chart=class_histogram(counted, language) if sizes else None, text_of=text_of, sensitive=_sensitive(told),
+        "explore_node.html",
+        "explore",
+        found=found,
+        levels=levels,
+        told=told,
+        offset=offset,
+        ROWS=ROWS,
+        chart=class_histogram(counted, language) if sizes else None,
+        text_of=text_of,
+        sensitive=_sensitive(told),
         figures=[heads, *((b.label(language), language.integer(b.classes), language.integer(b.records)) for b in bins(counted))],
         few=any(not isinstance(size, int) for size, _ in told.get("sizes", ())),
         page=work.address("explore", exploration=found.id, node=text_of(levels)),
-    )  # fmt: skip
+    )
 
 
 def _sensitive(told: Mapping[str, Any]) -> list[str]:

@@ -2,59 +2,47 @@
 
 from __future__ import annotations
 
+import json
 import pprint
 import shlex
-from collections.abc import Mapping
 from typing import Any
 
-import yaml
 from fastapi import APIRouter, Response
 
-from velado.sentences import Sentence
-from velado.service.documents import plain_name
 from velado.service.errors import Invalid
-from velado.service.web.resources import projects
-from velado.studio.visit import PageRoute
-from velado.studio.work import Working
+from velado.service.projects import operations as projects
+from velado.service.projects.document import Document
+from velado.service.projects.exchange import from_text, plain_name, to_text
+from velado.studio.project_page import Working
+from velado.studio.request import PageRoute
 
 router = APIRouter(route_class=PageRoute)
 WIDE = 110
-ARGUMENTS = ("rest", "person", "household")
+ARGUMENTS = ("columns", "models", "method", "rest", "person", "household")
 
 
 @router.get("/projects/{id}/file")
 def as_file(work: Working) -> Response:
     """YAML, Python, commands; and the document itself, to be edited as a text."""
-    text = bytes(projects.read_file(work.call, work.id).body).decode()
     file = f"{plain_name(work.project.name)}.yaml"
-    document = yaml.safe_dump(work.document, sort_keys=False, allow_unicode=True)
     return work.show(
         "file.html",
         "",
-        yaml=text,
-        python=python(yaml.safe_load(text), file),
+        yaml=projects.read_file(work.call, work.id).text,
+        python=python(json.loads(projects.read_file(work.call, work.id, "json").text), file),
         commands=commands(file),
-        document=document,
+        document=to_text(work.document.as_dict()),
     )
 
 
 @router.post("/projects/{id}/file")
-def edited(work: Working) -> Response:
+def save_text(work: Working) -> Response:
     """The document as it was edited."""
-    try:
-        document = yaml.safe_load(work.form.text("document"))
-    except yaml.YAMLError:
-        raise Invalid(
-            "bad-document", Sentence("the text is no YAML"), hint="Look at indents, colons and quotes."
-        ) from None
+    document = from_text(work.form.text("document"))
     if not isinstance(document, dict):
         raise Invalid("bad-document", "a project is a mapping, as in a project file")
-
-    def change(whole: dict[str, Any]) -> None:
-        whole.clear()
-        whole.update(document)
-
-    return work.save(change, work.address("file"), work.say("The project is as the text says."), whole=True)
+    said = work.say("The project is as the text says.")
+    return work.save(lambda whole: whole.replace(document), work.address("file"), said, whole=True)
 
 
 def commands(file: str) -> str:
@@ -62,28 +50,25 @@ def commands(file: str) -> str:
     name = shlex.quote(file)
     return "\n".join(
         f"velado {what}" for what in (f"validate {name}", f"estimate {name}", f"run {name}", f"explore {name}", f"report {name}")
-    )  # fmt: skip
-
-
-def python(project: Mapping[str, Any], file: str) -> str:
-    """The Python that does the same: with the document in it where it describes one table, else from the file."""
-    if "tables" in project or "source" not in project:
-        return f"import velado\n\nreleases = velado.run({file!r})\n"
-    source, output = dict(project["source"]), dict(project.get("output") or {})
-    plain = set(source) == {"path"}
-    given = {
-        "columns": project.get("columns", {}), "models": project.get("models", []), "method": project.get("method", "lattice"),
-    }  # fmt: skip
-    given |= {key: project[key] for key in ARGUMENTS if key in project}
-    path = output.pop("path", None)
-    if not plain or output or path is None or "anonymization" in project or "twins" in project:
-        return f"import velado\n\nproject = {_written(project, 0)}\nrelease = velado.run(project)\n"
-    arguments = "".join(f"    {key}={_written(value, 8)},\n" for key, value in given.items())
-    return (
-        f"import velado\n\nrelease = velado.anonymize(\n    {source['path']!r},\n{arguments}    output={path!r},\n)\n"
     )
 
 
-def _written(value: Any, indent: int) -> str:
+def python(project: dict[str, Any], file: str) -> str:
+    """The Python that does the same: with the document in it where it describes one table, else from the file."""
+    if "tables" in project or "source" not in project:
+        return f"import velado\n\nreleases = velado.run({file!r})\n"
+    document = Document(project)
+    source, output = document.source, document.output
+    plain = set(source) == {"path"}
+    given = {"columns": {}, "models": [], "method": document.method.name}
+    given |= {key: project[key] for key in ARGUMENTS if key in project}
+    path = output.pop("path", None)
+    if not plain or output or path is None or "protection" in project or "variants" in project:
+        return f"import velado\n\nproject = {_format_python(project, 0)}\nrelease = velado.run(project)\n"
+    arguments = "".join(f"    {key}={_format_python(value, 8)},\n" for key, value in given.items())
+    return f"import velado\n\nrelease = velado.anonymize(\n    {source['path']!r},\n{arguments}    output={path!r},\n)\n"
+
+
+def _format_python(value: Any, indent: int) -> str:
     """A value as Python, broken into lines that belong to an indented place."""
     return pprint.pformat(value, width=WIDE - indent, sort_dicts=False).replace("\n", "\n" + " " * indent)

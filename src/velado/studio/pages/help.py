@@ -7,7 +7,7 @@ from itertools import groupby
 from fastapi import APIRouter, Response
 
 from velado.service.errors import NotFound
-from velado.studio.visit import PageRoute, Visiting
+from velado.studio.request import PageRoute, Visiting
 from velado.studio.words import LANGUAGES, NATIVE, Term, Words, keys, plain
 
 router = APIRouter(route_class=PageRoute)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import quote
 
 from fastapi import APIRouter, Response
 
@@ -17,12 +17,15 @@ from velado.hierarchies import Hierarchy, described
 from velado.hierarchies.build import check_description
 from velado.report.charts.tree import tree
 from velado.results import Discreet
-from velado.service.web import problems
-from velado.service.web.resources import hierarchies, sources, uploads
-from velado.studio import hierarchy_form as forms
-from velado.studio.places import column_of, columns_of, others, putting, spec_of, together
-from velado.studio.visit import PageRoute
-from velado.studio.work import Work, Working
+from velado.service.projects import hierarchies
+from velado.service.sources import operations as sources
+from velado.service.sources import uploads
+from velado.service.unit_of_work import Unasked
+from velado.service.web import downloads, problems
+from velado.studio.forms import hierarchy_form as forms
+from velado.studio.forms.column_refs import column_change, column_of, other_columns, same_attribute
+from velado.studio.project_page import ProjectPage, Working
+from velado.studio.request import ASKED, PageRoute
 
 router = APIRouter(route_class=PageRoute)
 WHOLE = "whole"
@@ -36,13 +39,20 @@ EXAMPLES = 2
 FLAT = {"frequency": [1]}
 """A description that leaves all values as they are."""
 STARTS: dict[str, Any] = {
-    "mask": "right", "path": "/", "prefix": [3, 2], "dates": ["month", "year", "decade"], "known": "countries", "frequency": [20, 100],
-}  # fmt: skip
+    "mask": "right",
+    "path": "/",
+    "prefix": [3, 2],
+    "dates": ["month", "year", "decade"],
+    "known": "countries",
+    "frequency": [20, 100],
+}
 """What a form begins with."""
 FITTING = {
-    "integer": ("intervals", "frequency"), "number": ("intervals",), "date": ("dates",),
+    "integer": ("intervals", "frequency"),
+    "number": ("intervals",),
+    "date": ("dates",),
     "text": ("tree", "groups", "mask", "prefix", "path", "known", "frequency", "order"),
-}  # fmt: skip
+}
 """Kinds that fit a type of column."""
 
 
@@ -61,7 +71,7 @@ class Entry(Discreet):
 
 
 @dataclass(repr=False)
-class Shown(Discreet):
+class HierarchyPage(Discreet):
     """What the page of one column shows."""
 
     kind: str
@@ -81,46 +91,52 @@ class Shown(Discreet):
 # All hierarchies of a table
 
 
-@router.get("/projects/{id}/hierarchies")
+@router.api_route("/projects/{id}/hierarchies", methods=ASKED)
 def overview(work: Working, show: str = "") -> Response:
     """All columns that are generalized, with what their hierarchies make of them."""
     found, wrong = None, []
     if show == WHOLE and work.can("profile.read"):
         try:
-            found = hierarchies.list_hierarchies(work.id, work.call, table=work.table, values=EXAMPLES).columns
+            found = hierarchies.list_hierarchies(work.call, work.id, work.table, EXAMPLES)
+        except Unasked:
+            found = None
         except VeladoError as error:
-            wrong = _told(work, error)
+            wrong = _problem_parts(work, error)
     return work.show(
-        "hierarchies.html", "hierarchies", entries=_entries(work, found or {}), found=found, wrong=wrong,
-        readable=work.can("profile.read"), waits=work.address("hierarchies", show=WHOLE, v=work.project.version),
-    )  # fmt: skip
+        "hierarchies.html",
+        "hierarchies",
+        entries=_entries(work, found or {}),
+        found=found,
+        wrong=wrong,
+        readable=work.can("profile.read"),
+        waits=work.address("hierarchies", show=WHOLE, v=work.project.version),
+    )
 
 
-def _entries(work: Work, found: Mapping[str, Any]) -> list[Entry]:
+def _entries(work: ProjectPage, found: Mapping[str, Any]) -> list[Entry]:
     profile, titles = _profile(work), _titles(work)
     entries = []
-    for name in columns_of(work.part):
-        spec = column_of(work, name)
-        description = spec.get("hierarchy")
-        if spec.get("role") != "quasi-identifier" and description is None:
+    for name, column in work.part.columns.items():
+        description = column.hierarchy
+        if column.role != "quasi-identifier" and description is None:
             continue
         kind = forms.kind_of(description)
         offer = profile.get(name, {}).get("hierarchy") if description is None else None
         title, said = titles.get(kind or "", ""), _short(work, description)
-        role, suggested = str(spec.get("role", "")), _in_words(work, offer) if offer else ""
-        entries.append(Entry(name, role, kind, title, said, _here(work, name), suggested, found.get(name)))
+        suggested = _in_words(work, offer) if offer else ""
+        entries.append(Entry(name, column.role, kind, title, said, _here(work, name), suggested, found.get(name)))
     return entries
 
 
-def _titles(work: Work) -> dict[str, str]:
+def _titles(work: ProjectPage) -> dict[str, str]:
     return {entry["name"]: entry["title"] for entry in catalog(work.words.code)["hierarchies"]}
 
 
-def _short(work: Work, description: Any) -> str:
+def _short(work: ProjectPage, description: Any) -> str:
     """A description in a few words, without values that it may list."""
     if forms.kind_of(description) in (None, *forms.LISTED, "order", "file"):
         return ""
-    texts = forms.typed(description)
+    texts = forms.field_texts(description)
     return " · ".join(
         ", ".join(forms.word(one, work.words) for one in text).replace("\n", " / ")
         for name, text in texts.items()
@@ -128,26 +144,26 @@ def _short(work: Work, description: Any) -> str:
     )
 
 
-def _in_words(work: Work, description: Any) -> str:
+def _in_words(work: ProjectPage, description: Any) -> str:
     kind = forms.kind_of(description)
     title = _titles(work).get(kind or "", "")
     said = _short(work, description)
     return f"{title} ({said})" if said else title
 
 
-def _profile(work: Work) -> dict[str, dict[str, Any]]:
+def _profile(work: ProjectPage) -> dict[str, dict[str, Any]]:
     """What was found in the columns of the table: their types, and hierarchies that suggest themselves."""
     source = work.source
     if source is None or source.state != "ready" or not work.can("profile.read"):
         return {}
     try:
-        found = sources.get_profile(source.id, work.call)
+        found = sources.get_profile(work.call, source.id)
     except VeladoError:
         return {}
     return {str(one.get("name")): one for one in found.get("columns", ())}
 
 
-def _suggestion(work: Work, column: str) -> Any:
+def _suggestion(work: ProjectPage, column: str) -> Any:
     """The hierarchy that suggests itself."""
     return _profile(work).get(column, {}).get("hierarchy")
 
@@ -155,37 +171,40 @@ def _suggestion(work: Work, column: str) -> Any:
 # One hierarchy
 
 
-@router.get("/projects/{id}/hierarchies/{column:path}")
-def one(work: Working, column: str, show: str = "", kind: str = "", file: str = "", kept: str = "") -> Response:
+@router.get("/projects/{id}/hierarchy")
+def one(work: Working, column: str = "", show: str = "", kind: str = "", file: str = "", kept: str = "") -> Response:
     """The workshop of one column; ``file=csv`` is its hierarchy as a file, ``kept`` the editor that has just saved it."""
-    if column not in columns_of(work.part) and len(work.tables) > 1:
+    if not column or (column not in work.part.columns and len(work.tables) > 1):
         return work.go(work.address("hierarchies"))
-    spec = spec_of(work, column)
+    said = column_of(work, column)
     if file == "csv":
-        return hierarchies.read_hierarchy_file(work.id, column, work.call, table=work.table)
-    chosen = kind if kind in forms.KINDS else forms.kind_of(spec.get("hierarchy")) or _usual(work, column)
+        return downloads.send_text(hierarchies.write_file(work.call, work.id, column, work.table), f"{column}.csv")
+    chosen = kind if kind in forms.KINDS else forms.kind_of(said.hierarchy) or _usual(work, column)
     if show != WHOLE or not work.can("profile.read"):
-        return _page(work, column, Shown(chosen, {}), whole=False)
-    shown = _opened(work, column, chosen)
+        return _page(work, column, HierarchyPage(chosen, {}), whole=False)
+    try:
+        shown = _open_kind(work, column, chosen)
+    except Unasked:
+        return _page(work, column, HierarchyPage(chosen, {}), whole=False)
     editor, _, digest = kept.partition(".")
-    if digest == _digest(work, column, spec.get("hierarchy")):
+    if digest == _digest(work, column, said.hierarchy):
         shown.opened = editor
     return _page(work, column, shown, whole=True)
 
 
-def _opened(work: Work, column: str, kind: str) -> Shown:
+def _open_kind(work: ProjectPage, column: str, kind: str) -> HierarchyPage:
     """A kind as it is saved, or as it begins."""
-    spec = spec_of(work, column)
-    saved = spec.get("hierarchy")
-    shown = Shown(kind, {}, format=_lines(spec.get("format")))
-    many = MOST if kind in forms.LISTED or kind == "order" else SOME
+    said = column_of(work, column)
+    saved = said.hierarchy
+    shown = HierarchyPage(kind, {}, format=_lines(said.format))
+    many = _most_values(kind)
     try:
         shown.found = _get(work, column, many)
     except VeladoError as error:
         # What is saved cannot be built, or reads dates that are none: another kind may.
-        shown.problems = _told(work, error)
+        shown.problems = _problem_parts(work, error)
     if kind == forms.kind_of(saved) or not work.can("project.edit"):
-        return _filled(work, column, shown, saved)
+        return _fill_fields(work, column, shown, saved)
     if shown.found is None and many == MOST:
         _try(work, column, shown, FLAT, many)
     description = _start(work, column, kind, shown.found)
@@ -194,17 +213,15 @@ def _opened(work: Work, column: str, kind: str) -> Shown:
         shown.found, shown.problems = (shown.found, shown.problems) if kind in forms.LISTED else (None, [])
     else:
         _try(work, column, shown, description, many)
-    return _filled(work, column, shown, description)
+    return _fill_fields(work, column, shown, description)
 
 
-def _filled(work: Work, column: str, shown: Shown, description: Any) -> Shown:
+def _fill_fields(work: ProjectPage, column: str, shown: HierarchyPage, description: Any) -> HierarchyPage:
     """The fields of a form with a description in them."""
-    shown.values = forms.typed(description)
+    shown.values = forms.field_texts(description)
     shown.how = "cuts" if "cuts" in shown.values else "widths"
-    if shown.kind in forms.LISTED:
-        listed = (
-            description if forms.kind_of(description) in forms.LISTED else _as_list(column, shown.found, shown.kind)
-        )
+    if shown.kind in forms.LISTED and work.can("project.edit"):
+        listed = description if forms.kind_of(description) in forms.LISTED else _as_list(column, shown.found, shown.kind)
         if listed is not None and not listed.get(forms.TOP, True):
             shown.values[forms.TOP] = []
         description = None if listed is None else forms.editable(column, listed)
@@ -213,11 +230,11 @@ def _filled(work: Work, column: str, shown: Shown, description: Any) -> Shown:
     return shown
 
 
-def _digest(work: Work, column: str, description: Any) -> str:
+def _digest(work: ProjectPage, column: str, description: Any) -> str:
     return hashlib.sha256(json.dumps([work.table, column, description], default=str).encode()).hexdigest()[:12]
 
 
-def _start(work: Work, column: str, kind: str, found: Mapping[str, Any] | None) -> Any:
+def _start(work: ProjectPage, column: str, kind: str, found: Mapping[str, Any] | None) -> Any:
     """What a kind begins with: what suggests itself, or an example."""
     suggested = _suggestion(work, column)
     if forms.kind_of(suggested) == kind:
@@ -257,137 +274,183 @@ def _hierarchy(column: str, rows: list[list[str]]) -> Hierarchy:
 # Trying and saving
 
 
-@router.post("/projects/{id}/hierarchies/{column:path}")
-def change(work: Working, column: str) -> Response:
-    """Try what a form says, save it, take it away, use it elsewhere."""
+@router.post("/projects/{id}/hierarchy")
+def change(work: Working, column: str, show: str = "", file: str = "", kept: str = "") -> Response:
+    """Try what a form says, save it, take it away, use it elsewhere; or have the page, or file, built that is looked at."""
+    if show == WHOLE or file:
+        return one(work, column, show, work.request.query_params.get("kind", ""), file, kept)
     wanted = work.form.text("do")
-    doing = {"remove": _remove, "copy": _copy, "suggested": _suggested}.get(wanted)
+    doing = {"remove": _remove, "copy": _copy, "suggested": _use_suggestion}.get(wanted)
     if doing is not None:
         return doing(work, column)
-    spec = spec_of(work, column)
+    said = column_of(work, column)
     kind = work.form.text("kind")
     if kind not in forms.KINDS:
-        kind = forms.kind_of(spec.get("hierarchy")) or _usual(work, column)
-    shown = Shown(
-        kind, _sent(work), work.form.text("listed"), work.form.text("opened"), work.form.text("format"), _offset(work),
-        how=work.form.text("how"), changed=True,
-    )  # fmt: skip
+        kind = forms.kind_of(said.hierarchy) or _usual(work, column)
+    shown = HierarchyPage(
+        kind,
+        _form_options(work),
+        work.form.text("listed"),
+        work.form.text("opened"),
+        work.form.text("format"),
+        _offset(work),
+        how=work.form.text("how"),
+        changed=True,
+    )
     try:
         description = forms.read(kind, work.form, work.words)
         if kind == "file" and not description["file"]:
             shown.wrong = {"file": work.say("Choose a file.")}
             shown.status = 422 if wanted == "save" else 200
             return _page(work, column, shown, whole=True)
-        description = forms.written_as(kind, column, description)
+        description = forms.convert_listing(kind, column, description)
         if wanted == "save":
             check_description(column, {"file": "upload"} if kind == "file" else description, _formats(shown.format))
             return _save(work, column, description)
     except forms.Unreadable as problem:
         shown.wrong = {name: work.say(text) for name, text in problem.wrong.items()}
     except VeladoError as error:
-        shown.problems = _told(work, error)
+        shown.problems = _problem_parts(work, error)
     if shown.wrong or shown.problems:
         shown.status = 422
         return _page(work, column, shown, whole=True)
-    shown.changed = description != spec.get("hierarchy") or _formats(shown.format) != spec.get("format")
+    shown.changed = description != said.hierarchy or _formats(shown.format) != said.format
     if wanted == "tree":
         return _turn(work, column, shown, description)
     _try(work, column, shown, description, SOME)
     return _page(work, column, shown, whole=True)
 
 
-def _try(work: Work, column: str, shown: Shown, description: Any, values: int) -> None:
+def _try(work: ProjectPage, column: str, shown: HierarchyPage, description: Any, values: int) -> None:
     """Have a description built; what is wrong with it is told. Values far behind are asked for alone."""
     far = shown.offset + PAGE > values
-    body = hierarchies.Preview(
-        description=description, table=work.table, offset=shown.offset if far else 0,
+    preview = hierarchies.Preview(
+        description=description,
+        table=work.table,
+        offset=shown.offset if far else 0,
         values=(PAGE if far else values) if work.can("records.read") else 0,
         format=_formats(shown.format) if shown.kind == "dates" and work.can("records.read") else None,
-    )  # fmt: skip
+    )
     try:
-        shown.found, shown.problems = hierarchies.preview_hierarchy(work.id, column, body, work.call), []
+        shown.found, shown.problems = hierarchies.preview_hierarchy(work.call, work.id, column, preview), []
     except VeladoError as error:
-        shown.found, shown.problems = None, _told(work, error)
+        shown.found, shown.problems = None, _problem_parts(work, error)
 
 
-def _turn(work: Work, column: str, shown: Shown, description: Any) -> Response:
+def _turn(work: ProjectPage, column: str, shown: HierarchyPage, description: Any) -> Response:
     """What was described in any way, as a tree that can be edited."""
     shown.offset = 0
     _try(work, column, shown, description, MOST)
     if shown.found is not None and not shown.problems:
         shown.kind, shown.changed = "tree", True
-        _filled(work, column, shown, None)
+        _fill_fields(work, column, shown, None)
     return _page(work, column, shown, whole=True)
 
 
-def _save(work: Work, column: str, description: Any) -> Response:
+def _save(work: ProjectPage, column: str, description: Any) -> Response:
     said = {"hierarchy": description}
     if work.form.text("kind") == "dates":
         said["format"] = _formats(work.form.text("format"))
     # The page comes whole: what is done next is done with this version. An editor stays, unless something else was saved.
     kept = f"{work.form.text('opened')}.{_digest(work, column, description)}"
     back = _here(work, column, show=WHOLE, kept=kept)
-    return work.save(putting(work, together(work, column), said), back, work.say("Saved."), whole=True)
+    answer = work.save(column_change(same_attribute(work, column), said), back, work.say("Saved."), whole=True)
+    return _build_now(work, column, description, answer)
 
 
-def _remove(work: Work, column: str) -> Response:
+def _build_now(work: ProjectPage, column: str, description: Any, answer: Response) -> Response:
+    """Ask for what the next page shows: else it comes without, and its old forms can be sent once more until it has it."""
+    if answer.status_code == 303:
+        with suppress(VeladoError):
+            _get(work, column, _most_values(forms.kind_of(description)))
+    return answer
+
+
+def _most_values(kind: str | None) -> int:
+    """How many values the editor of a kind of hierarchy shows."""
+    return MOST if kind in forms.LISTED or kind == "order" else SOME
+
+
+def _remove(work: ProjectPage, column: str) -> Response:
     back = work.address("hierarchies")
-    return work.save(putting(work, together(work, column), {"hierarchy": None}), back, work.say("Removed."), whole=True)
+    return work.save(column_change(same_attribute(work, column), {"hierarchy": None}), back, work.say("Removed."), whole=True)
 
 
-def _suggested(work: Work, column: str) -> Response:
+def _use_suggestion(work: ProjectPage, column: str) -> Response:
     found = _suggestion(work, column)
     if found is None:
         return work.go(_here(work, column))
     said = work.say("Saved.")
     return work.save(
-        putting(work, together(work, column), {"hierarchy": found}), work.address("hierarchies"), said, whole=True
+        column_change(same_attribute(work, column), {"hierarchy": found}), work.address("hierarchies"), said, whole=True
     )
 
 
-def _copy(work: Work, column: str) -> Response:
+def _copy(work: ProjectPage, column: str) -> Response:
     """The same hierarchy for other columns."""
-    spec, chosen = spec_of(work, column), set(work.form.all("to"))
-    places = [place for place in others(work, column) if place.text in chosen]
-    said = {key: spec[key] for key in ("hierarchy",) if spec.get(key) is not None}
-    if not places or not said:
+    hierarchy, chosen = column_of(work, column).hierarchy, set(work.form.all("to"))
+    places = [place for place in other_columns(work, column) if place.text in chosen]
+    if not places or hierarchy is None:
         return work.go(_here(work, column))
     told = work.say("Used for {columns}, too.", columns=", ".join(place.text for place in places))
-    return work.save(putting(work, places, said), _here(work, column, show=WHOLE), told, whole=True)
+    answer = work.save(column_change(places, {"hierarchy": hierarchy}), _here(work, column, show=WHOLE), told, whole=True)
+    return _build_now(work, column, hierarchy, answer)
 
 
-def _usual(work: Work, column: str) -> str:
+def _usual(work: ProjectPage, column: str) -> str:
     """The kind that suggests itself for a column without a hierarchy."""
     suggested = forms.kind_of(_suggestion(work, column))
     return suggested or FITTING.get(_type(work, column), FITTING["text"])[0]
 
 
-def _type(work: Work, column: str) -> str:
-    return str(column_of(work, column).get("type") or _profile(work).get(column, {}).get("type") or "text")
+def _type(work: ProjectPage, column: str) -> str:
+    return str(column_of(work, column).type or _profile(work).get(column, {}).get("type") or "text")
 
 
 # What is shown
 
 
-def _page(work: Work, column: str, shown: Shown, *, whole: bool) -> Response:
-    spec = spec_of(work, column)
+def _chosen(work: ProjectPage) -> dict[str, str]:
+    """What the address says of the editor."""
+    return {key: value for key in ("kind", "kept") if (value := work.request.query_params.get(key))}
+
+
+def _page(work: ProjectPage, column: str, shown: HierarchyPage, *, whole: bool) -> Response:
+    said = column_of(work, column)
     here = _here(work, column)
     found = shown.found or {}
     rows, records = found.get("rows") or [], found.get("records") or []
     first = 0 if len(rows) <= PAGE else shown.offset
     pairs = list(zip(rows, records, strict=True))[first : first + PAGE]
     return work.show(
-        "hierarchy.html", "hierarchies", shown.status, column=column, spec=spec, shown=shown, whole=whole, here=here,
-        saved=forms.kind_of(spec.get("hierarchy")), kinds=catalog(work.words.code)["hierarchies"],
-        fitting=FITTING.get(_type(work, column), FITTING["text"]), fields=forms.fields(shown.kind, work.words),
-        waits=_here(work, column, show=WHOLE, kind=work.request.query_params.get("kind"), v=work.project.version),
-        chart=_drawn(work, column, rows), pairs=pairs, page=PAGE, drawn=len(rows), editor=_editor(shown) if whole else None, most=MOST,
-        together=[place.text for place in together(work, column)[1:]], others=others(work, column),
-        editable=work.can("project.edit"), listed=forms.LISTED, upload=_upload(work, shown), levels=found.get("levels") or [],
-    )  # fmt: skip
+        "hierarchy.html",
+        "hierarchies",
+        shown.status,
+        column=column,
+        shown=shown,
+        whole=whole,
+        here=here,
+        saved=forms.kind_of(said.hierarchy),
+        kinds=catalog(work.words.code)["hierarchies"],
+        fitting=FITTING.get(_type(work, column), FITTING["text"]),
+        fields=forms.fields(shown.kind, work.words),
+        waits=_here(work, column, show=WHOLE, **_chosen(work), v=work.project.version),
+        chart=_draw_tree(work, column, rows),
+        pairs=pairs,
+        page=PAGE,
+        drawn=len(rows),
+        editor=_editor(shown) if whole else None,
+        most=MOST,
+        together=[place.text for place in same_attribute(work, column)[1:]],
+        others=other_columns(work, column),
+        editable=work.can("project.edit"),
+        listed=forms.LISTED,
+        upload=_upload(work, shown),
+        levels=found.get("levels") or [],
+    )
 
 
-def _drawn(work: Work, column: str, rows: list[list[str]]) -> Any:
+def _draw_tree(work: ProjectPage, column: str, rows: list[list[str]]) -> Any:
     """The tree of the values that were asked for."""
     if not rows:
         return None
@@ -395,47 +458,46 @@ def _drawn(work: Work, column: str, rows: list[list[str]]) -> Any:
     return replace(chart, spec={key: value for key, value in chart.spec.items() if key != "title"})
 
 
-def _editor(shown: Shown) -> dict[str, Any] | None:
+def _editor(shown: HierarchyPage) -> dict[str, Any] | None:
     """What the editor of trees must know of the table."""
     if shown.kind not in forms.LISTED or not shown.listed:
         return None
     found = shown.found or {}
     rows, records = found.get("rows") or [], found.get("records") or []
     lacking = {
-        v: n
-        for v, n in zip(found.get("uncovered_values", ()), found.get("uncovered_counts", ()), strict=True)
-        if v is not None
+        v: n for v, n in zip(found.get("uncovered_values", ()), found.get("uncovered_counts", ()), strict=True) if v is not None
     }
     return {
         "records": {row[0]: n for row, n in zip(rows, records, strict=True)} | lacking,
-        "missing": any(not row[0] for row in rows), "uncovered": list(lacking),
-    }  # fmt: skip
+        "missing": any(not row[0] for row in rows),
+        "uncovered": list(lacking),
+    }
 
 
-def _upload(work: Work, shown: Shown) -> str:
+def _upload(work: ProjectPage, shown: HierarchyPage) -> str:
     """The name of the file that was sent."""
     named = next(iter(shown.values.get("file", ())), "").partition(":")[2]
     try:
-        return uploads.get_upload(named, work.call, Response()).name if named else ""
+        return uploads.get_upload(work.call, named).name if named else ""
     except VeladoError:
         return named
 
 
-def _get(work: Work, column: str, values: int) -> dict[str, Any]:
+def _get(work: ProjectPage, column: str, values: int) -> dict[str, Any]:
     values = values if work.can("records.read") else 0
-    return hierarchies.get_hierarchy(work.id, column, work.call, table=work.table, values=values, offset=0)
+    return hierarchies.read_hierarchy(work.call, work.id, column, work.table, values)
 
 
-def _told(work: Work, error: VeladoError) -> list[problems.ProblemPart]:
+def _problem_parts(work: ProjectPage, error: VeladoError) -> list[problems.ProblemPart]:
     """What is wrong, in the language of who looks."""
     return [problems.ProblemPart(**problems.part(one, work.words.code)) for one in (error, *error.others)]
 
 
-def _here(work: Work, column: str, **query: Any) -> str:
-    return work.address(f"hierarchies/{quote(column, safe='')}", **query)
+def _here(work: ProjectPage, column: str, **query: Any) -> str:
+    return work.address("hierarchy", column=column, **query)
 
 
-def _sent(work: Work) -> dict[str, list[str]]:
+def _form_options(work: ProjectPage) -> dict[str, list[str]]:
     """What stands in the fields of a form, by option."""
     found: dict[str, list[str]] = {}
     for key, value in work.form.fields:
@@ -446,7 +508,7 @@ def _sent(work: Work) -> dict[str, list[str]]:
     return found
 
 
-def _offset(work: Work) -> int:
+def _offset(work: ProjectPage) -> int:
     given = work.form.text("offset")
     return int(given) if given.isdecimal() and len(given) < 9 else 0
 

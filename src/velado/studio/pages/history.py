@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from velado.service.web.resources import projects
-from velado.studio.differences import differences
-from velado.studio.visit import PageRoute
-from velado.studio.work import Working
+from velado.service.projects import operations as projects
+from velado.studio.project_page import Working
+from velado.studio.request import PageRoute
+from velado.studio.views.document_diff import differences
 
 router = APIRouter(route_class=PageRoute)
 SHOWN = 30
@@ -16,12 +16,11 @@ SHOWN = 30
 @router.get("/projects/{id}/history")
 def history(work: Working, after: str | None = None) -> Response:
     """Versions, the newest first, each with what it changed."""
-    listed = projects.list_versions(work.call, work.id, limit=SHOWN + 1, after=after)
-    documents = [projects.read_version(work.call, work.id, one.number).document for one in listed.items]
-    before = [*documents[1:], {}]
+    listed = projects.read_versions(work.call, work.id, limit=SHOWN + 1, after=after)
+    before = [*(one.document for one in listed.items[1:]), {}]
     entries = [
-        (one, differences(former, document)[:12] if one.number > 1 else [])
-        for one, document, former in zip(listed.items, documents, before, strict=True)
+        (one, differences(former, one.document)[:12] if one.number > 1 else [])
+        for one, former in zip(listed.items, before, strict=True)
     ][:SHOWN]
     return work.show("history.html", "", entries=entries, following=entries[-1][0].number if listed.next else None)
 
@@ -30,11 +29,5 @@ def history(work: Working, after: str | None = None) -> Response:
 def restore(work: Working, number: int) -> Response:
     """The project as it was, as a new version."""
     former = projects.read_version(work.call, work.id, number).document
-
-    def change(document: dict[str, object]) -> None:
-        document.clear()
-        document.update(former)
-
-    return work.save(
-        change, work.address("history"), work.say("Version {n} is the newest again.", n=number), whole=True
-    )
+    said = work.say("Version {n} is the newest again.", n=number)
+    return work.save(lambda document: document.replace(former), work.address("history"), said, whole=True)

@@ -7,20 +7,26 @@ from typing import NamedTuple
 from fastapi import APIRouter, Response
 
 from velado.sentences import Sentence
-from velado.service.permissions import project_actions
-from velado.service.web.job_answer import JobAnswer
-from velado.service.web.resources import jobs, projects, sources, users
-from velado.service.web.resources.projects import ProjectEntry
+from velado.service.access.permissions import project_actions
+from velado.service.accounts import user_operations as users
+from velado.service.jobs import operations as jobs
+from velado.service.jobs.answers import JobAnswer
+from velado.service.projects import operations as projects
+from velado.service.projects.schemas import ProjectEntry
+from velado.service.sources import operations as sources
 from velado.studio.pages.run import seconds_of, stages_of
-from velado.studio.visit import PageRoute, Visit, Visiting, inside, with_query
+from velado.studio.request import PageRequest, PageRoute, Visiting, own_address, with_query
 
 router = APIRouter(route_class=PageRoute)
 SHOWN = 50
 ENDED = ("done", "failed", "cancelled")
 STATES = {
-    "queued": Sentence("waiting"), "running": Sentence("running"), "done": Sentence("done"), "failed": Sentence("failed"),
+    "queued": Sentence("waiting"),
+    "running": Sentence("running"),
+    "done": Sentence("done"),
+    "failed": Sentence("failed"),
     "cancelled": Sentence("cancelled"),
-}  # fmt: skip
+}
 KINDS = {
     "inspect": Sentence("Looking at a table"),
     "estimate": Sentence("Estimate of a run"),
@@ -38,18 +44,25 @@ KINDS = {
     "checks": Sentence("Checks of a project"),
     "hierarchy": Sentence("Building hierarchies"),
     "node": Sentence("A node of the lattice"),
+    "singled-out": Sentence("Who is singled out"),
     "rows": Sentence("Rows of a table"),
     "tables": Sentence("Tables of a database"),
     "test": Sentence("Test of a connection"),
 }
 PAGES = {
-    "run": "run", "estimate": "run", "explore": "explore", "evaluate": "utility", "compare": "compare", "balance": "compare",
-    "attack": "attack", "report": "publish",
-}  # fmt: skip
+    "run": "run",
+    "estimate": "run",
+    "explore": "explore",
+    "evaluate": "utility",
+    "compare": "compare",
+    "balance": "compare",
+    "attack": "attack",
+    "report": "publish",
+}
 """Where the result of a job of a project is shown."""
 
 
-class Shown(NamedTuple):
+class JobRow(NamedTuple):
     """A job as the pages show it; ``page`` is where its result is, ``ours``: who looks may try it again and delete it."""
 
     job: JobAnswer
@@ -62,7 +75,7 @@ class Shown(NamedTuple):
     ours: bool
 
 
-class Around(NamedTuple):
+class JobContext(NamedTuple):
     """What a list of jobs is told with: projects and tables of who looks, and names of users where these may be known."""
 
     projects: dict[str, ProjectEntry]
@@ -87,47 +100,52 @@ def all_jobs(visit: Visiting, state: str = "", kind: str = "", after: str | None
     )
     around = _around(visit)
     return visit.render(
-        "jobs.html", listed=[_shown(visit, job, around) for job in listed.items], following=listed.next, state=state, kind=kind,
+        "jobs.html",
+        listed=[_job_row(visit, job, around) for job in listed.items],
+        following=listed.next,
+        state=state,
+        kind=kind,
         states={name: title.into(visit.words.code) for name, title in STATES.items()},
-        kinds=kinds(visit.words.code), all=visit.may("jobs.manage"),
-    )  # fmt: skip
+        kinds=kinds(visit.words.code),
+        all=visit.may("jobs.manage"),
+    )
 
 
 @router.get("/jobs/{id}")
 def one_job(visit: Visiting, id: str) -> Response:
     """One job: how far it is, its log, why it failed."""
-    job = jobs.read_now(visit.call, id)
-    lines = jobs.read_log(visit.call, id).items
-    return visit.render("job.html", shown=_shown(visit, job, _around(visit)), lines=lines, stages=stages_of(lines, job))
+    job = jobs.read_job(visit.call, id)
+    lines = jobs.read_log(visit.call, id)
+    return visit.render("job.html", shown=_job_row(visit, job, _around(visit)), lines=lines, stages=stages_of(lines, job))
 
 
 @router.post("/jobs/{id}/cancel")
 def cancel(visit: Visiting, id: str) -> Response:
     """End a job that waits or runs."""
-    jobs.cancel_job(visit.call, id)
+    jobs.cancel(visit.call, id)
     return visit.go(_back(visit, f"/jobs/{id}"))
 
 
 @router.post("/jobs/{id}/retry")
 def retry(visit: Visiting, id: str) -> Response:
     """Try a job again that failed or was cancelled."""
-    jobs.retry_job(visit.call, id)
+    jobs.retry(visit.call, id)
     return visit.go(_back(visit, f"/jobs/{id}"))
 
 
 @router.post("/jobs/{id}/delete")
 def delete(visit: Visiting, id: str) -> Response:
     """Delete a job that has ended, with its result."""
-    jobs.delete_job(visit.call, id)
+    jobs.delete(visit.call, id)
     return visit.go(_back(visit, "/jobs"), visit.say("The job is deleted."))
 
 
-def _back(visit: Visit, otherwise: str) -> str:
+def _back(visit: PageRequest, otherwise: str) -> str:
     wanted = visit.form.text("back")
-    return inside(wanted) if wanted else otherwise
+    return own_address(wanted) if wanted else otherwise
 
 
-def _shown(visit: Visit, job: JobAnswer, around: Around) -> Shown:
+def _job_row(visit: PageRequest, job: JobAnswer, around: JobContext) -> JobRow:
     page, project = PAGES.get(job.kind), around.projects.get(job.project or "")
     title = KINDS[job.kind].into(visit.words.code) if job.kind in KINDS else job.kind
     place = f"/projects/{project.id}/{page}" if page and project else None
@@ -137,12 +155,12 @@ def _shown(visit: Visit, job: JobAnswer, around: Around) -> Shown:
     who = visit.say("you") if mine else around.users.get(job.user or "", visit.say("somebody else"))
     ours = mine if project is None else "jobs.cancel" in project_actions(project.roles)
     source = around.sources.get(job.source or "")
-    return Shown(job, title, project.name if project else None, source, place, seconds_of(job), who, ours)
+    return JobRow(job, title, project.name if project else None, source, place, seconds_of(job), who, ours)
 
 
-def _around(visit: Visit) -> Around:
+def _around(visit: PageRequest) -> JobContext:
     listed = projects.list_projects(visit.call, limit=500).items
     people = users.list_users(visit.call, limit=500).items if visit.may("users.manage") else []
     tables = sources.list_sources(visit.call, limit=500).items
     named, known = {one.id: one.name for one in tables}, {one.id: one.name for one in people}
-    return Around({one.id: one for one in listed}, named, known)
+    return JobContext({one.id: one for one in listed}, named, known)

@@ -6,10 +6,10 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from velado.service.permissions import PROJECT_ROLES
-from velado.service.web.resources import members
-from velado.studio.visit import PageRoute
-from velado.studio.work import Working
+from velado.service.access.permissions import PROJECT_ROLES
+from velado.service.projects import members
+from velado.studio.project_page import Working
+from velado.studio.request import PageRoute
 
 router = APIRouter(route_class=PageRoute)
 
@@ -41,8 +41,7 @@ def remove(work: Working, member: str) -> Response:
 @router.post("/projects/{id}/members/secrets")
 def put_secret(work: Working) -> Response:
     """Make a secret up, or take a given one."""
-    key = work.form.text("key") or None
-    members.put_secret(work.call, work.id, work.form.text("secret"), members.NewSecret(key=key), Response())
+    members.put_secret(work.call, work.id, work.form.text("secret"), work.form.text("key") or None)
     return work.go(work.address("members"), work.say("The key is kept; nobody is shown it."))
 
 

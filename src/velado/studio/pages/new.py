@@ -14,15 +14,20 @@ from fastapi import APIRouter, Query, Response
 from velado.errors import VeladoError
 from velado.results import Discreet
 from velado.sentences import Sentence
+from velado.service.connections import operations as connections
 from velado.service.errors import NotFound
+from velado.service.projects import operations as projects
+from velado.service.projects.document import Document
+from velado.service.projects.schemas import ChangedProject, NewProject
+from velado.service.sources import operations as sources
+from velado.service.sources import uploads
+from velado.service.sources.schemas import NewSource, SourceAnswer
 from velado.service.web import problems
 from velado.service.web.problems import ProblemPart
-from velado.service.web.resources import connections, projects, sources, uploads
-from velado.service.web.resources.sources import NewSource, SourceAnswer
-from velado.studio.several import as_several, fresh_name, replaced, stem, with_table
-from velado.studio.sheets import DELIMITERS, ENCODINGS, Wanted, sheet_of
-from velado.studio.visit import Form, PageRoute, Visit, Visiting, with_query
-from velado.studio.work import Work, work
+from velado.studio.forms.several_tables import as_several, fresh_name, replace_table, stem, with_table
+from velado.studio.project_page import ProjectPage, open_project
+from velado.studio.request import Form, PageRequest, PageRoute, Visiting, with_query
+from velado.studio.views.table_view import DELIMITERS, ENCODINGS, Wanted, sheet_of
 from velado.tables.source import FORMATS
 
 router = APIRouter(route_class=PageRoute)
@@ -71,11 +76,11 @@ class Purpose(Discreet):
         """A page with the same purpose."""
         return with_query(path, **self.query, **more)
 
-    def work(self, visit: Visit) -> Work | None:
+    def work(self, visit: PageRequest) -> ProjectPage | None:
         """The project that the table is for; it must be one that may be changed."""
         if not self.project:
             return None
-        found = work(visit, self.project, visit.request)
+        found = open_project(visit, self.project)
         if not found.can("project.edit"):
             raise NotFound()
         return found
@@ -88,15 +93,25 @@ def new(visit: Visiting, connection: str = "", search: Annotated[str, Query(max_
 
 
 def _choice(
-    visit: Visit, purpose: Purpose, connection: str = "", search: str = "", problem: ProblemPart | None = None
+    visit: PageRequest, purpose: Purpose, connection: str = "", search: str = "", problem: ProblemPart | None = None
 ) -> Response:
     here = [one for one in sources.list_sources(visit.call, limit=LISTED).items if one.state in ("ready", "new")]
     known = connections.list_connections(visit.call, limit=LISTED).items if visit.may("connections.create") else []
     chosen = next((one for one in known if one.id == connection), None)
     return visit.render(
-        "new.html", 422 if problem else 200, purpose=purpose, target=purpose.work(visit), here=here, connections=known,
-        chosen=chosen, search=search, samples=SAMPLES, rows=ROWS, problem=problem, suffixes=FORMATS,
-    )  # fmt: skip
+        "new.html",
+        422 if problem else 200,
+        purpose=purpose,
+        target=purpose.work(visit),
+        here=here,
+        connections=known,
+        chosen=chosen,
+        search=search,
+        samples=SAMPLES,
+        rows=ROWS,
+        problem=problem,
+        suffixes=FORMATS,
+    )
 
 
 @router.post("/new")
@@ -105,20 +120,18 @@ def choose(visit: Visiting) -> Response:
     form, purpose = visit.form, Purpose.of(visit.form)
     purpose.work(visit)
     try:
-        ids = [one for one in form.all("source") if one] or [_made(visit, body) for body in _chosen(visit)]
+        ids = [one for one in form.all("source") if one] or [_create_source(visit, body) for body in _new_sources(visit)]
     except VeladoError as error:
-        return _choice(
-            visit, purpose, form.text("connection"), "", ProblemPart(**problems.part(error, visit.words.code))
-        )
+        return _choice(visit, purpose, form.text("connection"), "", ProblemPart(**problems.part(error, visit.words.code)))
     if not ids:
         return visit.go(purpose.address("/new"))
-    found = [sources.get_source(id, visit.call) for id in ids]
+    found = [sources.get_source(visit.call, id) for id in ids]
     if all(one.state == "ready" for one in found):
         return _begin(visit, purpose, found)
     return visit.go(purpose.address(READY, source=ids))
 
 
-def _chosen(visit: Visit) -> list[NewSource]:
+def _new_sources(visit: PageRequest) -> list[NewSource]:
     """What a form names as tables: files that were sent, a table or a query of a database, a sample."""
     form = visit.form
     if form.text("sample"):
@@ -129,12 +142,12 @@ def _chosen(visit: Visit) -> list[NewSource]:
         place = {"table": form.text("table")} if form.text("table") else {"query": form.text("query")}
         name = form.text("called") or form.text("table") or visit.say("Query")
         return [NewSource.model_validate({"name": name[:200], "connection": form.text("connection"), **place})]
-    sent = [uploads.get_upload(id, visit.call, Response()) for id in form.all("upload")]
+    sent = [uploads.get_upload(visit.call, id) for id in form.all("upload")]
     return [NewSource(name=one.name, upload=one.id) for one in sent]
 
 
-def _made(visit: Visit, body: NewSource) -> str:
-    return sources.create_source(body, visit.call, Response()).id
+def _create_source(visit: PageRequest, body: NewSource) -> str:
+    return sources.create_source(visit.call, body).id
 
 
 @router.post("/demo")
@@ -144,8 +157,8 @@ def demo(visit: Visiting) -> Response:
     there = next((one for one in mine if one.sample == "hospital" and one.rows == ROWS and one.state == "ready"), None)
     if there is None:
         body = NewSource(name=visit.say(SAMPLES["hospital"][0]), sample="hospital", rows=ROWS)
-        return visit.go(Purpose(name=title).address(READY, source=[_made(visit, body)]))
-    used = next((one for one in sources.list_uses(there.id, visit.call).items if one.name == title), None)
+        return visit.go(Purpose(name=title).address(READY, source=[_create_source(visit, body)]))
+    used = next((one for one in sources.list_uses(visit.call, there.id) if one.name == title), None)
     return visit.go(f"/projects/{used.id}") if used else _begin(visit, Purpose(name=title), [there])
 
 
@@ -156,18 +169,24 @@ def ready(visit: Visiting, source: Sources = None) -> Response:
     target = purpose.work(visit)
     if not source:
         return visit.go(purpose.address("/new"))
-    found = [sources.get_source(id, visit.call) for id in source]
-    sheets = [sheet_of(visit, one, Wanted(READY)) for one in found]
+    found = [sources.get_source(visit.call, id) for id in source]
+    sheets = [sheet_of(visit, one, Wanted(READY), with_rows=False) for one in found]
     done = all(one.state == "ready" for one in found)
     return visit.render(
-        "ready.html", purpose=purpose, target=target, sheets=sheets, done=done, delimiters=DELIMITERS, encodings=ENCODINGS,
+        "ready.html",
+        purpose=purpose,
+        target=target,
+        sheets=sheets,
+        done=done,
+        delimiters=DELIMITERS,
+        encodings=ENCODINGS,
         before=_before(visit, purpose, target, found) if done else None,
-    )  # fmt: skip
+    )
 
 
-def _before(visit: Visit, purpose: Purpose, target: Work | None, found: list[SourceAnswer]) -> tuple[str, str] | None:
+def _before(visit: PageRequest, purpose: Purpose, target: ProjectPage | None, found: list[SourceAnswer]) -> tuple[str, str] | None:
     """The project (id and name) that was made of these tables already: who comes back to this page makes no second one."""
-    uses = [{one.id: one.name for one in sources.list_uses(source.id, visit.call).items} for source in found]
+    uses = [{one.id: one.name for one in sources.list_uses(visit.call, source.id)} for source in found]
     if target is not None:
         return (target.id, target.project.name) if any(target.id in one for one in uses) else None
     return next(((id, name) for id, name in uses[0].items() if all(id in one for one in uses)), None)
@@ -176,58 +195,51 @@ def _before(visit: Visit, purpose: Purpose, target: Work | None, found: list[Sou
 @router.post(READY)
 def begin(visit: Visiting) -> Response:
     """The project of tables that are looked at."""
-    found = [sources.get_source(id, visit.call) for id in visit.form.all("source")]
+    found = [sources.get_source(visit.call, id) for id in visit.form.all("source")]
     if not found:
         raise NotFound()
     return _begin(visit, Purpose.of(visit.form), found)
 
 
-def _begin(visit: Visit, purpose: Purpose, found: list[SourceAnswer]) -> Response:
+def _begin(visit: PageRequest, purpose: Purpose, found: list[SourceAnswer]) -> Response:
     """A new project, or a changed one, at its columns."""
     target = purpose.work(visit)
     if target is not None:
-        return _changed(visit, purpose, target, found)
+        return _change_project(visit, purpose, target, found)
     name = purpose.name or stem(found[0].name)
-    told = {"source": found[0].id} if len(found) == 1 else {"document": _several({}, visit, found)}
-    body = projects.NewProject.model_validate({"name": name, **told})
-    made = projects.create_project(visit.call, body, Response())
+    told = {"source": found[0].id} if len(found) == 1 else {"document": _several(Document({}), visit, found).as_dict()}
+    made = projects.create_project(visit.call, NewProject.model_validate({"name": name, **told}))
     return visit.go(f"/projects/{made.id}/columns")
 
 
-def _changed(visit: Visit, purpose: Purpose, target: Work, found: list[SourceAnswer]) -> Response:
+def _change_project(visit: PageRequest, purpose: Purpose, target: ProjectPage, found: list[SourceAnswer]) -> Response:
     """A project with further tables, or with another one in the place of one; the columns of the last are shown."""
     table: str | None = purpose.table or None
     if purpose.kind == "add":
         first = stem(target.source.name) if target.source else target.project.name
         changed = _several(as_several(target.document, first), visit, found)
-        table = list(changed["tables"])[-1]
-    elif table is None:
-        changed = _in_place(visit, target.document, found[0])
-    elif table in target.tables:
-        tables = target.document["tables"]
-        changed = {**target.document, "tables": {**tables, table: _in_place(visit, tables[table], found[0])}}
+        table = list(changed.tables)[-1]
+    elif table is None or table in target.tables:
+        changed = target.document.copy()
+        names = [column.name for column in found[0].columns]
+        replace_table(changed.table(table), found[0].id, names, _suggest_document(visit, found[0]))
     else:
         raise NotFound()
-    body = projects.ChangedProject(document=changed)
-    projects.change_project(visit.call, target.id, body, Response(), if_match=f'"{target.project.version}"')
+    projects.change_project(visit.call, target.id, (target.project.version,), ChangedProject(document=changed.as_dict()))
     told = visit.say("The project works on {name} now.", name=found[0].name)
     return visit.go(with_query(f"/projects/{target.id}/columns", table=table), told)
 
 
-def _in_place(visit: Visit, part: Mapping[str, Any], source: SourceAnswer) -> dict[str, Any]:
-    return replaced(part, source.id, [column.name for column in source.columns], _suggested(visit, source))
-
-
-def _several(document: Mapping[str, Any], visit: Visit, found: list[SourceAnswer]) -> dict[str, Any]:
+def _several(document: Document, visit: PageRequest, found: list[SourceAnswer]) -> Document:
     """A document with more tables, each as it suggests itself."""
-    made: dict[str, Any] = {"velado": 1, "tables": {}, **document}
+    made = Document({"velado": 1, "tables": {}, **document.said})
     for source in found:
-        name = fresh_name(stem(source.name), made["tables"])
-        made = with_table(made, name, _suggested(visit, source))
+        name = fresh_name(stem(source.name), made.tables)
+        made = with_table(made, name, _suggest_document(visit, source))
     return made
 
 
-def _suggested(visit: Visit, source: SourceAnswer) -> dict[str, Any]:
+def _suggest_document(visit: PageRequest, source: SourceAnswer) -> Document:
     """The document that suggests itself for a table; where none does, one that says the table only."""
-    found = sources.get_suggestion(source.id, visit.call).get("document")
-    return {"source": {"source": source.id}, **(found or {})}
+    found = sources.get_suggestion(visit.call, source.id).get("document")
+    return Document({"source": {"source": source.id}, **(found or {})})

@@ -6,12 +6,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
+from velado.service.access.permissions import project_actions
 from velado.service.errors import Conflict
-from velado.service.permissions import project_actions
-from velado.service.web.resources import projects
-from velado.studio import steps
-from velado.studio.visit import PageRoute, Visiting
-from velado.studio.work import Working
+from velado.service.projects import operations as projects
+from velado.service.projects.schemas import NewProject
+from velado.studio.project_page import Working
+from velado.studio.request import PageRoute, Visiting
+from velado.studio.views import steps
 
 router = APIRouter(route_class=PageRoute)
 SHOWN = 25
@@ -25,16 +26,14 @@ def undo(work: Working) -> Response:
     back = work.form.text("back", work.address("columns"))
     back = back if back.startswith(f"/projects/{work.id}") else work.address("columns")
     try:
-        projects.undo_change(work.call, work.id, Response())
+        projects.undo_change(work.call, work.id)
     except Conflict as error:
         return work.go(back, error.text(work.words.code))
     return work.go(back, work.say("The last change is taken back."))
 
 
 @router.get("/projects")
-def all_projects(
-    visit: Visiting, after: str | None = None, search: Annotated[str, Query(max_length=200)] = ""
-) -> Response:
+def all_projects(visit: Visiting, after: str | None = None, search: Annotated[str, Query(max_length=200)] = "") -> Response:
     """The projects of who looks, those changed last first."""
     listed = projects.list_projects(visit.call, limit=SHOWN, after=after or None, search=search)
     allowed = {one.id: project_actions(one.roles) for one in listed.items}
@@ -61,8 +60,7 @@ def rename(work: Working) -> Response:
 def copy(work: Working) -> Response:
     """A project like this one, owned by who copies it; what they may not use is left out."""
     name = work.say("Copy of {name}", name=work.project.name)[:200]
-    body = projects.NewProject.model_validate({"copy_of": work.id, "name": name})
-    made = projects.create_project(work.call, body, Response())
+    made = projects.create_project(work.call, NewProject.model_validate({"copy_of": work.id, "name": name}))
     said = work.say("The copy is here.")
     if made.notes:
         said = work.say("The copy is here. What you may not use is left out: {n}.", n=len(made.notes))

@@ -6,14 +6,16 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from velado.service.documents import FORMATS
+from velado.service.connections import operations as connections
 from velado.service.errors import Conflict
+from velado.service.jobs import operations as jobs
+from velado.service.jobs.answers import JobAnswer
 from velado.service.jobs.parameters import Report
-from velado.service.web.asking import JobBegun
-from velado.service.web.job_answer import JobAnswer
-from velado.service.web.resources import connections, jobs, releases
-from velado.studio.visit import PageRoute, inside
-from velado.studio.work import Work, Working
+from velado.service.projects.document_checks import FORMATS
+from velado.service.releases import operations as releases
+from velado.studio.project_page import ProjectPage, Working
+from velado.studio.request import PageRoute, own_address
+from velado.studio.views.exposure_view import exposed_of
 
 router = APIRouter(route_class=PageRoute)
 ORDERS = ("shuffle", "sorted", "keep")
@@ -24,18 +26,26 @@ REPORTS = ("html", "pdf", "xlsx")
 def publish(work: Working) -> Response:
     """What becomes of a release."""
     release = work.release()
-    shown: dict[str, Any] = {"release": release, "report": None, "reports": [], "manifest": {}}
+    shown: dict[str, Any] = {"release": release, "report": None, "reports": [], "manifest": {}, "exposed": None}
     if release is not None:
         shown |= {
             "reports": releases.list_reports(work.call, release.id).items,
             "manifest": releases.read_manifest(work.call, release.id),
             "report": _writing(work, release.id),
+            "exposed": exposed_of(release.part(work.table), work.words),
         }
-    listed = releases.list_releases(work.call, work.id, limit=100).items
     return work.show(
-        "publish.html", "publish", releases=listed, output=work.part.get("output") or {}, formats=FORMATS, orders=ORDERS,
-        report_formats=REPORTS, places=_places(work), approval=_approval(work), **shown,
-    )  # fmt: skip
+        "publish.html",
+        "publish",
+        releases=releases.list_choices(work.call, work.id),
+        output=work.part.output,
+        formats=FORMATS,
+        orders=ORDERS,
+        report_formats=REPORTS,
+        places=_places(work),
+        approval=_approval(work),
+        **shown,
+    )
 
 
 @router.post("/projects/{id}/publish/output")
@@ -52,16 +62,13 @@ def change_output(work: Working) -> Response:
             output["delimiter"] = {"tab": "\t"}.get(form.text("delimiter"), form.text("delimiter"))
     if form.text("order", "shuffle") != "shuffle":
         output["order"] = form.text("order")
-    if form.text("suppressed") == "star":
-        output["suppressed"] = "star"
+    if form.text("suppressed") == "asterisks":
+        output["suppressed"] = "asterisks"
     if not form.text("guard"):
         output["guard"] = False
 
-    def change(part: dict[str, Any]) -> None:
-        part["output"] = output
-
     said = work.say("The next run writes it like this.")
-    return work.save(change, work.address("publish"), said)
+    return work.save(lambda part: part.put("output", output), work.address("publish"), said)
 
 
 @router.post("/projects/{id}/publish/{release}/reports")
@@ -69,7 +76,7 @@ def write_reports(work: Working, release: str) -> Response:
     """Write reports, by a job."""
     wanted = {"formats": work.form.all("format"), "languages": work.form.all("language"), "table": work.table}
     body = Report.model_validate({key: value for key, value in wanted.items() if value})
-    made: JobBegun = releases.write_reports(work.call, release, body, Response())
+    made = releases.write_reports(work.call, release, body)
     return work.go(work.address("publish", release=release, report=made.job))
 
 
@@ -88,10 +95,10 @@ def judge(work: Working, release: str, judgement: str) -> Response:
         back, said = work.address("publish"), work.say("The release is deleted, with its files and reports.")
     else:
         raise Conflict("refused", "there is nothing like this to do with a release")
-    return work.go(inside(back), " ".join((said, *notes)))
+    return work.go(own_address(back), " ".join((said, *notes)))
 
 
-def _writing(work: Work, release: str) -> JobAnswer | None:
+def _writing(work: ProjectPage, release: str) -> JobAnswer | None:
     """The last job that writes reports of a release, while it is not done."""
     if not work.can("jobs.read"):
         return None
@@ -100,14 +107,14 @@ def _writing(work: Work, release: str) -> JobAnswer | None:
     return mine[0] if mine and mine[0].state != "done" else None
 
 
-def _places(work: Work) -> list[connections.ConnectionAnswer]:
+def _places(work: ProjectPage) -> list[connections.ConnectionAnswer]:
     """The databases that releases can go to."""
     if not work.can("project.edit") or not work.may("connections.create"):
         return []
     return connections.list_connections(work.call).items
 
 
-def _approval(work: Work) -> bool:
+def _approval(work: ProjectPage) -> bool:
     """Whether a second person must approve releases here."""
     with work.call.reading() as db:
         return work.call.settings(db).approval

@@ -8,15 +8,17 @@ from typing import Annotated, Any, NamedTuple
 from fastapi import APIRouter, Query, Response
 
 from velado.errors import VeladoError
-from velado.evaluation.risk import THRESHOLD, Risk, required_size, risk
-from velado.models import model_from
+from velado.evaluation.risk import THRESHOLD, Risk, risk
+from velado.evaluation.shown import risk_figures, size_asked_for
 from velado.report import charts
 from velado.service.errors import NotFound
-from velado.service.web.resources import sources
-from velado.studio.released import Seen, figure, problem_of, see, wide
-from velado.studio.visit import PageRoute
+from velado.service.sources import operations as sources
+from velado.service.sources.schemas import SourceAnswer
+from velado.studio.project_page import Working
+from velado.studio.request import PageRoute
+from velado.studio.views.known_to_others import ANSWER_WORDS
+from velado.studio.views.release_view import Seen, figure, fill_width, open_release, problem_of
 from velado.studio.words import Words
-from velado.studio.work import Working
 
 router = APIRouter(route_class=PageRoute)
 ESTIMATES = ("zayatz", "pitman", "snb", "dankar")
@@ -38,7 +40,7 @@ class Attacker(NamedTuple):
     note: str
 
 
-class Line(NamedTuple):
+class RiskLine(NamedTuple):
     """A figure before and after."""
 
     title: str
@@ -50,15 +52,15 @@ class Line(NamedTuple):
 @router.get("/projects/{id}/risk")
 def page(work: Working, threshold: Threshold = THRESHOLD, sets: str = "") -> Response:
     """Who could be found again."""
-    seen = see(work)
-    shown = {} if seen is None or seen.light else _shown(seen, threshold, sets == "all")
+    seen = open_release(work)
+    shown = {} if seen is None or seen.light else _context(seen, threshold, sets == "all")
     return work.show("risk.html", "risk", seen=seen, **shown)
 
 
 @router.post("/projects/{id}/risk/measure")
 def measure(work: Working) -> Response:
     """Have sets of columns, or the risk against a population, measured."""
-    seen, form = see(work), work.form
+    seen, form = open_release(work), work.form
     if seen is None:
         raise NotFound()
     try:
@@ -71,7 +73,7 @@ def measure(work: Working) -> Response:
         else:
             seen.measure(measures=["subsets"])
     except VeladoError as error:
-        shown = {**_shown(seen, THRESHOLD, False), "asked": {**ASKED, **dict(form.fields)}}
+        shown = {**_context(seen, THRESHOLD, False), "asked": {**ASKED, **dict(form.fields)}}
         return work.show("risk.html", "risk", 422, seen=seen, **{**shown, "refused": problem_of(error, work)})
     return work.go(seen.address("risk"), work.say("It is being measured."))
 
@@ -84,12 +86,13 @@ def _number(text: str) -> float | str | None:
         return text or None
 
 
-def _shown(seen: Seen, threshold: float, every_set: bool) -> dict[str, Any]:
+def _context(seen: Seen, threshold: float, every_set: bool) -> dict[str, Any]:
     words, figures = seen.work.words, seen.figures
     before, after = _both(seen, threshold)
-    journalist, profile = seen.measured("journalist"), _profile(seen)
+    journalist, profile = seen.newest_result("journalist"), _profile(seen)
     return {
         "figures": figures,
+        "exposed": seen.exposure,
         "threshold": threshold,
         "attackers": _attackers(seen, before, after, journalist[1] if journalist else None),
         "journalist": journalist,
@@ -100,8 +103,8 @@ def _shown(seen: Seen, threshold: float, every_set: bool) -> dict[str, Any]:
         "original_sets": _original_sets(seen, profile),
         "uniqueness": _uniqueness(seen),
         "individual": _individual(seen),
-        "published": _published(figures, words),
-        "going_on": seen.going_on(("subsets", "journalist", "individual", "uniqueness")),
+        "published": _published_columns(figures, words),
+        "unfinished": seen.pending_jobs(("subsets", "journalist", "individual", "uniqueness")),
         "populations": _populations(seen),
         "weights": _weights(profile),
         "asked": ASKED,
@@ -115,7 +118,7 @@ def _both(seen: Seen, threshold: float) -> tuple[Risk | None, Risk]:
     kept = Risk(**{name: told.get(name) for name in Risk.__dataclass_fields__})
     if seen.shape is None:
         return None, kept
-    k = required_size([model_from(v["name"], v["required"]) for v in seen.figures.get("models") or ()])
+    k = size_asked_for(seen.figures)
     found = []
     for side in ("before", "after"):
         sizes, times = seen.sizes(side)
@@ -130,65 +133,59 @@ def _attackers(seen: Seen, before: Risk | None, after: Risk, journalist: Mapping
     most = words.say("at most {share}", share=words.percent(after.highest))
     return [
         Attacker(
-            "prosecutor", "prosecutor-risk", words.say("Prosecutor"),
+            "prosecutor",
+            "prosecutor-risk",
+            words.say("Prosecutor"),
             words.say("Looks for one person, and knows that this person is in the release: a neighbour, a colleague, an employer."),
-            words.percent(prosecutor[0]), words.percent(prosecutor[1]), words.say("chance to pick the right record, at worst"),
+            words.percent(prosecutor[0]),
+            words.percent(prosecutor[1]),
+            words.say("chance to pick the right record, at worst"),
         ),
         Attacker(
-            "journalist", "journalist-risk", words.say("Journalist"),
-            words.say("Looks for anybody at all, to show that it can be done, and knows a population of which the release is a part."),
-            "–", most if journalist is None else words.percent(journalist["highest"]),
-            words.say("no population was given: not more than the prosecutor's") if journalist is None
-            else words.say("at worst, among {n} people of the population; on average {average}", n=words.integer(journalist["population"]), average=words.percent(journalist["average"], 2)),
+            "journalist",
+            "journalist-risk",
+            words.say("Journalist"),
+            words.say(
+                "Looks for anybody at all, to show that it can be done, and knows a population of which the release is a part."
+            ),
+            "–",
+            most if journalist is None else words.percent(journalist["highest"]),
+            words.say("no population was given: not more than the prosecutor's")
+            if journalist is None
+            else words.say(
+                "at worst, among {n} people of the population; on average {average}",
+                n=words.integer(journalist["population"]),
+                average=words.percent(journalist["average"], 2),
+            ),
         ),
         Attacker(
-            "marketer", "marketer-risk", words.say("Marketer"),
+            "marketer",
+            "marketer-risk",
+            words.say("Marketer"),
             words.say("Wants as many people as possible, and does not mind some errors."),
-            words.percent(marketer[0]), words.percent(marketer[1]), words.say("share of the records that are matched rightly, on average"),
+            words.percent(marketer[0]),
+            words.percent(marketer[1]),
+            words.say("share of the records that are matched rightly, on average"),
         ),
-    ]  # fmt: skip
-
-
-def _lines(seen: Seen, before: Risk | None, after: Risk, threshold: float) -> list[Line]:
-    """The figures of the prosecutor, before and after."""
-    words, say = seen.work.words, seen.work.words.language
-
-    def share(name: str) -> tuple[str, str]:
-        return words.percent(None if before is None else getattr(before, name), 2), words.percent(
-            getattr(after, name), 2
-        )
-
-    above = say.percent(threshold)
-    people = bool(seen.shape and seen.shape.people)
-    found = [
-        Line(say.text("risk.highest"), "highest-risk", *share("highest")),
-        Line(say.text("risk.average"), "marketer-risk", *share("average")),
-        Line(say.text("risk.at-risk", threshold=above), "at-risk", *share("at_risk")),
     ]
+
+
+def _lines(seen: Seen, before: Risk | None, after: Risk, threshold: float) -> list[RiskLine]:
+    """The figures of the prosecutor, before and after."""
+    words = seen.work.words
+    found = []
+    for one in risk_figures(before, after, size_asked_for(seen.figures), threshold, words.language):
+        cells = [words.percent(x, 2) if one.is_share else words.integer(x) for x in (one.before, one.after)]
+        found.append(RiskLine(one.title, one.term, cells[0], cells[1]))
     if seen.shape is not None:
         counts = []
         for side in ("before", "after"):
             sizes, times = seen.sizes(side)
             exposed = 1 / sizes > threshold + 1e-12
             counts.append(words.integer(int((sizes * times)[exposed].sum())))
-        title = (
-            words.say("people in classes above the threshold")
-            if people
-            else words.say("records in classes above the threshold")
-        )
-        found.append(Line(title, "threshold", *counts))
-    found.append(
-        Line(
-            say.text("risk.singled-out"),
-            "singled-out",
-            words.integer(after.singled_out_before),
-            words.integer(after.singled_out_after),
-        )
-    )
-    k = required_size([model_from(v["name"], v["required"]) for v in seen.figures.get("models") or ()])
-    if k is not None and after.smaller_than_k_before is not None:
-        counts = [words.integer(after.smaller_than_k_before), words.integer(after.smaller_than_k_after)]
-        found.append(Line(say.text("risk.smaller-than-k", k=say.integer(k)), "k-anonymity", *counts))
+        people = words.say("people in classes above the threshold")
+        title = people if seen.shape.people else words.say("records in classes above the threshold")
+        found.insert(3, RiskLine(title, "threshold", counts[0], counts[1]))
     return found
 
 
@@ -199,14 +196,14 @@ def _picture(seen: Seen) -> tuple[charts.Chart, list[tuple[str, str, str]]] | No
     words, say = seen.work.words, seen.work.words.language
     before, after = seen.each_size("before"), seen.each_size("after")
     pairs = charts.risk_shares(before, after, say)
-    told = [(words.say("class size (risk)"), say.text("before"), say.text("after"))]
+    told = [(words.say("class size (risk)"), words.say("before"), words.say("after"))]
     told += [(p.label, say.percent(p.before, 2), say.percent(p.after, 2)) for p in pairs]
-    return wide(charts.risk_distribution(before, after, say)), told
+    return fill_width(charts.risk_distribution(before, after, say)), told
 
 
 def _sets(seen: Seen, every: bool) -> dict[str, Any] | None:
     """Sets of quasi-identifiers, those that single out the most people first."""
-    found = seen.measured("subsets")
+    found = seen.newest_result("subsets")
     if found is None:
         return None
     words = seen.work.words
@@ -222,43 +219,35 @@ def _sets(seen: Seen, every: bool) -> dict[str, Any] | None:
 
 def _profile(seen: Seen) -> Mapping[str, Any]:
     """What the inspection of the original found, as far as who looks may know it."""
-    named = seen.document.get("source")
-    id = named.get("source") if isinstance(named, Mapping) else None
-    if not seen.work.can("profile.read") or not isinstance(id, str):
+    id = seen.document.source_id
+    if not seen.work.can("profile.read") or id is None:
         return {}
     try:
-        return sources.get_profile(id, seen.work.call)
+        return sources.get_profile(seen.work.call, id)
     except VeladoError:
         return {}
 
 
 def _original_sets(seen: Seen, profile: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Which quasi-identifiers single out how many in the whole original, as far as its inspection knows."""
-    if seen.suppressed and not seen.whole:
+    if seen.has_suppression and not seen.whole:
         return []
     words, quasi = seen.work.words, set(seen.figures.get("columns") or {})
-    found = [
-        (c["columns"], c.get("singled_out"))
-        for c in profile.get("combinations") or ()
-        if quasi.issuperset(c["columns"])
-    ]
+    found = [(c["columns"], c.get("singled_out")) for c in profile.get("combinations") or () if quasi.issuperset(c["columns"])]
     found.sort(key=lambda one: one[1] if isinstance(one[1], int) else 0, reverse=True)
     return [(", ".join(columns), words.integer(count)) for columns, count in found]
 
 
 def _uniqueness(seen: Seen) -> dict[str, Any] | None:
     """How many are unique in the population, by model."""
-    found = seen.measured("uniqueness")
+    found = seen.newest_result("uniqueness")
     if found is None:
         return None
     words = seen.work.words
     job, told = found
     before, after = told["before"], told["after"]
     lines = [
-        (
-            name.upper() if name == "snb" else name.capitalize(),
-            *(words.percent(side.get(name), 3) for side in (before, after)),
-        )
+        (name.upper() if name == "snb" else name.capitalize(), *(words.percent(side.get(name), 3) for side in (before, after)))
         for name in ESTIMATES
     ]
     chosen = [words.label("uniqueness", side.get("chosen") or "") for side in (before, after)]
@@ -275,15 +264,18 @@ def _uniqueness(seen: Seen) -> dict[str, Any] | None:
 
 def _individual(seen: Seen) -> dict[str, Any] | None:
     """Individual risk by weights or by a sampling fraction."""
-    found = seen.measured("individual")
+    found = seen.newest_result("individual")
     if found is None:
         return None
     words = seen.work.words
     job, told = found
     titles = {
-        "mean": words.say("mean"), "highest": words.say("highest"), "expected_reidentifications": words.say("expected re-identifications"),
-        "higher": words.say("at higher risk than the main part"), "higher_and_above_threshold": words.say("… and above 10 %"),
-    }  # fmt: skip
+        "mean": words.say("mean"),
+        "highest": words.say("highest"),
+        "expected_reidentifications": words.say("expected re-identifications"),
+        "higher": words.say("at higher risk than the main part"),
+        "higher_and_above_threshold": words.say("… and above 10 %"),
+    }
     lines = []
     for name, title in titles.items():
         cells = [told[side].get(name) for side in ("before", "after")]
@@ -293,14 +285,13 @@ def _individual(seen: Seen) -> dict[str, Any] | None:
     return {"job": job, "lines": lines, "by": by}
 
 
-def _published(figures: Mapping[str, Any], words: Words) -> list[dict[str, Any]]:
+def _published_columns(figures: Mapping[str, Any], words: Words) -> list[dict[str, Any]]:
     """Columns that are published and no quasi-identifiers, the dangerous first."""
     found = []
     for one in sorted(figures.get("published") or (), key=lambda e: not e.get("dangers")):
         dangers = [words.label("danger", name) for name in one.get("dangers") or ()]
         counts = {
-            name: words.integer(one.get(name))
-            for name in ("records", "singled_out", "few", "singled_out_together", "few_together")
+            name: words.integer(one.get(name)) for name in ("records", "singled_out", "few", "singled_out_together", "few_together")
         }
         role = words.label("role", one["role"])
         found.append(
@@ -308,6 +299,7 @@ def _published(figures: Mapping[str, Any], words: Words) -> list[dict[str, Any]]
                 **one,
                 **counts,
                 "role": role,
+                "knows": ANSWER_WORDS[one["known"]].into(words.code) if one.get("known") in ANSWER_WORDS else "–",
                 "dangers": dangers,
                 "content": one.get("content"),
                 "copies": one.get("copies") or [],
@@ -316,7 +308,7 @@ def _published(figures: Mapping[str, Any], words: Words) -> list[dict[str, Any]]
     return found
 
 
-def _populations(seen: Seen) -> list[sources.SourceAnswer]:
+def _populations(seen: Seen) -> list[SourceAnswer]:
     """Tables of who looks that may be the population."""
     if not seen.measurable:
         return []

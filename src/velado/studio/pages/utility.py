@@ -7,26 +7,23 @@ from typing import Any, NamedTuple
 
 from fastapi import APIRouter, Response
 
-from velado.declared import BETTER
+from velado.declarations import BETTER
 from velado.errors import VeladoError
 from velado.evaluation.figures import FIGURES
 from velado.evaluation.kolmogorov import KEPT
+from velado.evaluation.shown import UTILITY
 from velado.models import figure_title, larger_is_safer
 from velado.report import charts
 from velado.service.errors import NotFound
-from velado.service.web.resources.distributions import ColumnShares, ShownAnswer
-from velado.studio.released import Seen, figure, problem_of, see, whole, wide
-from velado.studio.visit import PageRoute
+from velado.service.releases.schemas import ColumnShares, ShownAnswer
+from velado.studio.project_page import Working
+from velado.studio.request import PageRoute
+from velado.studio.views.release_view import Seen, figure, fill_width, open_release, parse_integer, problem_of
 from velado.studio.words import Words
-from velado.studio.work import Working
 
 router = APIRouter(route_class=PageRoute)
-OVERALL = (
-    ("loss", "loss", 4), ("loss-mean", "loss-mean", 4), ("precision", "precision", 4),
-    ("generalized-loss", "generalized-information-loss", 4), ("entropy", "entropy-loss", 4),
-    ("discernibility", "discernibility", 0), ("average-class-size", "average-class-size", 2), ("c-avg", "c-avg", 3),
-)  # fmt: skip
-"""Measures of the whole release: as the catalog calls them, their terms, and their decimals."""
+TERMS = {"generalized-loss": "generalized-information-loss", "entropy": "entropy-loss"}
+"""Entries of the glossary that are called otherwise than the measure."""
 BY_COLUMN = ("loss", "precision", "generalized_loss", "entropy")
 LEAST_P = 0.0001
 ASKED = {"queries": "1000", "seed": "0", "l": "2", "target": ""}
@@ -46,29 +43,29 @@ class Measure(NamedTuple):
 @router.get("/projects/{id}/utility")
 def utility(work: Working) -> Response:
     """What it cost."""
-    seen = see(work)
-    return work.show("utility.html", "utility", seen=seen, **({} if seen is None or seen.light else _shown(seen)))
+    seen = open_release(work)
+    return work.show("utility.html", "utility", seen=seen, **({} if seen is None or seen.light else _context(seen)))
 
 
 @router.post("/projects/{id}/utility/measure")
 def measure(work: Working) -> Response:
     """Have more measured."""
-    seen, form = see(work), work.form
+    seen, form = open_release(work), work.form
     if seen is None:
         raise NotFound()
-    numbers = {name: whole(form.text(name)) for name in ("queries", "seed", "l")}
+    numbers = {name: parse_integer(form.text(name)) for name in ("queries", "seed", "l")}
     try:
         if "target" in form:
             seen.measure(measures=[], target=form.text("target"), seed=numbers["seed"])
         else:
             seen.measure(measures=["privacy", "queries"], **numbers)
     except VeladoError as error:
-        shown = {**_shown(seen), "asked": {**ASKED, **dict(form.fields)}, "refused": problem_of(error, work)}
+        shown = {**_context(seen), "asked": {**ASKED, **dict(form.fields)}, "refused": problem_of(error, work)}
         return work.show("utility.html", "utility", 422, seen=seen, **shown)
     return work.go(seen.address("utility"), work.say("It is being measured."))
 
 
-def _shown(seen: Seen) -> dict[str, Any]:
+def _context(seen: Seen) -> dict[str, Any]:
     words, figures = seen.work.words, seen.figures
     return {
         "figures": figures,
@@ -78,10 +75,10 @@ def _shown(seen: Seen) -> dict[str, Any]:
         "answers": [] if seen.shape is None else _answers(seen),
         "tests": _tests({} if seen.shape is None else seen.shape.ks, words),
         "kept": words.number(KEPT, 2),
-        "queries": seen.measured("queries"),
+        "queries": seen.newest_result("queries"),
         "learning": _learning(seen),
         "privacy": _privacy(seen),
-        "going_on": seen.going_on(("queries", "learning", "before")),
+        "unfinished": seen.pending_jobs(("queries", "learning", "before")),
         "targets": _targets(seen),
         "asked": ASKED,
         "refused": None,
@@ -92,8 +89,9 @@ def _shown(seen: Seen) -> dict[str, Any]:
 def _overall(figures: Mapping[str, Any], words: Words) -> list[Measure]:
     """The measures of the whole release."""
     found = []
-    for name, term, digits in OVERALL:
-        about = FIGURES[name]
+    for place, digits in UTILITY.items():
+        name = place.replace("_", "-")
+        about, term = FIGURES[name], TERMS.get(name, name)
         value = _at(figures, about.at)
         shown = words.integer(value) if digits == 0 else words.number(value, digits)
         found.append(Measure(words(about.title), term, words(about.meaning), shown, _better(about.better, words)))
@@ -101,16 +99,16 @@ def _overall(figures: Mapping[str, Any], words: Words) -> list[Measure]:
     found.insert(
         7,
         Measure(
-            words.say("average class size, as ARX counts"), "average-class-size",
-            words.say("All records divided by the classes, suppressed records being one more class."), words.number(arx, 2),
+            words.say("average class size, as ARX counts"),
+            "average-class-size",
+            words.say("All records divided by the classes, suppressed records being one more class."),
+            words.number(arx, 2),
             _better(-1, words),
         ),
-    )  # fmt: skip
+    )
     share = None if not figures.get("rows") else figures["suppressed"] / figures["rows"]
     about = FIGURES["suppressed"]
-    found.append(
-        Measure(words(about.title), "suppressed", words(about.meaning), words.percent(share, 2), _better(-1, words))
-    )
+    found.append(Measure(words(about.title), "suppressed", words(about.meaning), words.percent(share, 2), _better(-1, words)))
     return found
 
 
@@ -122,9 +120,7 @@ def _at(figures: Mapping[str, Any], path: str) -> Any:
 
 
 def _better(direction: int, words: Words) -> str:
-    return {"larger": words.say("larger is better"), "smaller": words.say("smaller is better")}.get(
-        BETTER[direction] or "", ""
-    )
+    return {"larger": words.say("larger is better"), "smaller": words.say("smaller is better")}.get(BETTER[direction] or "", "")
 
 
 def _by_column(seen: Seen) -> list[tuple[str, ...]]:
@@ -144,17 +140,17 @@ def _picture(column: ColumnShares, records: int, words: Words) -> tuple[charts.C
     """A column before and after: chart, title, role and figures."""
     say, n = words.language, max(records, 1)
     pairs: list[charts.Pairing] = []
-    told: list[tuple[str, ...]] = [(words.say("value"), say.text("before"), say.text("after"))]
+    told: list[tuple[str, ...]] = [(words.say("value"), words.say("before"), words.say("after"))]
     for share in column.shares:
         label = (
-            (share.label if share.label is not None else say.text("missing"))
+            (share.label if share.label is not None else words.say("(missing)"))
             if share.kind == "label"
-            else say.text(f"chart.{share.kind}")
+            else words.label("share", share.kind)
         )
         pairs.append(charts.Pairing(label, share.before / n, share.after / n))
         told.append((label, say.integer(share.before), say.integer(share.after)))
-    chart = charts.before_after(pairs, say.text("axis.share"), say)
-    return wide(chart), column.column, words.label("role", column.role), told
+    chart = charts.before_after(pairs, words.say("share of all records"), say)
+    return fill_width(chart), column.column, words.label("role", column.role), told
 
 
 def _answers(seen: Seen) -> list[tuple[str, list[tuple[str, str, str]]]]:
@@ -168,22 +164,18 @@ def _answers(seen: Seen) -> list[tuple[str, list[tuple[str, str, str]]]]:
 
 
 def _title(name: str, words: Words) -> str:
-    return (
-        words.say("mode, suppressed records counted as *")
-        if name == "mode-suppressed"
-        else words.language.text(f"answers.{name}")
-    )
+    return words.say("mode, suppressed records counted as *") if name == "mode-suppressed" else words.label("answers", name)
 
 
 def _shown_answer(answer: ShownAnswer, words: Words) -> str:
     say = words.language
     if answer.kind == "hidden":
-        return say.text("hidden")
-    label = say.text("missing") if answer.label is None else answer.label
+        return words.say("not shown (small group)")
+    label = words.say("(missing)") if answer.label is None else answer.label
     if answer.kind == "label" and answer.records is None:
-        return say.text("answers.in-label", label=label)
+        return words.say("in {label}", label=label)
     told = label if answer.kind == "label" else figure(answer.number, say)
-    return told if answer.records is None else say.text("answers.times", value=told, n=say.integer(answer.records))
+    return told if answer.records is None else words.say("{value} ({n} records)", value=told, n=say.integer(answer.records))
 
 
 def _tests(tests: Mapping[str, Any], words: Words) -> list[tuple[str, str, str, bool, str]]:
@@ -195,7 +187,7 @@ def _tests(tests: Mapping[str, Any], words: Words) -> list[tuple[str, str, str, 
             figure(test["statistic"], say),
             f"<{words.number(LEAST_P, 4)}" if test["p"] < LEAST_P else figure(test["p"], say),
             bool(test["kept"]),
-            say.text(f"answers.by-{test['by']}"),
+            words.label("compared-by", test["by"]),
         )
         for name, test in tests.items()
     ]
@@ -203,19 +195,13 @@ def _tests(tests: Mapping[str, Any], words: Words) -> list[tuple[str, str, str, 
 
 def _learning(seen: Seen) -> dict[str, Any] | None:
     """How well a column is predicted: by always the same guess, from the original, from the release."""
-    found = seen.measured("learning")
+    found = seen.newest_result("learning")
     if found is None:
         return None
     job, told = found
     words = seen.work.words
     lines: list[tuple[str, ...]] = [
-        (
-            words.say("always the most frequent value"),
-            words.percent(told["majority"]),
-            words.percent(told["majority"]),
-            "–",
-            "–",
-        )
+        (words.say("always the most frequent value"), words.percent(told["majority"]), words.percent(told["majority"]), "–", "–")
     ]
     for name, before in told["original"].items():
         after = told["released"][name]
@@ -227,7 +213,7 @@ def _learning(seen: Seen) -> dict[str, Any] | None:
 
 def _privacy(seen: Seen) -> dict[str, Any] | None:
     """What every model measures, before and after."""
-    before, after = seen.measured("before"), seen.measured("after")
+    before, after = seen.newest_result("before"), seen.newest_result("after")
     if before is None or after is None:
         return None
     words = seen.work.words
@@ -236,7 +222,7 @@ def _privacy(seen: Seen) -> dict[str, Any] | None:
     for column, told in (b.get("sensitive") or {}).items():
         lines = []
         for name in told:
-            safer = words.language.text("safer.larger" if larger_is_safer(name) else "safer.smaller")
+            safer = words.say("larger" if larger_is_safer(name) else "smaller")
             cells = [figure(side["sensitive"][column].get(name), words.language) for side in (b, a)]
             lines.append((figure_title(name, a["l"]).into(words.code), *cells, safer))
         tables.append((column, lines))
@@ -250,7 +236,6 @@ def _targets(seen: Seen) -> Sequence[str]:
     kept = [
         name
         for name, about in columns.items()
-        if about["role"] != "identifier"
-        and (about["role"] != "quasi-identifier" or (name in levels and levels[name].level == 0))
+        if about["role"] != "identifier" and (about["role"] != "quasi-identifier" or (name in levels and levels[name].level == 0))
     ]
     return sorted(kept, key=lambda name: columns[name]["role"] != "sensitive")

@@ -10,7 +10,7 @@ from typing import Any
 from velado.errors import InputError
 from velado.progress import Progress
 from velado.tables.duckdb.dialect import file_literal
-from velado.tables.duckdb.errors import translated
+from velado.tables.duckdb.errors import translate_error
 from velado.tables.files import PIECE
 from velado.tables.source import format_of
 from velado.tables.sql.dialect import literal
@@ -48,7 +48,7 @@ class TextWriter:
                 self._connection.execute(f"COPY batch TO {literal(str(self._piece))} ({form}, {IN_PLACE})")
         except duckdb.Error as error:
             self._progress.check()
-            raise translated(error, self._path.name) from None
+            raise translate_error(error, self._path.name) from None
         with open(self._piece, "rb") as piece:
             shutil.copyfileobj(piece, self._stream, PIECE)
 
@@ -122,4 +122,4 @@ class Appender:
                 connection.execute(f"COPY ({rows}) TO {literal(str(self._path))} ({format}, {IN_PLACE})")
         except duckdb.Error as error:
             self._progress.check()
-            raise translated(error, self._path.name) from None
+            raise translate_error(error, self._path.name) from None

@@ -13,8 +13,8 @@ from typing import Any
 from velado.progress import Progress
 from velado.tables.address import TableName
 from velado.tables.contract import Identity
-from velado.tables.duckdb.errors import translated
-from velado.tables.duckdb.instance import DATABASE, Room, shared
+from velado.tables.duckdb.errors import translate_error
+from velado.tables.duckdb.instance import DATABASE, Room, borrow_instance
 from velado.tables.files import digest_of
 from velado.tables.formats.names import names_of
 from velado.tables.identity import FileIdentity, FixedIdentity
@@ -38,7 +38,7 @@ def enter(source: Source, session: Session) -> tuple[Room, Identity]:
     identity: Identity = FileWithLog.of(path, session.progress)
     if written:
         identity = FixedIdentity(identity.digest())
-    instance, leave = shared(session, path, written)
+    instance, leave = borrow_instance(session, path, written)
     try:
         return instance.room(leave), identity
     except BaseException:
@@ -51,7 +51,7 @@ def relation_of(source: Source, session: Session, ask: Ask) -> tuple[list[str], 
     if source.query is not None:
         body = f"({source.query.strip().rstrip(';')}\n)"
     else:
-        body = quoted(named_table(source, listed(ask)))
+        body = quote_table(named_table(source, list_tables(ask)))
     check_not_replaced(source, session, _read_by(body, ask))
     return relation_in(body, source, ask)
 
@@ -71,7 +71,7 @@ def relation_in(body: str, source: Source, ask: Ask) -> tuple[list[str], str]:
     return header, f"{body} AS f({', '.join(inner_names(len(header)))})"
 
 
-def quoted(table: TableName) -> str:
+def quote_table(table: TableName) -> str:
     """A table of the file in SQL."""
     parts = (DATABASE, table.schema or MAIN, table.name)
     return ".".join(map(identifier, parts))
@@ -82,7 +82,7 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def listed(ask: Ask) -> list[Listed]:
+def list_tables(ask: Ask) -> list[Listed]:
     """The tables and views of the attached file."""
     there = f"database_name = {literal(DATABASE)} AND NOT internal"
     columns: dict[tuple[str, str], list[tuple[str, str]]] = {}
@@ -95,9 +95,7 @@ def listed(ask: Ask) -> list[Listed]:
         f"SELECT schema_name, table_name, 'table', estimated_size FROM duckdb_tables() WHERE {there} "
         f"UNION ALL SELECT schema_name, view_name, 'view', NULL FROM duckdb_views() WHERE {there} ORDER BY 1, 2"
     )
-    return [
-        Listed(schema, name, kind, rows, tuple(columns.get((schema, name), ()))) for schema, name, kind, rows in found
-    ]
+    return [Listed(schema, name, kind, rows, tuple(columns.get((schema, name), ()))) for schema, name, kind, rows in found]
 
 
 def tables_of_file(source: Source, session: Session) -> list[Listed]:
@@ -106,9 +104,9 @@ def tables_of_file(source: Source, session: Session) -> list[Listed]:
 
     room, _ = enter(source, session)
     try:
-        return listed(lambda query: list(room.connection.execute(query).fetchall()))
+        return list_tables(lambda query: list(room.connection.execute(query).fetchall()))
     except duckdb.Error as error:
-        raise translated(error, source.name) from None
+        raise translate_error(error, source.name) from None
     finally:
         room.close()
 

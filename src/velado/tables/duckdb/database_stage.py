@@ -12,9 +12,9 @@ from velado.errors import Cancelled, InputError
 from velado.sentences import Sentence
 from velado.tables.address import TableName
 from velado.tables.contract import Evidence, Slot, Table
-from velado.tables.duckdb.database import MAIN, identifier, quoted
-from velado.tables.duckdb.errors import translated
-from velado.tables.duckdb.instance import DATABASE, Room, shared
+from velado.tables.duckdb.database import MAIN, identifier, quote_table
+from velado.tables.duckdb.errors import translate_error
+from velado.tables.duckdb.instance import DATABASE, Room, borrow_instance
 from velado.tables.duckdb.table import DuckDBTable
 from velado.tables.sql.dialect import literal
 from velado.tables.sql.file_stage import DatabaseFileSlot, DatabaseFileStage
@@ -32,11 +32,11 @@ class DuckDBDatabaseStage(DatabaseFileStage):
 
     def begin(self, place: Path) -> None:
         """On the engine that reads from the same file, where the session has one."""
-        instance, leave = shared(self.session, self.path, True, place)
+        instance, leave = borrow_instance(self.session, self.path, True, place)
         try:
             if not instance.writable:
                 # Opened by somebody who did not know that it would be written.
-                raise translated(OSError("Unique file handle conflict"), self.sink.name)
+                raise translate_error(OSError("Unique file handle conflict"), self.sink.name)
             self._room = instance.room(leave)
         except BaseException:
             leave()
@@ -50,9 +50,7 @@ class DuckDBDatabaseStage(DatabaseFileStage):
         there = self._ask(f"SELECT schema_name FROM duckdb_schemas() WHERE database_name = {literal(DATABASE)}")
         known = {name.casefold(): name for (name,) in there}
         if schema.casefold() not in known:
-            raise InputError(
-                "unknown-table", Sentence("the database has no schema '{schema}'", schema=schema), file=str(self.path)
-            )
+            raise InputError("unknown-table", Sentence("the database has no schema '{schema}'", schema=schema), file=str(self.path))
         return TableName(table.name, known[schema.casefold()])
 
     def kind_of(self, table: TableName) -> str | None:
@@ -68,14 +66,14 @@ class DuckDBDatabaseStage(DatabaseFileStage):
 
     def make(self, slot: DatabaseFileSlot, schema: pa.Schema) -> None:
         """With the types of the rows."""
-        self._with(schema.empty_table(), lambda: self._run(f"CREATE TABLE {quoted(slot.side)} AS SELECT * FROM {ROWS}"))
+        self._with(schema.empty_table(), lambda: self._run(f"CREATE TABLE {quote_table(slot.side)} AS SELECT * FROM {ROWS}"))
 
     def load(self, slot: DatabaseFileSlot, batch: pa.RecordBatch) -> None:
         """By the engine itself."""
         import pyarrow as pa
 
         rows = pa.Table.from_batches([batch])
-        self._with(rows, lambda: self._run(f"INSERT INTO {quoted(slot.side)} SELECT * FROM {ROWS}"))
+        self._with(rows, lambda: self._run(f"INSERT INTO {quote_table(slot.side)} SELECT * FROM {ROWS}"))
 
     def _with(self, rows: Any, run: Callable[[], None]) -> None:
         """Rows that are there for a statement."""
@@ -95,26 +93,26 @@ class DuckDBDatabaseStage(DatabaseFileStage):
         assert isinstance(slot, DatabaseFileSlot)
         assert self._room is not None
         room = replace(self._room, close=lambda: None)
-        table = DuckDBTable(slot.sink.source(), self.session, room, quoted(slot.side))
+        table = DuckDBTable(slot.sink.source(), self.session, room, quote_table(slot.side))
         if memory is not None:
             table.limit(memory)
         return table
 
     def rename(self, slot: DatabaseFileSlot, evidence: Evidence | None) -> None:
         """Rename, write the manifest, comment."""
-        name = quoted(slot.target)
+        name = quote_table(slot.target)
         self._drop(slot.target, slot)
-        self._run(f"ALTER TABLE {quoted(slot.side)} RENAME TO {identifier(slot.target.name)}")
+        self._run(f"ALTER TABLE {quote_table(slot.side)} RENAME TO {identifier(slot.target.name)}")
         if evidence is None or not slot.sink.evidence:
             return
         manifest = slot.target.beside("_manifest")
         self._drop(manifest, slot)
-        self._run(f"CREATE TABLE {quoted(manifest)} AS SELECT {literal(evidence.manifest)} AS manifest")
+        self._run(f"CREATE TABLE {quote_table(manifest)} AS SELECT {literal(evidence.manifest)} AS manifest")
         self._run(f"COMMENT ON TABLE {name} IS {literal(evidence.comment)}")
 
     def _drop(self, table: TableName, slot: DatabaseFileSlot) -> None:
         if self.room_for(table, slot.sink):
-            self._run(f"DROP TABLE {quoted(table)}")
+            self._run(f"DROP TABLE {quote_table(table)}")
 
     def commit(self) -> None:
         """What the log of the file holds then is written into it when it is closed."""
@@ -160,4 +158,4 @@ def _problem(error: Exception, name: str) -> BaseException:
             file=name,
             hint="Drop the views that use it, or choose another name.",
         )
-    return translated(error, name)
+    return translate_error(error, name)

@@ -35,18 +35,18 @@ class DuckDBDialect(SqlDialect):
         """The canonical text of a cell: DuckDB's own."""
         return f"CAST({cell} AS VARCHAR)"
 
-    def typed(self, text: str, field: Field, changed: bool) -> str:
+    def cast(self, text: str, field: Field, changed: bool) -> str:
         """A text as a value of the column's own type; changed values may need more room."""
         kind = self._kinds[field.name]
         return f"CAST({text} AS {wide(kind) if changed else kind})"
 
-    def hashed(self, cells: Sequence[str]) -> str:
+    def hash(self, cells: Sequence[str]) -> str:
         """A number of 64 bits."""
         return f"hash({', '.join(cells)})"
 
     def about_distinct(self, cells: Sequence[str], relation: str) -> str:
         """HyperLogLog."""
-        return f"SELECT approx_count_distinct({self.hashed(cells)}) FROM {relation}"
+        return f"SELECT approx_count_distinct({self.hash(cells)}) FROM {relation}"
 
     def quotient(self, number: int, cell: str) -> str:
         """Whole division."""
@@ -64,7 +64,7 @@ class DuckDBDialect(SqlDialect):
         """With thousands of columns DuckDB takes minutes to plan as many conditions joined by AND."""
         return f"least({', '.join(conditions)})"
 
-    def unpivoted(self, cells: Sequence[str]) -> str:
+    def unpivot(self, cells: Sequence[str]) -> str:
         """Two lists unnested side by side."""
         return f"unnest(range({len(cells)})) AS i, unnest([{', '.join(cells)}]) AS v"
 
@@ -89,7 +89,7 @@ class DuckDBDialect(SqlDialect):
         """A double."""
         return f"CAST({text} AS DOUBLE)"
 
-    def rounded(self, number: str, decimals: int) -> str:
+    def round(self, number: str, decimals: int) -> str:
         """Half away from zero."""
         return f"CAST(CAST({number} AS DECIMAL(38, {decimals})) AS VARCHAR)"
 
@@ -111,11 +111,7 @@ def column_type(kind: str) -> ColumnType:
         return ColumnType.FLOAT
     if "INT" in kind:
         return ColumnType.INTEGER
-    return {
-        "BOOLEAN": ColumnType.BOOLEAN,
-        "DATE": ColumnType.DATE,
-        "VARCHAR": ColumnType.TEXT,
-    }.get(kind, ColumnType.TIMESTAMP)  # fmt: skip
+    return {"BOOLEAN": ColumnType.BOOLEAN, "DATE": ColumnType.DATE, "VARCHAR": ColumnType.TEXT}.get(kind, ColumnType.TIMESTAMP)
 
 
 def field_of(name: str, kind: str) -> Field:

@@ -33,7 +33,7 @@ class DuckDBEngine(Engine):
 
             return DuckDBDatabaseStage(sinks, session)
         if kind == "sqlite":
-            from velado.tables.sqlite.stage import SQLiteStage
+            from velado.tables.duckdb.sqlite_stage import SQLiteStage
 
             return SQLiteStage(sinks, session)
         if kind == "remote":
@@ -47,7 +47,7 @@ class DuckDBEngine(Engine):
     def tables(self, place: Place, session: Session) -> list[Listed]:
         """Those of a DuckDB or SQLite file."""
         if place.format == "sqlite":
-            from velado.tables.sqlite.reading import tables_of
+            from velado.tables.formats.sqlite.reading import tables_of
 
             return tables_of(place.source(), session.progress)
         from velado.tables.duckdb.database import tables_of_file

@@ -20,16 +20,12 @@ FULL = (
     "max_temp_directory_size",
 )
 
-HELD = (
-    "Could not set lock on file",
-    "Unique file handle conflict",
-    "same database file with a different configuration",
-)
+HELD = ("Could not set lock on file", "Unique file handle conflict", "same database file with a different configuration")
 BAD_SQL = ("Parser Error", "Binder Error", "Catalog Error")
 NO_DATABASE = ("not a valid DuckDB database file", "storage version", "Serialization Error", "database is encrypted")
 
 
-def translated(error: Exception, name: str, above: int = 0) -> BaseException:
+def translate_error(error: Exception, name: str, above: int = 0) -> BaseException:
     """The error that a user gets for one of DuckDB's about the table ``name``. No cell of the table is repeated.
 
     ``above``: lines of the file above those that DuckDB reads.
@@ -57,9 +53,11 @@ def translated(error: Exception, name: str, above: int = 0) -> BaseException:
         return disk_full()
     if any(sign in text for sign in HELD):
         return InputError(
-            "table-locked", "somebody else has the database open; nothing was published", file=name,
+            "table-locked",
+            "somebody else has the database open; nothing was published",
+            file=name,
             hint="Run again when the other program has closed it.",
-        )  # fmt: skip
+        )
     if any(sign in text for sign in NO_DATABASE):
         return InputError("unreadable-file", Sentence("not a readable {kind} database", kind="DuckDB"), file=name)
     if "Permission denied" in text:

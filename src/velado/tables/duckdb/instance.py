@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from velado.tables.duckdb.dialect import as_pattern
-from velado.tables.duckdb.errors import translated
+from velado.tables.duckdb.errors import translate_error
 from velado.tables.publication.private import PrivateFolder
 from velado.tables.session import Session
 from velado.tables.sql.dialect import literal
@@ -51,7 +51,7 @@ class Instance:
         self.folder = self._private.path
         # The engine's own default is a folder in the working directory, open to everybody.
         settings = {"memory_limit": f"{session.memory}B", "temp_directory": str(self.folder / "spilled")}
-        self.connection = duckdb.connect(config={**settings, "preserve_insertion_order": "false"})
+        self.connection = self._connect({**settings, "preserve_insertion_order": "false"})
         try:
             reached = [*files]
             if database is not None:
@@ -63,10 +63,16 @@ class Instance:
             self._lock(reached)
         except duckdb.Error as error:
             self.close()
-            raise translated(error, str(database or "")) from None
+            raise translate_error(error, str(database or "")) from None
         except BaseException:
             self.close()
             raise
+
+    def _connect(self, settings: dict[str, Any]) -> Any:
+        """Start the engine: most of what opening a small table takes."""
+        import duckdb
+
+        return duckdb.connect(config=settings)
 
     def _lock(self, files: Sequence[Path]) -> None:
         """From now on the engine reaches these files and its private folder, and no other file."""
@@ -114,7 +120,7 @@ class Instance:
         self._private.remove()
 
 
-def shared(
+def borrow_instance(
     session: Session, database: Path, writable: bool, at: Path | None = None
 ) -> tuple[Instance, Callable[[], None]]:
     """The instance of a session that has a database file open, and how it is given back."""

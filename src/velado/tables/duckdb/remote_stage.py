@@ -10,10 +10,10 @@ from types import TracebackType
 
 from velado.tables.contract import Evidence, Published, Slot, Stage, Table
 from velado.tables.duckdb.stage import FileSlot
-from velado.tables.formats.remote import Remote, check_writable, told, uploaded
+from velado.tables.formats.remote import Remote, check_writable, translate_errors, upload
 from velado.tables.publication.private import PrivateFolder
 from velado.tables.publication.publish import publication
-from velado.tables.publication.uninterrupted import uninterrupted
+from velado.tables.publication.uninterrupted import defer_signals
 from velado.tables.registry import open_table
 from velado.tables.session import Session
 from velado.tables.sink import Sink
@@ -58,7 +58,7 @@ class RemoteStage(Stage):
     def read_back(self, slot: Slot, memory: int | None = None) -> Table:
         """What was written here, opened anew."""
         session = replace(self._session, scratch=self._private.path)
-        table = open_table(replace(slot.sink.source(slot.path), fields=slot.fields), session=session)
+        table = open_table(slot.sink.source(slot.path, slot.fields), session=session)
         if memory is not None:
             table.limit(memory)
         return table
@@ -76,13 +76,11 @@ class RemoteStage(Stage):
                             self._places[slot.sink.files[what]].write_text(text, encoding="utf-8")
                     manifest = slot.path.with_name(slot.path.name + MANIFEST)
                     manifest.write_text(found.manifest, encoding="utf-8")
-                    sent.append(
-                        (uploaded(manifest, target.beside(MANIFEST), self._session.progress), target.beside(MANIFEST))
-                    )
+                    sent.append((upload(manifest, target.beside(MANIFEST), self._session.progress), target.beside(MANIFEST)))
             for slot, target in zip(self.slots, self._targets, strict=True):
                 assert slot.path is not None
-                sent.append((uploaded(slot.path, target, self._session.progress), target))
-            with uninterrupted():
+                sent.append((upload(slot.path, target, self._session.progress), target))
+            with defer_signals():
                 _rename(sent)
                 if self._files:
                     self._publication.publish()
@@ -102,9 +100,7 @@ class RemoteStage(Stage):
         """Remove everything that was not published."""
         self._stack.close()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         # An error of the file system is told as one of the output.
         self._stack.__exit__(kind, error, trace)
 
@@ -115,9 +111,9 @@ def _rename(sent: Sequence[tuple[Remote, Remote]]) -> None:
     renamed: list[Remote] = []
     try:
         for hidden, target in sent:
-            with told(target.name, reading=False):
+            with translate_errors(target.name, reading=False):
                 if target.exists():
-                    old = target.hidden()
+                    old = target.hidden_sibling()
                     kept.append((old, target))
                     target.copy(old)
                 hidden.move(target)
@@ -126,7 +122,7 @@ def _rename(sent: Sequence[tuple[Remote, Remote]]) -> None:
         for target in renamed:
             target.remove()
         for old, target in kept:
-            with told(target.name, reading=False):
+            with translate_errors(target.name, reading=False):
                 old.move(target)
         raise
     for old, _ in kept:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from velado.tables.duckdb.append import Appender
-from velado.tables.duckdb.table import DuckDBTable
 from velado.tables.plan import Translation
 from velado.tables.sql.dialect import literal
 from velado.tables.sql.split import SqlSplit
+
+if TYPE_CHECKING:
+    from velado.tables.duckdb.table import DuckDBTable
 
 
 class DuckDBSplit(SqlSplit):
@@ -40,7 +42,7 @@ class DuckDBSplit(SqlSplit):
         """Two bytes or four."""
         return f"CAST({cell} AS {'USMALLINT' if values < 2**16 else 'UINTEGER'})"
 
-    def joined(self, t: Translation, name: str) -> tuple[str, str]:
+    def join_codes(self, t: Translation, name: str) -> tuple[str, str]:
         """Values in the column's own type: joining numbers is faster than joining texts."""
         import pyarrow as pa
 
@@ -49,9 +51,7 @@ class DuckDBSplit(SqlSplit):
         keys, codes = pa.array([k for k, _ in known], pa.string()), pa.array([c for _, c in known], pa.int64())
         lookup = table.lookup({"value": keys, "code": codes})
         kind = table.kinds[t.column]
-        table.run(
-            f"CREATE TEMP TABLE {lookup}_numbers AS SELECT TRY_CAST(value AS {kind}) AS value, code FROM {lookup}"
-        )
+        table.run(f"CREATE TEMP TABLE {lookup}_numbers AS SELECT TRY_CAST(value AS {kind}) AS value, code FROM {lookup}")
         missing = [int(c) for k, c in zip(t.keys, t.codes, strict=True) if k is None]
         number = f"CASE WHEN p.{inner} IS NULL THEN {missing[0]} ELSE {name}.code END" if missing else f"{name}.code"
         return f"LEFT JOIN {lookup}_numbers AS {name} ON p.{inner} = {name}.value", number

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from velado.progress import Progress
 from velado.tables.contract import Evidence, Published, Slot, Stage, Table
+from velado.tables.duckdb.table import DuckDBTable
 from velado.tables.plan import Plan, Selection
 from velado.tables.publication.publish import publication
 from velado.tables.registry import open_table
@@ -37,31 +38,29 @@ class FileSlot(Slot):
 
         self.fields = tuple(fields)
         if self.writer is None:
-            self._gathered.touch(mode=0o600)
-            self.writer = pyarrow.parquet.ParquetWriter(self._gathered, batches.schema)
+            self._gathered_path.touch(mode=0o600)
+            self.writer = pyarrow.parquet.ParquetWriter(self._gathered_path, batches.schema)
         for batch in batches:
             progress.check()
             self.writer.write_batch(batch)
 
     def complete(self) -> None:
         """Write them; they are guarded already, and in their order, unless they came in parts and must be sorted."""
-        from velado.tables.duckdb.table import DuckDBTable
-
         assert self.path is not None
         self.writer.close()
         self.writer = None
         # In the private folder of the target.
         session = replace(self.session, scratch=self.path.parent)
-        source = Source(path=self._gathered, names="exact")
+        source = Source(path=self._gathered_path, names="exact")
         order = "sorted" if self.sink.order == "sorted" else "keep"
         written = FileSlot(replace(self.sink, guard=False, order=order), self.path, session=session)
         with DuckDBTable(source, session) as table:
             table.write(Plan((), Selection()), written)
         self.fields = written.fields
-        self._gathered.unlink()
+        self._gathered_path.unlink()
 
     @property
-    def _gathered(self) -> Path:
+    def _gathered_path(self) -> Path:
         assert self.path is not None
         return self.path.with_name(self.path.name + ".gathered.parquet")
 
@@ -87,8 +86,8 @@ class FileStage(Stage):
         """What was written into a slot, opened anew."""
         scratch = None if slot.path is None or slot.sink.path is None else slot.sink.path.parent
         session = replace(self._session, scratch=scratch)
-        source = Source(data=slot.table) if slot.path is None else slot.sink.source(slot.path)
-        table = open_table(replace(source, fields=slot.fields), session=session)
+        source = Source(data=slot.table, fields=slot.fields) if slot.path is None else slot.sink.source(slot.path, slot.fields)
+        table = open_table(source, session=session)
         if memory is not None:
             table.limit(memory)
         return table
@@ -102,20 +101,18 @@ class FileStage(Stage):
                     self._places[files[what]].write_text(text, encoding="utf-8")
         if self._files:
             self._publication.publish()
-        return [_published(slot) for slot in self.slots]
+        return [_publication_result(slot) for slot in self.slots]
 
     def discard(self) -> None:
         """Remove everything that was not published."""
         self._stack.close()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         # An error of the file system is told as one of the output.
         self._stack.__exit__(kind, error, trace)
 
 
-def _published(slot: Slot) -> Published:
+def _publication_result(slot: Slot) -> Published:
     sink = slot.sink
     if sink.path is None:
         return Published(table=slot.table)

@@ -15,14 +15,16 @@ from velado.tables.contract import Identity, Slot, Split
 from velado.tables.duckdb.append import IN_PLACE, as_text
 from velado.tables.duckdb.database import enter, relation_in, relation_of
 from velado.tables.duckdb.dialect import DuckDBDialect, field_of
-from velado.tables.duckdb.errors import BAD_SQL, bad_query, translated
+from velado.tables.duckdb.errors import BAD_SQL, bad_query, translate_error
 from velado.tables.duckdb.instance import Instance, Room
 from velado.tables.duckdb.opening import Opened, open_source, parquet_relation
+from velado.tables.duckdb.split import DuckDBSplit
 from velado.tables.duckdb.types import cell, read_as
 from velado.tables.files import free_memory
 from velado.tables.formats.csv import Dialect, rows_below
 from velado.tables.formats.csv_fields import blanks_beside_quotes, column_bytes, row_count
-from velado.tables.formats.remote import called, downloaded
+from velado.tables.formats.remote import download, rename_in_errors
+from velado.tables.formats.sqlite.reading import copy_rows
 from velado.tables.formats.xlsx import EARLIEST, LARGEST_EXACT, LATEST, write_xlsx
 from velado.tables.header import First, Header, sheet_rows
 from velado.tables.identity import FileIdentity
@@ -32,7 +34,6 @@ from velado.tables.source import HOLDS_TABLES, Source, format_of
 from velado.tables.sql.dialect import literal
 from velado.tables.sql.plan import PlanQuery
 from velado.tables.sql.table import WIDE, SqlTable, inner_names
-from velado.tables.sqlite.reading import copied
 from velado.tables.types import ColumnType, Field
 from velado.values import Text
 
@@ -72,20 +73,25 @@ class DuckDBTable(SqlTable):
             names = inner_names(len(self.header))
             self.relation = opened.relation or self._register(opened.table)
             found = [row[1] for row in self.ask(f"DESCRIBE SELECT * FROM {self.relation}")]
-            kinds = [read_as(kind, n, source.name) for n, kind in zip(self.header, found, strict=True)]
             if opened.text is not None and opened.dialect is not None:
                 self._check_quotes(opened.text, opened.dialect)
                 self._check_rows(opened.text, opened.dialect)
-            self.kinds = dict(zip(self.header, kinds, strict=True))
-            self.columns = tuple(field_of(n, kind) for n, kind in self.kinds.items())
+            kinds = [None if i in opened.others else read_as(kind) for i, kind in enumerate(found)]
+            self.kinds = {name: kind or "VARCHAR" for name, kind in zip(self.header, kinds, strict=True)}
+            self.columns = tuple(
+                field_of(name, kind) if kind else Field.of_others(name, opened.others.get(i, found[i]))
+                for i, (name, kind) in enumerate(zip(self.header, kinds, strict=True))
+            )
             self.sql = DuckDBDialect(self.kinds)
             self.inner = dict(zip(self.header, names, strict=True))
             # Empty fields of a text table are missing already.
             marked = self.dialect is None or bool(source.missing)
             markers = list(dict.fromkeys(("", *(source.missing or ())))) if marked else []
             self.cells = {
-                name: cell(self.sql, self.inner[name], kind, self.kinds[name], markers)
-                for name, kind in zip(self.header, found, strict=True)
+                f.name: f"{literal(f.instead)} AS {self.inner[f.name]}"
+                if f.unread
+                else cell(self.sql, self.inner[f.name], kind, self.kinds[f.name], markers)
+                for f, kind in zip(self.columns, found, strict=True)
             }
             if len(self.header) > WIDE:
                 self._make_room()
@@ -106,18 +112,16 @@ class DuckDBTable(SqlTable):
         """Look at the source. What lives elsewhere, or is asked in another way, is copied into the private folder first."""
         source, kind = self.source, self.source.kind()
         if relation is not None or kind == "duckdb":
-            header, found = (
-                relation_of(source, session, self.ask) if relation is None else relation_in(relation, source, self.ask)
-            )
+            header, found = relation_of(source, session, self.ask) if relation is None else relation_in(relation, source, self.ask)
             return Opened(header, found)
         if source.url is not None:
             if any(sink.url is not None and sink.replaces(source) for sink in session.sinks):
                 raise InputError("output-is-input", "the output would replace the input", file=source.name)
-            self.file, self._identity = downloaded(source, self.folder, self.progress)
-            with called(self.file, source.name):
+            self.file, self._identity = download(source, self.folder, self.progress)
+            with rename_in_errors(self.file, source.name):
                 return open_source(replace(source, url=None, path=self.file), self.folder, self.progress)
         if kind == "sqlite":
-            self.file, self._identity = copied(source, self.folder, session)
+            self.file, self._identity = copy_rows(source, self.folder, session)
             header, found = parquet_relation(self.file, source.names, source.name)
             return Opened(header, found)
         self._identity = None if source.path is None else FileIdentity.of(source.check_file(), self.progress)
@@ -132,10 +136,12 @@ class DuckDBTable(SqlTable):
         for name, found, other in zip(self.header, here, column_bytes(text, dialect, self.progress), strict=True):
             if (found or 0) != other:
                 raise InputError(
-                    "unreadable-file", "blanks stand between a delimiter and a quote, and it is not clear whether they "
-                    "belong to the value", file=self.source.name, column=name,
+                    "unreadable-file",
+                    "blanks stand between a delimiter and a quote, and it is not clear whether they belong to the value",
+                    file=self.source.name,
+                    column=name,
                     hint="Remove these blanks, or name another quote character.",
-                )  # fmt: skip
+                )
 
     def _check_rows(self, text: Path, dialect: Dialect) -> None:
         """After a name with a line break DuckDB may take all lines for one."""
@@ -143,9 +149,11 @@ class DuckDBTable(SqlTable):
             return
         if self.rows() != row_count(text, dialect, self.progress):
             raise InputError(
-                "unreadable-file", "the name of a column has a line break, and lines end in another way",
-                file=self.source.name, hint="Take the line break out of the name.",
-            )  # fmt: skip
+                "unreadable-file",
+                "the name of a column has a line break, and lines end in another way",
+                file=self.source.name,
+                hint="Take the line break out of the name.",
+            )
 
     def _first_rows(self, opened: Opened) -> First | None:
         """Rows below the first line where that holds the header."""
@@ -179,14 +187,14 @@ class DuckDBTable(SqlTable):
         """Write what the plan makes of the table: a file in the format of the sink's suffix, or in batches to where the slot is."""
         sink = into.sink
         if into.path is None:
-            query = self._query(plan, sink.order, sink.guarded)
+            query = self._query(plan, sink.order, sink.is_guarded)
             self.run("SET preserve_insertion_order = true")
-            into.receive(query.released, self.batches(query.text()), self.progress)
+            into.receive(query.result_fields, self.batches(query.text()), self.progress)
             into.complete()
             return
         kind = format_of(into.path)
-        query = self._query(plan, sink.order, sink.guarded, self._unsuitable(plan) if kind == "xlsx" else frozenset())
-        into.fields = query.released
+        query = self._query(plan, sink.order, sink.is_guarded, self._unsuitable(plan) if kind == "xlsx" else frozenset())
+        into.fields = query.result_fields
         unordered = sink.order == "shuffle" and not plan.noise
         self.run(f"SET preserve_insertion_order = {'false' if unordered else 'true'}")
         if kind in ("csv", "parquet"):
@@ -209,10 +217,10 @@ class DuckDBTable(SqlTable):
         self.run(f"COPY ({query}) TO {literal(str(written))} ({form}, {IN_PLACE})")
         shutil.move(written, path)
 
-    def shown(self) -> pa.RecordBatchReader:
+    def text_batches(self) -> pa.RecordBatchReader:
         """All rows in their order, all cells as texts, some at a time."""
         self.run("SET preserve_insertion_order = true")
-        return super().shown()
+        return super().text_batches()
 
     def fetch(self, plan: Plan, order: str = "keep") -> pa.Table:
         """What the plan makes of the table, in memory."""
@@ -228,7 +236,7 @@ class DuckDBTable(SqlTable):
         What is asked is what will be released: nothing may follow from a record that is not.
         """
         query = self._query(plan, "any")
-        conditions = {field.name: shown for field in query.released if (shown := self._shown_by_sheets(field))}
+        conditions = {field.name: shown for field in query.result_fields if (shown := self._shown_by_sheets(field))}
         found = {f.name for f in self.columns if f.type is ColumnType.DECIMAL}
         if conditions:
             asked = ", ".join(f"bool_and({shown})" for shown in conditions.values())
@@ -238,7 +246,7 @@ class DuckDBTable(SqlTable):
 
     def _shown_by_sheets(self, field: Field) -> str:
         """Whether a sheet can hold a cell, in SQL; nothing for columns of which it can hold all."""
-        c = self.sql.quoted(field.name)
+        c = self.sql.quote(field.name)
         if field.type is ColumnType.FLOAT:
             return f"isfinite({c}) AND abs({c}) <= {LARGEST_EXACT}"
         if field.type not in (ColumnType.DATE, ColumnType.TIMESTAMP):
@@ -251,8 +259,6 @@ class DuckDBTable(SqlTable):
 
     def split(self, places: Sequence[Translation], coded: Sequence[Translation], plan: Plan, into: Slot) -> Split:
         """The table in parts, in a database on disk."""
-        from velado.tables.duckdb.split import DuckDBSplit
-
         return DuckDBSplit(self, places, coded, plan, into)
 
     # Plumbing
@@ -289,9 +295,9 @@ class DuckDBTable(SqlTable):
         """Let go of a small table."""
         self.connection.unregister(name)
 
-    def _shown(self, columns: Sequence[str]) -> str:
+    def _select_keys(self, columns: Sequence[str]) -> str:
         """Values in their own types: the few different ones become texts afterwards."""
-        return self._keyed(columns)[1]
+        return self._key_cells(columns)[1]
 
     def _texts(self, values: Any) -> tuple[Text, ...]:
         """The canonical texts of the values of a dictionary."""
@@ -302,7 +308,7 @@ class DuckDBTable(SqlTable):
         name = self.lookup({"place": pa.array(range(len(values))), "value": values})
         return tuple(row[0] for row in self.ask(f"SELECT {self.sql.text('value')} FROM {name} ORDER BY place"))
 
-    def kept(self, lookup: str, words: Mapping[str, Sequence[Text]]) -> str:
+    def compact_lookup(self, lookup: str, words: Mapping[str, Sequence[Text]]) -> str:
         """The small table in which few words are an ENUM, which sorts as bytes instead of texts."""
         replaced = ", ".join(f"{self.compact(column, known)} AS {column}" for column, known in words.items())
         self._registered += 1
@@ -384,4 +390,4 @@ class DuckDBTable(SqlTable):
         if self.source.query is not None and str(error).startswith(BAD_SQL):
             return bad_query(self.source.name)
         above = 0 if self.dialect is None else self.dialect.first_line - 1
-        return translated(error, self.source.name, above)
+        return translate_error(error, self.source.name, above)

@@ -3,31 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError
 from velado.sentences import Sentence
 from velado.tables.sql.dialect import SqlDialect
-from velado.tables.types import unsupported
 
-NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
-           "UHUGEINT", "BOOLEAN", "DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")  # fmt: skip
+NUMBERS = (
+    "TINYINT",
+    "SMALLINT",
+    "INTEGER",
+    "BIGINT",
+    "HUGEINT",
+    "UTINYINT",
+    "USMALLINT",
+    "UINTEGER",
+    "UBIGINT",
+    "UHUGEINT",
+    "BOOLEAN",
+    "DATE",
+    "TIMESTAMP",
+    "TIMESTAMP_S",
+    "TIMESTAMP_MS",
+    "TIMESTAMP_NS",
+)
 """Types that stay what they are: every value is written in one way."""
 BROKEN = Sentence("a number does not fit its column")
 FLOATS = ("FLOAT", "DOUBLE")
-TEXTS = ("VARCHAR", "JSON", "UUID", "INTERVAL", "TIME", "TIME_NS", "TIME WITH TIME ZONE", "TIMESTAMP WITH TIME ZONE",
-         '"NULL"', "NULL")  # fmt: skip
+TEXTS = (
+    "VARCHAR",
+    "JSON",
+    "UUID",
+    "INTERVAL",
+    "TIME",
+    "TIME_NS",
+    "TIME WITH TIME ZONE",
+    "TIMESTAMP WITH TIME ZONE",
+    '"NULL"',
+    "NULL",
+)
 """Types that are read as text: an interval of 24 hours and one of a day are equal and written differently."""
 
 
-def read_as(kind: str, name: str, file: Path | str) -> str:
-    """The type as which a column of an engine's type is read; an error if a cell holds more than one value."""
+def read_as(kind: str) -> str | None:
+    """The type as which a column of an engine's type is read; None if a cell holds more than one value."""
     if kind in NUMBERS or kind in FLOATS or (kind.startswith("DECIMAL(") and kind.endswith(")")):
         return kind
     if kind in TEXTS or (kind.startswith("ENUM(") and kind.endswith(")")):
         return "VARCHAR"
-    raise unsupported(kind, name, file)
+    return None
 
 
 def cell(sql: SqlDialect, column: str, kind: str, now: str, markers: Sequence[str]) -> str:
@@ -48,12 +74,13 @@ def cell(sql: SqlDialect, column: str, kind: str, now: str, markers: Sequence[st
     return column
 
 
-def readable(table: Any, file: Path | str) -> Any:
-    """An Arrow table whose columns the engine can read; an error names the first that it cannot."""
+def readable(table: Any, file: Path | str) -> tuple[Any, dict[int, str]]:
+    """An Arrow table whose columns the engine can read; of those that it cannot, their types, and nothing else."""
     import pyarrow as pa
 
+    others = {}
     for i, field in enumerate(table.schema):
-        kind = _stored(field.type)
+        kind = _storage_type(field.type)
         if pa.types.is_float16(kind):
             table = table.set_column(i, field.name, table.column(i).cast(pa.float32()))
         elif pa.types.is_decimal128(kind):
@@ -65,14 +92,28 @@ def readable(table: Any, file: Path | str) -> Any:
             if kind.scale < 0:
                 # Hundreds or thousands: the engine knows decimals behind the point only.
                 table = table.set_column(i, field.name, table.column(i).cast(pa.decimal128(38, 0)))
+        elif pa.types.is_timestamp(kind) and kind.tz is not None and kind.unit == "ns":
+            table = table.set_column(i, field.name, _moments(table.column(i)))
         elif pa.types.is_decimal256(kind):
             table = table.set_column(i, field.name, table.column(i).cast(pa.string()))
         elif not _single(kind):
-            raise unsupported(str(field.type), field.name, file)
-    return table
+            others[i] = str(field.type)
+            table = table.set_column(i, field.name, pa.nulls(len(table)))
+    return table, others
 
 
-def _stored(kind: Any) -> Any:
+def _moments(column: Any) -> Any:
+    """Moments in nanoseconds, which the engine does not read: in microseconds, or as texts in UTC where that would round."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    with suppress(pa.ArrowInvalid):
+        return column.cast(pa.timestamp("us", column.type.tz))
+    texts = column.cast(pa.timestamp("ns", "UTC")).cast(pa.timestamp("ns")).cast(pa.string())
+    return pc.binary_join_element_wise(pc.replace_substring_regex(texts, r"\.?0+$", ""), "+00", "")
+
+
+def _storage_type(kind: Any) -> Any:
     """The type of the values themselves."""
     import pyarrow as pa
 

@@ -1,1 +1,1 @@
-"""How files hold tables: text, workbooks, Arrow."""
+"""How files hold tables: text, workbooks, Arrow, SQLite."""

@@ -25,9 +25,7 @@ def read_arrow(path: Path) -> Any:
             raise _too_large(path, file.size())
         data = file.read_buffer()
     if data[: len(OLD_MAGIC)].to_pybytes() == OLD_MAGIC:
-        raise InputError(
-            "unreadable-file", "the format Feather 1 is not read", file=path, hint="Write it as Feather 2."
-        )
+        raise InputError("unreadable-file", "the format Feather 1 is not read", file=path, hint="Write it as Feather 2.")
     try:
         if data[: len(MAGIC)].to_pybytes() != MAGIC:
             raise ValueError
@@ -50,7 +48,7 @@ def unpacked_size(data: Any) -> int:
     """Bytes that the compressed buffers of an Arrow file unpack to, as the file says."""
     import pyarrow as pa
 
-    return sum(_unpacked(message) for message in pa.ipc.MessageReader.open_stream(data[len(MAGIC) :]))
+    return sum(_unpacked_size(message) for message in pa.ipc.MessageReader.open_stream(data[len(MAGIC) :]))
 
 
 def _too_large(path: Path, size: int) -> InputError:
@@ -62,7 +60,7 @@ def _too_large(path: Path, size: int) -> InputError:
     )
 
 
-def _unpacked(message: Any) -> int:
+def _unpacked_size(message: Any) -> int:
     """Bytes that the compressed buffers of a message unpack to, as the file says."""
     if message.type not in ("record batch", "dictionary"):
         return 0

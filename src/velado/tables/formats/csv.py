@@ -14,15 +14,24 @@ from typing import ClassVar
 from velado.errors import InputError
 from velado.results import Discreet
 from velado.sentences import Sentence
-from velado.tables.formats.names import HEADERLESS, names_below, names_of, numbers, title_lines, too_few_lines, trimmed
+from velado.tables.formats.names import HEADERLESS, names_below, names_of, numbers, title_lines, too_few_lines, trim_names
 
 SAMPLE, ROWS = 1 << 20, 1000
 """Bytes and rows that are looked at."""
 DELIMITERS = (",", ";", "\t", "|")
+FEWEST_SPACED, FEWEST_FIELDS = 10, 4
+"""So many rows of so many fields must be alike before a space is taken for a delimiter: texts have spaces, too."""
 PACKED = {
-    b"\x1f\x8b": "gzip", b"PK\x03\x04": "ZIP", b"\x28\xb5\x2f\xfd": "Zstandard", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz",
-    b"7z\xbc\xaf": "7-Zip", b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\x04\x22\x4d\x18": "LZ4",
-}  # fmt: skip
+    b"\x1f\x8b": "gzip",
+    b"PK\x03\x04": "ZIP",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\0": "xz",
+    b"7z\xbc\xaf": "7-Zip",
+    b"PAR1": "Parquet",
+    b"ARROW1": "Arrow",
+    b"\x04\x22\x4d\x18": "LZ4",
+}
 """First bytes of files that hold a table, but not as text."""
 
 
@@ -34,11 +43,7 @@ class Dialect(Discreet):
     The table begins on ``first_line``, below titles and blank lines.
     """
 
-    NAMES: ClassVar[tuple[str, ...]] = (
-        "delimiter",
-        "quote",
-        "encoding",
-    )
+    NAMES: ClassVar[tuple[str, ...]] = ("delimiter", "quote", "encoding")
     delimiter: str
     quote: str
     encoding: str
@@ -48,9 +53,14 @@ class Dialect(Discreet):
 
 
 def sniff(
-    path: Path, delimiter: str | None = None, quote: str | None = None, encoding: str | None = None,
-    header: bool = True, skip: int = 0, names: str = "unique",
-) -> Dialect:  # fmt: skip
+    path: Path,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    header: bool = True,
+    skip: int = 0,
+    names: str = "unique",
+) -> Dialect:
     """The dialect of a file; given parts are taken as they are.
 
     The delimiter is the one that splits the first rows into the most fields, all rows alike. The first ``skip`` lines are
@@ -61,9 +71,11 @@ def sniff(
     for mark, name in PACKED.items():
         if data.startswith(mark):
             raise InputError(
-                "unreadable-file", Sentence("this is a {name} file, not a text table", name=name), file=path,
+                "unreadable-file",
+                Sentence("this is a {name} file, not a text table", name=name),
+                file=path,
                 hint="Unpack it, or give the file the suffix of its format.",
-            )  # fmt: skip
+            )
     whole = len(data) < SAMPLE
     encoding = _encoding(path, data, whole, encoding)
     try:
@@ -93,13 +105,13 @@ def sniff(
         first = next(_rows(io.StringIO(sample, newline=""), dialect))
     except csv.Error as error:
         raise InputError(
-            "unreadable-file", Sentence("the header cannot be read: {why}", why=Sentence(str(error))), file=path,
+            "unreadable-file",
+            Sentence("the header cannot be read: {why}", why=Sentence(str(error))),
+            file=path,
             hint="Lines must end in a line feed; name the delimiter and the quote character if they are unusual.",
-        ) from None  # fmt: skip
+        ) from None
     if header:
-        return replace(
-            dialect, header=tuple(names_of(trimmed(first, names), names, path, HEADERLESS)), written=tuple(first)
-        )
+        return replace(dialect, header=tuple(names_of(trim_names(first, names), names, path, HEADERLESS)), written=tuple(first))
     return replace(dialect, header=tuple(names_of(numbers(len(first)), names, path)))
 
 
@@ -153,19 +165,13 @@ def _encoding(path: Path, data: bytes, whole: bool, given: str | None) -> str:
                 raise LookupError
             name = found.name
         except (LookupError, ValueError):
-            raise InputError(
-                "wrong-encoding", Sentence("unknown encoding {given}", given=repr(given)), file=path
-            ) from None
+            raise InputError("wrong-encoding", Sentence("unknown encoding {given}", given=repr(given)), file=path) from None
         try:
             data.decode(name) if whole else codecs.getincrementaldecoder(name)().decode(data)
         except UnicodeError as error:
             raise wrong_encoding(path, given, getattr(error, "start", None)) from None
         return name
-    for mark, name in (
-        (codecs.BOM_UTF8, "utf-8-sig"),
-        (codecs.BOM_UTF16_LE, "utf-16"),
-        (codecs.BOM_UTF16_BE, "utf-16"),
-    ):
+    for mark, name in ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
         if data.startswith(mark):
             return name
     try:
@@ -189,16 +195,18 @@ def wrong_encoding(path: Path | str, encoding: str, position: int | None = None)
     else:
         message = Sentence("the file is not {encoding} (byte {byte})", encoding=encoding, byte=position)
     return InputError(
-        "wrong-encoding", message, file=path,
+        "wrong-encoding",
+        message,
+        file=path,
         hint="Name the encoding, for example source: {encoding: latin-1} or --encoding latin-1.",
-    )  # fmt: skip
+    )
 
 
 def _quote(sample: str) -> str:
-    return "'" if '"' not in sample and sample.count("'") >= 4 and _framed(sample) else '"'
+    return "'" if '"' not in sample and sample.count("'") >= 4 and _has_quoted_fields(sample) else '"'
 
 
-def _framed(sample: str) -> bool:
+def _has_quoted_fields(sample: str) -> bool:
     return any(f"'{d}'" in sample for d in DELIMITERS)
 
 
@@ -207,15 +215,20 @@ def _delimiter(sample: str, quote: str) -> str | None:
     best, most = None, 1
     for candidate in DELIMITERS:
         try:
-            widths = [
-                len(row)
-                for row in csv.reader(io.StringIO(sample, newline=""), delimiter=candidate, quotechar=quote)
-                if row
-            ]
+            widths = [len(row) for row in csv.reader(io.StringIO(sample, newline=""), delimiter=candidate, quotechar=quote) if row]
         except csv.Error:
             continue
         common = max(set(widths), key=widths.count) if widths else 1
         regular = widths.count(common) >= 0.9 * len(widths)
         if regular and widths[0] == common and common > most:
             best, most = candidate, common
-    return best
+    return best or (" " if _has_single_spaces(sample) else None)
+
+
+def _has_single_spaces(sample: str) -> bool:
+    """Whether single spaces stand between the fields: all rows alike, and most fields are numbers or codes, no words."""
+    rows = [line.rstrip("\r\n").rstrip(" ").split(" ") for line in sample.splitlines() if line.strip()]
+    if len(rows) < FEWEST_SPACED or {len(row) for row in rows} != {len(rows[0])} or len(rows[0]) < FEWEST_FIELDS:
+        return False
+    fields = [field for row in rows for field in row]
+    return all(fields) and sum(any(c.isdigit() for c in field) for field in fields) > len(fields) / 2

@@ -72,13 +72,11 @@ def _second_reader(path: Path, dialect: Dialect, columns: list[str]) -> Any:
     return arrow.open_csv(
         pa.OSFile(str(path)),
         read_options=arrow.ReadOptions(block_size=BLOCK, autogenerate_column_names=True),
-        parse_options=arrow.ParseOptions(
-            delimiter=dialect.delimiter, quote_char=dialect.quote, newlines_in_values=True
-        ),
+        parse_options=arrow.ParseOptions(delimiter=dialect.delimiter, quote_char=dialect.quote, newlines_in_values=True),
         convert_options=arrow.ConvertOptions(
             include_columns=columns, column_types=dict.fromkeys(columns, pa.binary()), check_utf8=False
         ),
-    )  # fmt: skip
+    )
 
 
 def _count_slowly(path: Path, name: Path, dialect: Dialect, progress: Progress) -> None:
@@ -97,17 +95,17 @@ def _count_slowly(path: Path, name: Path, dialect: Dialect, progress: Progress) 
                 line = above + rows.line_num + 1
         except csv.Error as error:
             if wrong:
-                raise _ragged(name, wrong, dialect) from None
+                raise _ragged_error(name, wrong, dialect) from None
             if "end of data" in str(error):
                 raise open_quote(name, Sentence("line {line}", line=line)) from None
             raise InputError(
                 "unreadable-file", Sentence("line {line} cannot be read as this dialect", line=line), file=name
             ) from None
     if wrong:
-        raise _ragged(name, wrong, dialect)
+        raise _ragged_error(name, wrong, dialect)
 
 
-def _ragged(name: Path, wrong: list[tuple[int, int]], dialect: Dialect) -> InputError:
+def _ragged_error(name: Path, wrong: list[tuple[int, int]], dialect: Dialect) -> InputError:
     error = ragged_row(name, *wrong[0], len(dialect.header), dialect)
     error.fields["lines"] = [{"line": line, "fields": found} for line, found in wrong]
     return error
@@ -118,16 +116,12 @@ def open_quote(name: Path | str, where: str) -> InputError:
     return InputError("ragged-row", Sentence("{where} has a quote that is never closed", where=where), file=name)
 
 
-def ragged_row(
-    name: Path | str, line: int | str, found: int, wanted: int, dialect: Dialect | None = None
-) -> InputError:
+def ragged_row(name: Path | str, line: int | str, found: int, wanted: int, dialect: Dialect | None = None) -> InputError:
     """The error for a row with a wrong number of fields."""
     first = Sentence("the header") if dialect is None or dialect.written else Sentence("the first line")
     return InputError(
         "ragged-row",
-        Sentence(
-            "line {line} has {found} fields, {first} has {wanted}", line=line, found=found, first=first, wanted=wanted
-        ),
+        Sentence("line {line} has {found} fields, {first} has {wanted}", line=line, found=found, first=first, wanted=wanted),
         file=name,
         hint="Mend that line, or name the delimiter and the quote character of the file. If titles stand above the names of "
         "the columns, source: {skip: N} or --skip N passes over the first N lines.",

@@ -15,11 +15,7 @@ from velado.tables.formats.csv import Dialect, wrong_encoding
 
 UTF8 = ("utf-8", "utf-8-sig", "ascii")
 ENDS = ("\r\n", "\n", "\r")
-SHOWN = {
-    "\r\n": Sentence("carriage return and line feed"),
-    "\n": Sentence("a line feed"),
-    "\r": Sentence("a carriage return"),
-}
+SHOWN = {"\r\n": Sentence("carriage return and line feed"), "\n": Sentence("a line feed"), "\r": Sentence("a carriage return")}
 
 
 @dataclass(frozen=True)

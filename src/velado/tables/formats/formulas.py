@@ -15,16 +15,16 @@ NUMBER = r"[+-]?[.,]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?"
 APOSTROPHE = re.compile("^'(?='*" + GUARDED.removeprefix("^'*") + ")")
 
 
-def guarded(labels: Sequence[Text], guard: bool = True) -> list[Text]:
+def guard_formulas(labels: Sequence[Text], guard: bool = True) -> list[Text]:
     """Labels that look like formulas with an apostrophe.
 
-    >>> guarded(["=1+1", "-5", "flu", None])
+    >>> guard_formulas(["=1+1", "-5", "flu", None])
     ["'=1+1", '-5', 'flu', None]
     """
     risky = [x is not None and re.match(GUARDED, x) and not re.fullmatch(NUMBER, x) for x in labels]
     return [f"'{x}" if guard and r else x for x, r in zip(labels, risky, strict=True)]
 
 
-def unguarded(value: Text) -> Text:
+def remove_guard(value: Text) -> Text:
     """A text without the apostrophe that guards it."""
     return value if value is None else APOSTROPHE.sub("", value)

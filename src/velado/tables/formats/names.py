@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from velado.errors import InputError
-from velado.sentences import Sentence, joined
+from velado.sentences import Sentence, join_sentences
 
 MOST_COLUMNS = 10_000
 NAMES = ("unique", "numbered", "exact")
@@ -28,12 +28,12 @@ def numbers(count: int) -> list[str]:
     return [f"column_{i}" for i in range(1, count + 1)]
 
 
-def numbered(written: Sequence[str]) -> list[str]:
+def unique_names(written: Sequence[str]) -> list[str]:
     """Names of their own: the first column with a name keeps it, the next ones get a number; capitals do not count.
 
     A column without a name is called by its place.
 
-    >>> numbered(["name", "Name", "", "name_2", "name"])
+    >>> unique_names(["name", "Name", "", "name_2", "name"])
     ['name', 'Name_3', 'column_3', 'name_2', 'name_4']
     """
     wanted = [name if name.strip() else f"column_{i}" for i, name in enumerate(written, 1)]
@@ -50,7 +50,7 @@ def numbered(written: Sequence[str]) -> list[str]:
     return found
 
 
-def trimmed(written: Sequence[str], rule: str) -> list[str]:
+def trim_names(written: Sequence[str], rule: str) -> list[str]:
     """The names that a line of a file holds: without the blanks around them, unless they are exact."""
     return list(written) if rule == "exact" else [name.strip() for name in written]
 
@@ -65,7 +65,7 @@ def names_of(written: Sequence[str], rule: str, path: Path | str, hint: str = ""
             hint="Take the columns that are needed.",
         )
     if rule == "numbered":
-        return numbered(written)
+        return unique_names(written)
     unnamed = [i for i, name in enumerate(written, 1) if not name.strip()]
     if unnamed:
         first, more = unnamed[0], len(unnamed) - 1
@@ -83,10 +83,7 @@ def names_of(written: Sequence[str], rule: str, path: Path | str, hint: str = ""
     if twice:
         raise InputError(
             "duplicate-column",
-            Sentence(
-                "columns {places} of the header do not have names of their own (capitals do not count)",
-                places=twice[:5],
-            ),
+            Sentence("columns {places} of the header do not have names of their own (capitals do not count)", places=twice[:5]),
             file=path,
             hint=_and(Sentence("Rename the columns so that each name is unique; {numbered}", numbered=NUMBERED), hint),
         )
@@ -94,7 +91,7 @@ def names_of(written: Sequence[str], rule: str, path: Path | str, hint: str = ""
 
 
 def _and(hint: Sentence, other: str) -> Sentence:
-    return joined(" ", (hint, Sentence(other))) if other else hint
+    return join_sentences(" ", (hint, Sentence(other))) if other else hint
 
 
 def like_value(name: str) -> bool:
@@ -143,8 +140,7 @@ def title_lines(path: Path | str, number: int, *, sheet: bool = False) -> InputE
     else:
         message = Sentence("the table seems to begin in line {line}, below a title", line=number)
         hint = Sentence(
-            "Write source: {{skip: {skip}}} or --skip {skip}: so many lines are not read. If it is no title, name the "
-            "delimiter.",
+            "Write source: {{skip: {skip}}} or --skip {skip}: so many lines are not read. If it is no title, name the delimiter.",
             skip=number - 1,
         )
     return InputError("title-lines", message, file=path, hint=hint)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from velado.errors import InputError, disk_full
+from velado.errors import Cancelled, InputError, disk_full, missing_package
 from velado.progress import Progress
 from velado.results import Discreet
 from velado.sentences import Sentence
@@ -41,8 +41,19 @@ STATE = (
 """What file systems tell of a file that is another one after a change."""
 READ_ONLY = ("http", "https", "github", "zip", "tar", "data")
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-REFUSED = ("accessdenied", "forbidden", "403", "401", "unauthorized", "nocredentials", "unable to locate credentials",
-           "invalidaccesskeyid", "signaturedoesnotmatch", "permission", "expiredtoken")  # fmt: skip
+REFUSED = (
+    "accessdenied",
+    "forbidden",
+    "403",
+    "401",
+    "unauthorized",
+    "nocredentials",
+    "unable to locate credentials",
+    "invalidaccesskeyid",
+    "signaturedoesnotmatch",
+    "permission",
+    "expiredtoken",
+)
 UNREACHED = ("connectorerror", "connectionrefused", "could not connect", "cannot connect", "timed out", "timeouterror")
 ABSENT = ("nosuchbucket", "nosuchkey", "not found", "404", "no such file", "does not exist")
 
@@ -82,7 +93,7 @@ class Remote(Discreet):
         """The file of the same folder whose name ends in something more."""
         return Remote(self.system, self.path + ending, self.name + ending)
 
-    def hidden(self) -> Remote:
+    def hidden_sibling(self) -> Remote:
         """A file of the same folder that nobody takes for one of the results."""
         folder, slash, last = self.path.rpartition("/")
         token = secrets.token_hex(8)
@@ -127,7 +138,7 @@ class Remote(Discreet):
                 yield piece
 
 
-def downloaded(source: Source, folder: Path, progress: Progress) -> tuple[Path, FixedIdentity]:
+def download(source: Source, folder: Path, progress: Progress) -> tuple[Path, FixedIdentity]:
     """A copy of a file in a private folder, and the SHA-256 of it. A file that changes meanwhile is refused."""
     assert source.url is not None
     if source.kind_of_file not in REMOTE:
@@ -142,7 +153,7 @@ def downloaded(source: Source, folder: Path, progress: Progress) -> tuple[Path, 
     suffix = Path(source.short_name).suffix
     path = folder / f"copy{suffix if suffix.isascii() and suffix[1:].isalnum() else ''}"
     digest = hashlib.sha256()
-    with told(remote.name, reading=True):
+    with translate_errors(remote.name, reading=True):
         before = remote.state()
         path.touch(mode=0o600)
         with open(path, "wb") as copy:
@@ -151,18 +162,20 @@ def downloaded(source: Source, folder: Path, progress: Progress) -> tuple[Path, 
                 _write(copy, piece)
         if remote.state() != before:
             raise InputError(
-                "source-changed", "the file changed while it was read; nothing was published", file=remote.name,
+                "source-changed",
+                "the file changed while it was read; nothing was published",
+                file=remote.name,
                 hint="Run again when nobody writes to it, or work on a copy.",
-            )  # fmt: skip
+            )
     if not path.stat().st_size:
         raise InputError("empty-file", "the file is empty", file=remote.name)
     return path, FixedIdentity(digest.hexdigest())
 
 
-def uploaded(path: Path, target: Remote, progress: Progress) -> Remote:
+def upload(path: Path, target: Remote, progress: Progress) -> Remote:
     """A file sent to a hidden name beside its target, and read back there."""
-    hidden = target.hidden()
-    with told(target.name, reading=False):
+    hidden = target.hidden_sibling()
+    with translate_errors(target.name, reading=False):
         try:
             with open(path, "rb") as file, target.system.open(hidden.path, "wb", block_size=2 * PIECE) as stream:
                 while piece := file.read(PIECE):
@@ -173,9 +186,11 @@ def uploaded(path: Path, target: Remote, progress: Progress) -> Remote:
                 digest.update(piece)
             if digest.hexdigest() != digest_of(path, progress):
                 raise InputError(
-                    "unwritable-output", "what arrived there is not what was sent; nothing was published",
-                    file=target.name, hint="Run again.",
-                )  # fmt: skip
+                    "unwritable-output",
+                    "what arrived there is not what was sent; nothing was published",
+                    file=target.name,
+                    hint="Run again.",
+                )
         except BaseException:
             hidden.remove()
             raise
@@ -192,9 +207,9 @@ def check_writable(target: Remote) -> None:
             Sentence("nothing can be written to addresses that begin with '{scheme}'", scheme=target.name.partition(":")[0]),
             file=target.name,
             hint="Write a file here and send it there, or choose s3://, hdfs:// or another place.",
-        )  # fmt: skip
-    probe = target.hidden()
-    with told(target.name, reading=False):
+        )
+    probe = target.hidden_sibling()
+    with translate_errors(target.name, reading=False):
         try:
             target.system.pipe_file(probe.path, b"")
         finally:
@@ -202,7 +217,7 @@ def check_writable(target: Remote) -> None:
 
 
 @contextmanager
-def told(name: str, reading: bool) -> Iterator[None]:
+def translate_errors(name: str, reading: bool) -> Iterator[None]:
     """Errors of file systems in our words."""
     try:
         yield
@@ -213,7 +228,7 @@ def told(name: str, reading: bool) -> Iterator[None]:
 
 
 @contextmanager
-def called(path: Path, name: str) -> Iterator[None]:
+def rename_in_errors(path: Path, name: str) -> Iterator[None]:
     """Errors about a copy are about what was copied."""
     try:
         yield
@@ -225,8 +240,6 @@ def called(path: Path, name: str) -> Iterator[None]:
 
 def problem(error: BaseException, name: str, reading: bool) -> BaseException:
     """The error that a user gets for one of a file system; its own sentence may hold an address with its secrets."""
-    from velado.errors import Cancelled
-
     if isinstance(error, (Cancelled, InputError)):
         return error
     if isinstance(error, OSError) and error.errno in FULL:
@@ -237,21 +250,22 @@ def problem(error: BaseException, name: str, reading: bool) -> BaseException:
     if isinstance(error, PermissionError) or any(sign in said for sign in REFUSED):
         if reading:
             return InputError(
-                "unreadable-file", "no permission to read the file", file=name,
+                "unreadable-file",
+                "no permission to read the file",
+                file=name,
                 hint="Rights come from the environment, or from the files of the file system, such as ~/.aws/credentials.",
-            )  # fmt: skip
+            )
         return InputError(
-            "unwritable-output", "no permission to write there", file=name,
+            "unwritable-output",
+            "no permission to write there",
+            file=name,
             hint="Rights come from the environment, or from the files of the file system, such as ~/.aws/credentials.",
-        )  # fmt: skip
+        )
     if isinstance(error, FileNotFoundError) or any(sign in said for sign in ABSENT):
         if reading:
             return InputError("missing-file", "there is no file at this address", file=name)
         return InputError(
-            "unwritable-output",
-            "the output folder does not exist",
-            file=name,
-            hint="Create it, or choose another path.",
+            "unwritable-output", "the output folder does not exist", file=name, hint="Create it, or choose another path."
         )
     if isinstance(error, ImportError):
         return _missing(name)
@@ -269,9 +283,11 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 def _no_server(name: str) -> InputError:
     return InputError(
-        "no-server", "there is no server at this address, or it does not answer", file=name,
+        "no-server",
+        "there is no server at this address, or it does not answer",
+        file=name,
         hint="Is the address right, and is the server running?",
-    )  # fmt: skip
+    )
 
 
 def _write(copy: Any, piece: bytes) -> None:
@@ -284,6 +300,4 @@ def _write(copy: Any, piece: bytes) -> None:
 
 
 def _missing(name: str) -> InputError:
-    return InputError(
-        "missing-extra", "files elsewhere need an extra package", file=name, hint="pip install 'velado[remote]'"
-    )
+    return missing_package("missing-extra", "files elsewhere need an extra package", "remote", name)

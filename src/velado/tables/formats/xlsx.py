@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from velado.errors import InputError
 from velado.sentences import Sentence
 from velado.tables.files import free_memory
-from velado.tables.formats.names import HEADERLESS, names_below, names_of, numbers, title_lines, too_few_lines, trimmed
+from velado.tables.formats.names import HEADERLESS, names_below, names_of, numbers, title_lines, too_few_lines, trim_names
 from velado.tables.publication.private import PrivateFolder
 from velado.tables.source import Source
 from velado.tables.types import ColumnType, Field
@@ -92,13 +92,12 @@ def read_xlsx(path: Path, source: Source) -> tuple[pa.Table, list[str], list[str
             raise _not_readable(path) from None
         raise
     header = names_of(
-        trimmed(written, source.names) or numbers(rows.num_columns), source.names, path, HEADERLESS if written else ""
+        trim_names(written, source.names) or numbers(rows.num_columns), source.names, path, HEADERLESS if written else ""
     )
     known = {field.name: field for field in source.fields}
     columns = [
-        _typed(
-            *_without(text, typed.column(i) if typed.shape == texts.shape else text, source.missing or ()),
-            known.get(header[i]),
+        _cast_column(
+            *_without(text, typed.column(i) if typed.shape == texts.shape else text, source.missing or ()), known.get(header[i])
         )
         for i, text in enumerate(texts.columns)
     ]
@@ -115,9 +114,7 @@ def sheets_of(path: Path) -> list[str]:
 def _first_row(path: Path, rows: pa.Table, source: Source) -> tuple[int, list[str]]:
     """How many rows stand above the table, and its names; titles that nobody skips are refused."""
     shown = rows.slice(source.skip, LOOKED_AT)
-    texts = zip(
-        *(["" if cell is None else str(cell) for cell in column.to_pylist()] for column in shown.columns), strict=True
-    )
+    texts = zip(*(["" if cell is None else str(cell) for cell in column.to_pylist()] for column in shown.columns), strict=True)
     filled = [(source.skip + i, row) for i, row in enumerate(texts) if any(cell.strip() for cell in row)]
     if not filled:
         raise too_few_lines(path, source.skip, sheet=True)
@@ -128,9 +125,7 @@ def _first_row(path: Path, rows: pa.Table, source: Source) -> tuple[int, list[st
     return begin, list(first) if source.header else []
 
 
-def _without(
-    texts: pa.ChunkedArray, cells: pa.ChunkedArray, missing: Sequence[str]
-) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+def _without(texts: pa.ChunkedArray, cells: pa.ChunkedArray, missing: Sequence[str]) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
     """Texts and cells of a column without those that stand for a missing value."""
     import pyarrow as pa
     import pyarrow.compute as compute
@@ -141,7 +136,7 @@ def _without(
     return tuple(compute.if_else(marked, pa.scalar(None, x.type), x) for x in (texts, cells))
 
 
-def _typed(texts: pa.ChunkedArray, cells: pa.ChunkedArray, field: Field | None) -> pa.ChunkedArray:
+def _cast_column(texts: pa.ChunkedArray, cells: pa.ChunkedArray, field: Field | None) -> pa.ChunkedArray:
     """A column in the type of its cells, if it has one and nothing is lost by it."""
     import pyarrow as pa
     import pyarrow.compute as compute
@@ -206,24 +201,18 @@ def check_workbook(path: Path) -> None:
                     while chunk := stream.read(CHUNK):
                         unpacked += len(chunk)
                         if unpacked > min(most, free_memory() // 2):
-                            raise _too_much(
-                                path, Sentence("its parts unpack to more than {bytes:,} bytes", bytes=unpacked)
-                            )
+                            raise _too_much(path, Sentence("its parts unpack to more than {bytes:,} bytes", bytes=unpacked))
                         seen = tail + chunk
                         for column, row in CELL.findall(seen):
                             at = (int(row), _column_number(column))
-                            low, high = (
-                                (min(low[0], at[0]), min(low[1], at[1])),
-                                (max(high[0], at[0]), max(high[1], at[1])),
-                            )
+                            low, high = ((min(low[0], at[0]), min(low[1], at[1])), (max(high[0], at[0]), max(high[1], at[1])))
                             found += 1
                         tail = seen[-OVERLAP:]
                 spanned = (high[0] - low[0] + 1) * (high[1] - low[1] + 1) if found else 0
                 sparse = spanned > FEW_CELLS and spanned > MOST_SPARSE * found
                 if sparse or spanned * CELL_BYTES > free_memory() // 2:
                     raise _too_much(
-                        path,
-                        Sentence("a sheet spans {cells:,} cells and has about {found:,}", cells=spanned, found=found),
+                        path, Sentence("a sheet spans {cells:,} cells and has about {found:,}", cells=spanned, found=found)
                     )
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError, KeyError):
         raise _not_readable(path) from None
@@ -231,9 +220,11 @@ def check_workbook(path: Path) -> None:
 
 def _too_much(path: Path, what: str) -> InputError:
     return InputError(
-        "too-large", Sentence("the workbook needs too much memory: {what}", what=what), file=path,
+        "too-large",
+        Sentence("the workbook needs too much memory: {what}", what=what),
+        file=path,
         hint="Remove far-off cells, or write the table as CSV.",
-    )  # fmt: skip
+    )
 
 
 def _column_number(letters: bytes) -> int:
@@ -285,14 +276,10 @@ def _write_sheet(book: Any, batches: Iterable[pa.RecordBatch], header: Sequence[
             row += 1
             if row > MOST_ROWS:
                 raise InputError(
-                    "too-many-rows",
-                    Sentence("a sheet holds {most:,} rows at most", most=MOST_ROWS),
-                    hint="Write CSV or Parquet.",
+                    "too-many-rows", Sentence("a sheet holds {most:,} rows at most", most=MOST_ROWS), hint="Write CSV or Parquet."
                 )
             if all(cell is None for cell in cells):
-                raise InputError(
-                    "empty-record", "a sheet cannot hold records without any value", hint="Write CSV or Parquet."
-                )
+                raise InputError("empty-record", "a sheet cannot hold records without any value", hint="Write CSV or Parquet.")
             for column, cell in enumerate(cells):
                 if isinstance(cell, str):
                     _write_text(sheet, row, column, cell, header[column])

@@ -10,16 +10,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from velado.errors import InputError, suggest
+from velado.errors import InputError, missing_package, suggest
 from velado.progress import Progress
 from velado.sentences import Sentence
 from velado.tables.address import Address, TableName
 from velado.tables.mariadb.dialect import MariaDBDialect
-from velado.tables.mariadb.errors import not_connected, number_of, translated
+from velado.tables.mariadb.errors import not_connected, number_of, translate_error
 from velado.tables.mariadb.types import arrow_of, column_of, stored_as
 from velado.tables.mariadb.values import columns_of, inserts, widths
 from velado.tables.session import Session
-from velado.tables.sql.connection import Connection, ServerColumn
+from velado.tables.sql.connection import AtDatabase, Connection, ServerColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,14 +27,23 @@ if TYPE_CHECKING:
 MODES = "ANSI_QUOTES,PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES,STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION"
 HEAP = 512 << 20
 SETTINGS = {
-    "sql_mode": f"'{MODES}'", "time_zone": "'+00:00'", "lock_wait_timeout": "30", "innodb_lock_wait_timeout": "30",
-    "wait_timeout": "2147483", "net_write_timeout": "86400", "net_read_timeout": "86400",
-}  # fmt: skip
+    "sql_mode": f"'{MODES}'",
+    "time_zone": "'+00:00'",
+    "lock_wait_timeout": "30",
+    "innodb_lock_wait_timeout": "30",
+    "wait_timeout": "2147483",
+    "net_write_timeout": "86400",
+    "net_read_timeout": "86400",
+}
 """What texts of values depend on; how long to wait for a lock; a search may take long."""
 WISHES = {
-    "tmp_table_size": str(HEAP), "max_heap_table_size": str(HEAP), "tmp_memory_table_size": str(HEAP), "sort_buffer_size": str(64 << 20),
-    "innodb_snapshot_isolation": "ON", "optimizer_search_depth": "0",
-}  # fmt: skip
+    "tmp_table_size": str(HEAP),
+    "max_heap_table_size": str(HEAP),
+    "tmp_memory_table_size": str(HEAP),
+    "sort_buffer_size": str(64 << 20),
+    "innodb_snapshot_isolation": "ON",
+    "optimizer_search_depth": "0",
+}
 """What not every server has, or allows."""
 OPTIONS = ("unix_socket", "read_default_file", "read_default_group", "connect_timeout", "bind_address")
 TLS = ("ssl_ca", "ssl_cert", "ssl_key", "ssl_verify_cert", "ssl_verify_identity", "ssl_disabled")
@@ -67,16 +76,16 @@ class MariaDBConnection(Connection):
         self._schemas = [address.name] if address.name else []
         self._beside: MariaDBConnection | None = None
         self._snapshot = snapshot
-        with self.watched():
+        with self.watch():
             self._set_up()
             self.begin()
 
     @classmethod
-    def shared(cls, address: Address, session: Session) -> Any:
+    def borrow(cls, at: AtDatabase, session: Session) -> Any:
         """Temporary tables may also be made where the release goes."""
-        connection = super().shared(address, session)
+        connection = super().borrow(at, session)
         for sink in session.sinks:
-            schema = TableName.parse(sink.table).schema if sink.database == address and sink.table else None
+            schema = TableName.parse(sink.table).schema if sink.database == at.database and sink.table else None
             if schema and schema not in connection._schemas:
                 connection._schemas.append(schema)
         return connection
@@ -85,16 +94,13 @@ class MariaDBConnection(Connection):
         try:
             import pymysql
         except ImportError:
-            raise InputError(
-                "missing-extra", "MariaDB and MySQL need an extra package",
-                hint="pip install 'velado[databases]'",
-            ) from None  # fmt: skip
+            raise missing_package("missing-extra", "MariaDB and MySQL need an extra package", "databases") from None
         options = {**self._options(), "charset": "utf8mb4", "autocommit": True, "conv": {}}
         try:
             return pymysql.connect(**options)
         except (pymysql.Error, OSError) as error:
             problem = not_connected(error, self.address)
-        if problem.code == "login-refused" and (typed := self.address.asked()):
+        if problem.code == "login-refused" and (typed := self.address.prompt_password()):
             try:
                 return pymysql.connect(**{**options, "password": typed})
             except (pymysql.Error, OSError) as error:
@@ -110,9 +116,7 @@ class MariaDBConnection(Connection):
                 raise InputError("unknown-option", message, file=a.text, hint=suggest(option, [*OPTIONS, *TLS, "ssl"]))
         found: dict[str, Any] = {"connect_timeout": SECONDS}
         found |= {k: int(v) if k == "connect_timeout" else v for k, v in said.items() if k in OPTIONS}
-        found |= {
-            k: v.lower() in TRUE if k.startswith(("ssl_verify", "ssl_dis")) else v for k, v in said.items() if k in TLS
-        }
+        found |= {k: v.lower() in TRUE if k.startswith(("ssl_verify", "ssl_dis")) else v for k, v in said.items() if k in TLS}
         if said.get("ssl", "0").lower() in TRUE and not any(k in said for k in TLS):
             found["ssl"] = {"check_hostname": False, "verify_mode": "none"}
         own = Path("~/.my.cnf").expanduser()
@@ -157,7 +161,7 @@ class MariaDBConnection(Connection):
 
     def commit(self) -> None:
         """Keep what was written; what is read from now on is a later snapshot."""
-        with self.watched():
+        with self.watch():
             self.execute("COMMIT")
             self.begin()
 
@@ -188,16 +192,16 @@ class MariaDBConnection(Connection):
 
         return (pymysql.Error, ConnectionError)
 
-    def translated(self, error: Exception, name: str) -> BaseException:
+    def translate_error(self, error: Exception, name: str) -> BaseException:
         """By the number that the server tells."""
-        return translated(error, name)
+        return translate_error(error, name)
 
     def execute(self, statement: str) -> Any:
         """Without parameters, so that % stays what it is."""
         with self._driver.cursor() as cursor:
             return cursor.execute(statement)
 
-    def fetched(self, query: str) -> list[tuple[Any, ...]]:
+    def fetch_rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows, numbers as numbers."""
         with self._driver.cursor() as cursor:
             cursor.execute(query)
@@ -207,7 +211,7 @@ class MariaDBConnection(Connection):
             rows = columns_of(cursor.fetchall(), types)
         return list(zip(*(column.to_pylist() for column in rows), strict=True))
 
-    def streamed(self, query: str) -> pa.RecordBatchReader:
+    def stream_rows(self, query: str) -> pa.RecordBatchReader:
         """Rows as the server sends them."""
         import pyarrow as pa
         from pymysql.cursors import SSCursor
@@ -240,17 +244,17 @@ class MariaDBConnection(Connection):
                 self.progress.check()
                 self.execute(f"INSERT INTO {table} VALUES {values}")
 
-    def described(self, relation: str, name: str) -> list[ServerColumn]:
+    def describe_columns(self, relation: str, name: str) -> list[ServerColumn]:
         """The columns, by the types that a copy of the relation would have."""
-        with self.watched(name):
+        with self.watch(name):
             found = self.layout(f"SELECT * FROM {relation}")
-        return [column_of(self.sql, column, kind, collation, name) for column, kind, collation in found]
+        return [column_of(self.sql, column, kind, collation) for column, kind, collation in found]
 
     def layout(self, query: str) -> list[tuple[str, str, str | None]]:
         """Name, type and collation of each column of a query."""
         made = self.temporary_name()
         self.execute(f"CREATE TEMPORARY TABLE {made} AS {query} LIMIT 0")
-        found = self.fetched(f"SHOW FULL COLUMNS FROM {made}")
+        found = self.fetch_rows(f"SHOW FULL COLUMNS FROM {made}")
         self.execute(f"DROP TEMPORARY TABLE {made}")
         return [(row[0], row[1], row[2]) for row in found]
 
@@ -259,11 +263,9 @@ class MariaDBConnection(Connection):
         for relation in self.relations:
             with suppress(*self.errors):
                 self.execute(
-                    f"EXPLAIN EXTENDED SELECT * FROM {relation}"
-                    if self.is_mariadb
-                    else f"EXPLAIN SELECT * FROM {relation}"
+                    f"EXPLAIN EXTENDED SELECT * FROM {relation}" if self.is_mariadb else f"EXPLAIN SELECT * FROM {relation}"
                 )
-                said = " ".join(str(row[2]) for row in self.fetched("SHOW WARNINGS"))
+                said = " ".join(str(row[2]) for row in self.fetch_rows("SHOW WARNINGS"))
                 if table in said.replace("`", '"') or table == relation:
                     return True
         return False
@@ -294,7 +296,7 @@ class MariaDBConnection(Connection):
     def _scratch(self) -> str:
         """The schema of temporary tables: the first in which the user may make some."""
         for schema in self._schemas:
-            place = self.sql.quoted(schema)
+            place = self.sql.quote(schema)
             try:
                 self.execute(f"CREATE TEMPORARY TABLE {place}.velado_{self.token}_0 (a int) ENGINE = MEMORY")
             except self.errors as error:
@@ -304,9 +306,8 @@ class MariaDBConnection(Connection):
             self.execute(f"DROP TEMPORARY TABLE {place}.velado_{self.token}_0")
             return place
         raise InputError(
-            "unknown-database", "the address names no database", file=self.address.text,
-            hint="mariadb://user@host/database",
-        )  # fmt: skip
+            "unknown-database", "the address names no database", file=self.address.text, hint="mariadb://user@host/database"
+        )
 
     def temporary_name(self, ending: str = "") -> str:
         """With its schema: there may be no usual one."""
@@ -317,7 +318,7 @@ class MariaDBConnection(Connection):
         import pyarrow as pa
 
         table = pa.table(dict(columns))
-        with self.watched():
+        with self.watch():
             name = self.temporary_name()
             found = widths(table)
             kinds = {f.name: stored_as(f.type, found.get(f.name)) for f in table.schema}
@@ -325,8 +326,7 @@ class MariaDBConnection(Connection):
             size = table.num_rows * (sum(4 * w for w in found.values()) + 8 * len(kinds) + 16)
             memory = size < ROOM and "longtext" not in kinds.values() and all(found.get(k, 0) <= SMALL for k in keys)
             listed = [
-                f"{n} {k}" + (f" CHARACTER SET utf8mb4 COLLATE {self.sql.bytewise}" if n in found else "")
-                for n, k in kinds.items()
+                f"{n} {k}" + (f" CHARACTER SET utf8mb4 COLLATE {self.sql.bytewise}" if n in found else "") for n, k in kinds.items()
             ]
             listed += [f"KEY ({', '.join(_key(k, found.get(k, 0)) for k in keys[:16])})"] if keys else []
             engine = "MEMORY" if memory else "InnoDB"
@@ -338,7 +338,7 @@ class MariaDBConnection(Connection):
         """`lookup` makes them, which knows how long texts are."""
         raise NotImplementedError
 
-    def filled(self, name: str, columns: Sequence[str]) -> None:
+    def prepare_joins(self, name: str, columns: Sequence[str]) -> None:
         """They have their indexes."""
 
     # The end

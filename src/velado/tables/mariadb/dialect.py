@@ -56,7 +56,7 @@ class MariaDBDialect(SqlDialect):
             f"WHEN {said} LIKE '%.%' THEN {said} ELSE CONCAT({said}, '.0') END"
         )
 
-    def widened(self, cell: str) -> str:
+    def float_to_double(self, cell: str) -> str:
         """A float of 32 bits as the double with its shortest text: the server itself shows six digits of it."""
         double = f"({cell} + 0e0)"
         power = f"FLOOR(LOG10(ABS({double})))"
@@ -65,7 +65,7 @@ class MariaDBDialect(SqlDialect):
         whens = " ".join(f"WHEN CAST({t} AS FLOAT) = {cell} THEN CAST({t} AS DOUBLE)" for t in tries)
         return f"CASE WHEN {cell} = 0 THEN 0e0 {whens} ELSE {double} END"
 
-    def typed(self, text: str, field: Field, changed: bool) -> str:
+    def cast(self, text: str, field: Field, changed: bool) -> str:
         """A text as a value of the family of the column's type; the table that is written has the type itself."""
         match field.type:
             case ColumnType.INTEGER:
@@ -88,7 +88,7 @@ class MariaDBDialect(SqlDialect):
         """One marker is the usual case, which the server does faster."""
         return f"NULLIF({cell}, {self.literal(markers[0])})" if len(markers) == 1 else super().missing_as(cell, markers)
 
-    def hashed(self, cells: Sequence[str]) -> str:
+    def hash(self, cells: Sequence[str]) -> str:
         """63 bits of an MD5."""
         texts = ", ".join(f"COALESCE(CAST({c} AS CHAR), CHAR(30 USING utf8mb4))" for c in cells)
         return f"CAST(CAST(CONV(LEFT(MD5(CONCAT_WS({BETWEEN}, {texts})), 16), 16, 10) AS UNSIGNED) >> 1 AS SIGNED)"
@@ -111,13 +111,13 @@ class MariaDBDialect(SqlDialect):
 
     def sorted_by(self, names: Sequence[str]) -> str:
         """Missing values would be first."""
-        return ", ".join(f"{self.quoted(n)} IS NULL, {self.quoted(n)}" for n in names)
+        return ", ".join(f"{self.quote(n)} IS NULL, {self.quote(n)}" for n in names)
 
     def row_number(self) -> str:
         """As rows are read: window functions sort them first, by whatever comes to hand."""
         return "CAST((@velado_row := COALESCE(@velado_row, 0) + 1) AS UNSIGNED)"
 
-    def unpivoted(self, cells: Sequence[str]) -> str:
+    def unpivot(self, cells: Sequence[str]) -> str:
         """There is no such thing: `MariaDBTable.amounts` does without."""
         raise NotImplementedError
 
@@ -142,6 +142,6 @@ class MariaDBDialect(SqlDialect):
         """A double."""
         return f"CAST({text} AS DOUBLE)"
 
-    def rounded(self, number: str, decimals: int) -> str:
+    def round(self, number: str, decimals: int) -> str:
         """Half away from zero."""
         return f"CAST(CAST({number} AS DECIMAL(38, {decimals})) AS CHAR)"

@@ -18,26 +18,37 @@ from velado.tables.sql.errors import (
     WIDE,
     connection_lost,
     engine_error,
+    known_error,
     login_refused,
     no_server,
     no_tls,
     out_of_memory,
-    told,
     unknown_database,
 )
 
 LOGIN = (1045, 1698, 1251, 1862, 2059)
 NO_RIGHT = (
-    "no-right", Sentence("the user has no right to do this"),
-    Sentence("Needed are SELECT on the source, and on the schema of the output CREATE TEMPORARY TABLES, CREATE, SELECT, INSERT, ALTER and DROP."),
-)  # fmt: skip
-TIMED_OUT = ("timed-out", Sentence("the server ended the statement"), Sentence("Raise its max_statement_time for this user."))  # fmt: skip
+    "no-right",
+    Sentence("the user has no right to do this"),
+    Sentence(
+        "Needed are SELECT on the source, and on the schema of the output CREATE TEMPORARY TABLES, CREATE, SELECT, INSERT, ALTER and DROP."
+    ),
+)
+TIMED_OUT = ("timed-out", Sentence("the server ended the statement"), Sentence("Raise its max_statement_time for this user."))
 KNOWN: dict[int, Any] = {
-    **dict.fromkeys((1044, 1142, 1143, 1227, 1370), NO_RIGHT), **dict.fromkeys((1205, 1213, 1207), LOCKED),
-    **dict.fromkeys((1290, 1792, 1836), READ_ONLY), **dict.fromkeys((1146, 1051), NO_TABLE), **dict.fromkeys((1117, 1118), WIDE),
-    **dict.fromkeys((1064, 1060, 1248, 1222), NO_SQL), **dict.fromkeys((1317, 1969, 3024), TIMED_OUT),
-    1054: NO_COLUMN, 1020: CHANGED, 1412: CHANGED, 1050: APPEARED, 1451: IN_USE,
-}  # fmt: skip
+    **dict.fromkeys((1044, 1142, 1143, 1227, 1370), NO_RIGHT),
+    **dict.fromkeys((1205, 1213, 1207), LOCKED),
+    **dict.fromkeys((1290, 1792, 1836), READ_ONLY),
+    **dict.fromkeys((1146, 1051), NO_TABLE),
+    **dict.fromkeys((1117, 1118), WIDE),
+    **dict.fromkeys((1064, 1060, 1248, 1222), NO_SQL),
+    **dict.fromkeys((1317, 1969, 3024), TIMED_OUT),
+    1054: NO_COLUMN,
+    1020: CHANGED,
+    1412: CHANGED,
+    1050: APPEARED,
+    1451: IN_USE,
+}
 FULL = (1021, 1114, 3)
 BUSY = (1037, 1038, 1040, 1041, 1203, 1226)
 LOST = (0, 1053, 1152, 1184, 1927, 2006, 2013, 2014, 2055, 4031)
@@ -49,11 +60,11 @@ def number_of(error: Any) -> int:
     return found if isinstance(found, int) else 0
 
 
-def translated(error: Any, name: str) -> BaseException:
+def translate_error(error: Any, name: str) -> BaseException:
     """The error that a user gets for one of the server's about ``name``. The server's sentence may quote a cell: it is not told."""
     number = number_of(error)
     if number in KNOWN:
-        return told(KNOWN[number], name)
+        return known_error(KNOWN[number], name)
     if number in FULL:
         return disk_full()
     if number in BUSY:
@@ -69,7 +80,7 @@ def not_connected(error: Any, address: Any) -> InputError:
     if number == 1049:
         return unknown_database(where)
     if number == 1044:
-        return told(NO_RIGHT, where)
+        return known_error(NO_RIGHT, where)
     if number in BUSY:
         return out_of_memory(where)
     if number == 2026 or "ssl" in said or "certificate" in said:

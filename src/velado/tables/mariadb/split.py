@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from velado.tables.contract import Part
-from velado.tables.mariadb.table import MariaDBTable
 from velado.tables.mariadb.types import wide
 from velado.tables.sql.server_split import ServerSplit
 from velado.tables.types import ColumnType
+
+if TYPE_CHECKING:
+    from velado.tables.mariadb.table import MariaDBTable
 
 
 class MariaDBSplit(ServerSplit):
@@ -42,7 +44,7 @@ class MariaDBSplit(ServerSplit):
         """As the lookup has it."""
         return cell
 
-    def grouped(self, sets: Sequence[tuple[str, str | None]], part: Part) -> Any:
+    def count_pairs(self, sets: Sequence[tuple[str, str | None]], part: Part) -> Any:
         """Counts by each of several pairs, one after the other."""
         import pyarrow as pa
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from velado.errors import InputError
@@ -17,7 +17,7 @@ from velado.tables.mariadb.table import MariaDBTable
 from velado.tables.mariadb.types import characters, stored_as
 from velado.tables.session import Session
 from velado.tables.sink import Sink
-from velado.tables.sql.errors import IN_USE, told
+from velado.tables.sql.errors import IN_USE, known_error
 from velado.tables.sql.stage import OLD, SIDE, ServerSlot, ServerStage, output_exists
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class MariaDBStage(ServerStage):
 
     def is_read(self, table: TableName) -> bool:
         """Also below a view or in a query."""
-        return self.connection.reads(self.quoted(table))
+        return self.connection.reads(self.quote_table(table))
 
     def _sweep(self, schema: str) -> None:
         """Drop what runs left behind that nobody carries on any more."""
@@ -94,7 +94,7 @@ class MariaDBStage(ServerStage):
             if ours and self._ask(f"SELECT IS_FREE_LOCK({literal(ours[1])})")[0][0] == 1:
                 # Whoever may not drop it leaves it to others.
                 with suppress(InputError):
-                    self.connection.beside.run(f"DROP TABLE IF EXISTS {self.quoted(TableName(name, schema))}")
+                    self.connection.beside.run(f"DROP TABLE IF EXISTS {self.quote_table(TableName(name, schema))}")
 
     # Side tables
 
@@ -106,7 +106,7 @@ class MariaDBStage(ServerStage):
         """Made with the types of the query; filled by whoever reads the snapshot."""
         assert isinstance(slot, MariaDBSlot)
         if not slot.made:
-            with self.connection.watched(slot.sink.name):
+            with self.connection.watch(slot.sink.name):
                 found = self.connection.layout(f"SELECT * FROM ({query}) AS velado_layout")
             self._create(slot, {name: slot.kinds.get(name, kind) for name, kind, _ in found})
         self._pending = True
@@ -115,10 +115,8 @@ class MariaDBStage(ServerStage):
     def _create(self, slot: ServerSlot, kinds: dict[str, str]) -> None:
         if sum(characters(kind) or 0 for kind in kinds.values()) > ROW:
             kinds = {name: "longtext" if characters(kind) else kind for name, kind in kinds.items()}
-        quoted = self.connection.sql.quoted
-        listed = ", ".join(
-            f"{quoted(name)} {'longtext' if kind == 'binary(0)' else kind} NULL" for name, kind in kinds.items()
-        )
+        quoted = self.connection.sql.quote
+        listed = ", ".join(f"{quoted(name)} {'longtext' if kind == 'binary(0)' else kind} NULL" for name, kind in kinds.items())
         self._made.append(slot.side)
         self._pending = True
         self._run(slot.sink, f"CREATE TABLE {slot.side} ({listed}) ENGINE = InnoDB {self._collation(slot.target)}")
@@ -126,9 +124,7 @@ class MariaDBStage(ServerStage):
     def _collation(self, table: TableName) -> str:
         """That of the schema, where it takes all characters."""
         literal = self.connection.sql.literal(table.schema or "")
-        usual = self._ask(
-            f"SELECT DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {literal}"
-        )
+        usual = self._ask(f"SELECT DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {literal}")
         name = usual[0][0]
         return f"CHARACTER SET utf8mb4 COLLATE {name}" if name.startswith("utf8mb4_") else "CHARACTER SET utf8mb4"
 
@@ -141,8 +137,7 @@ class MariaDBStage(ServerStage):
     def open_side(self, slot: ServerSlot, session: Session) -> Table:
         """By the other conversation."""
         self._settle()
-        source = replace(slot.sink.source(), fields=slot.fields)
-        return MariaDBTable(source, session, self.connection.beside, slot.side)
+        return MariaDBTable(slot.sink.source(fields=slot.fields), session, self.connection.beside, slot.side)
 
     def _drop(self) -> None:
         """Nothing is left of what was not published."""
@@ -168,7 +163,7 @@ class MariaDBStage(ServerStage):
                 continue
             literal = self.connection.sql.literal
             self._run(slot.sink, f"ALTER TABLE {slot.side} COMMENT = {literal(found.comment[:COMMENT])}")
-            side = self.quoted(TableName(f"{SIDE}_{self.connection.new_name()}", slot.target.schema))
+            side = self.quote_table(TableName(f"{SIDE}_{self.connection.new_name()}", slot.target.schema))
             self._made.append(side)
             self._run(slot.sink, f"CREATE TABLE {side} (manifest JSON) ENGINE = InnoDB CHARACTER SET utf8mb4")
             self._run(slot.sink, f"INSERT INTO {side} VALUES ({literal(found.manifest)})")
@@ -176,9 +171,9 @@ class MariaDBStage(ServerStage):
         old, said = [], []
         for sink, side, target in renamed:
             if self._is_replaced(target, sink):
-                old.append(self.quoted(TableName(f"{OLD}_{self.connection.new_name()}", target.schema)))
-                said.append(f"{self.quoted(target)} TO {old[-1]}")
-            said.append(f"{side} TO {self.quoted(target)}")
+                old.append(self.quote_table(TableName(f"{OLD}_{self.connection.new_name()}", target.schema)))
+                said.append(f"{self.quote_table(target)} TO {old[-1]}")
+            said.append(f"{side} TO {self.quote_table(target)}")
         self._run(renamed[0][0], f"RENAME TABLE {', '.join(said)}")
         self._made = old
         for name in old:
@@ -199,7 +194,7 @@ class MariaDBStage(ServerStage):
             "SELECT 1 FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE UNIQUE_CONSTRAINT_SCHEMA = "
             f"{literal(table.schema or '')} AND REFERENCED_TABLE_NAME = {literal(table.name)}"
         ):
-            raise told(IN_USE, sink.name)
+            raise known_error(IN_USE, sink.name)
         return True
 
     def _ask(self, query: str) -> list[tuple[Any, ...]]:

@@ -17,11 +17,12 @@ from velado.tables.counts import Counts, Groups
 from velado.tables.identity import FixedIdentity
 from velado.tables.mariadb.connection import MariaDBConnection
 from velado.tables.mariadb.dialect import BETWEEN, MariaDBDialect
+from velado.tables.mariadb.split import MariaDBSplit
 from velado.tables.mariadb.types import arrow_kind, wide
 from velado.tables.plan import Plan, Translation
 from velado.tables.session import Session
 from velado.tables.source import Source
-from velado.tables.sql.errors import CHANGED, told
+from velado.tables.sql.errors import CHANGED, known_error
 from velado.tables.sql.plan import PlanQuery
 from velado.tables.sql.server import ServerTable
 from velado.tables.types import ColumnType, Field
@@ -47,7 +48,7 @@ class RowsIdentity(Discreet, Identity):
     def check(self) -> None:
         """Raise if the rows are not what they were."""
         if self.table.checksum() != self.seen:
-            raise told(CHANGED, self.table.name)
+            raise known_error(CHANGED, self.table.name)
 
     def digest(self) -> str:
         """The sums."""
@@ -61,9 +62,7 @@ class MariaDBTable(ServerTable):
     connection: MariaDBConnection
     sql: MariaDBDialect
 
-    def __init__(
-        self, source: Source, session: Session, connection: MariaDBConnection, relation: str | None = None
-    ) -> None:
+    def __init__(self, source: Source, session: Session, connection: MariaDBConnection, relation: str | None = None) -> None:
         self._raw: list[str] = []
         super().__init__(source, session, connection, relation)
         try:
@@ -74,7 +73,7 @@ class MariaDBTable(ServerTable):
             self._long = set(self.texts())
             self._bytes: dict[str, int] = {}
             self._counted: dict[tuple[str, ...], Counts] = {}
-            self._raw = [self.sql.quoted(f.name) for f in self.columns]
+            self._raw = [self.sql.quote(f.name) for f in self.columns]
             if relation is None and session.sinks:
                 self.identity()
         except BaseException:
@@ -85,8 +84,7 @@ class MariaDBTable(ServerTable):
         """Truth values are numbers here: only who wrote them knows."""
         truths = {f.name for f in fields if f.type is ColumnType.BOOLEAN}
         self.columns = tuple(
-            Field(f.name, ColumnType.BOOLEAN) if f.name in truths and f.type is ColumnType.INTEGER else f
-            for f in self.columns
+            Field(f.name, ColumnType.BOOLEAN) if f.name in truths and f.type is ColumnType.INTEGER else f for f in self.columns
         )
 
     # Which table it is
@@ -142,12 +140,12 @@ class MariaDBTable(ServerTable):
             self._long.discard(name)
             self._bytes[name] = most or 0
 
-    def grouped_by(self, column: str, cell: str) -> str:
+    def group_key(self, column: str, cell: str) -> str:
         """The bytes of a text, which take less room and time than its characters."""
         most = self._bytes.get(column)
         return cell if most is None or most > LONG else f"LEFT(CAST({cell} AS BINARY), {max(most, 1)})"
 
-    def shown_key(self, column: str, key: str) -> str:
+    def key_text(self, column: str, key: str) -> str:
         """The text of these bytes."""
         most = self._bytes.get(column)
         return self.text_of(column, key) if most is None or most > LONG else f"CONVERT({key} USING utf8mb4)"
@@ -170,21 +168,26 @@ class MariaDBTable(ServerTable):
         if found < 0.95 * BUCKETS:
             return round(-BUCKETS * math.log1p(-found / BUCKETS))
         self._measure(columns)
-        cells = [self.grouped_by(c, self.inner[c]) for c in columns]
+        cells = [self.group_key(c, self.inner[c]) for c in columns]
         return int(self.ask(self.sql.about_distinct(cells, self.of(columns)))[0][0])
 
     def groups(
-        self, combinations: Sequence[Sequence[str]], below: Sequence[int], besides: str | None = None, lots: int = 1
+        self,
+        combinations: Sequence[Sequence[str]],
+        below: Sequence[int],
+        besides: str | None = None,
+        lots: int = 1,
+        lacking: bool = False,
     ) -> list[Groups]:
         """Per combination of columns, how small the groups of rows are; of what was counted before, without asking."""
         self._measure([c for columns in combinations for c in columns])
         known = {
             i: _groups(self._counted[k], below[i], besides)
             for i, c in enumerate(combinations)
-            if (k := tuple(c)) in self._counted
+            if (k := tuple(c)) in self._counted and not lacking
         }
         rest = [i for i in range(len(combinations)) if i not in known]
-        asked = super().groups([combinations[i] for i in rest], [below[i] for i in rest], besides, lots)
+        asked = super().groups([combinations[i] for i in rest], [below[i] for i in rest], besides, lots, lacking)
         found = known | dict(zip(rest, asked, strict=True))
         return [found[i] for i in range(len(combinations))]
 
@@ -213,7 +216,7 @@ class MariaDBTable(ServerTable):
         replaced = {t.column for t in plan.replaced} | {n.column for n in plan.noise}
         recoded = {t.column: t for t in plan.translations}
         into.kinds = {}
-        for released in query.released:
+        for released in query.result_fields:
             name, original = released.name, self.field(released.name)
             if released != original or name in plan.starred:
                 continue
@@ -226,14 +229,14 @@ class MariaDBTable(ServerTable):
             into.kinds[name] = wide(released) if changed else self.kinds[name]
         super().create(query, into)
 
-    def released(self, query: PlanQuery) -> pa.RecordBatchReader:
+    def result_batches(self, query: PlanQuery) -> pa.RecordBatchReader:
         """The rows of a plan, columns that keep their type in its very width; truth values as such."""
         import pyarrow as pa
 
         reader = self.batches(query.text())
         changed = {t.column for t in query.plan.replaced} | {n.column for n in query.plan.noise}
         types = []
-        for shown, plain in zip(query.released, reader.schema, strict=True):
+        for shown, plain in zip(query.result_fields, reader.schema, strict=True):
             own = None if shown.name in changed or shown.type is ColumnType.TEXT else arrow_kind(self.kinds[shown.name])
             types.append(pa.bool_() if shown.type is ColumnType.BOOLEAN else own or plain.type)
         schema = pa.schema(list(zip(reader.schema.names, types, strict=True)))
@@ -241,8 +244,6 @@ class MariaDBTable(ServerTable):
 
     def split(self, places: Sequence[Translation], coded: Sequence[Translation], plan: Plan, into: Slot) -> Split:
         """The table in parts, in temporary tables of the server."""
-        from velado.tables.mariadb.split import MariaDBSplit
-
         self._measure([t.column for t in (*places, *coded)])
         return MariaDBSplit(self, places, coded, plan, into)
 

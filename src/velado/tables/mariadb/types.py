@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from velado.tables.mariadb.dialect import MariaDBDialect
 from velado.tables.sql.connection import ServerColumn
-from velado.tables.types import ColumnType, Field, unsupported
+from velado.tables.types import ColumnType, Field
 
 INTEGERS = ("tinyint", "smallint", "mediumint", "int", "bigint", "year")
 MOMENTS = ("datetime", "timestamp")
@@ -19,9 +20,9 @@ NUMERIC, BLOB = 246, 252
 FLAG_UNSIGNED, BYTES = 32, 63
 
 
-def column_of(sql: Any, name: str, kind: str, collation: str | None, file: str) -> ServerColumn:
-    """A column by its type and its collation. An error if its cells are bytes or shapes."""
-    cell, base = sql.quoted(name), re.split(r"[ (]", kind, maxsplit=1)[0]
+def column_of(sql: MariaDBDialect, name: str, kind: str, collation: str | None) -> ServerColumn:
+    """A column by its type and its collation."""
+    cell, base = sql.quote(name), re.split(r"[ (]", kind, maxsplit=1)[0]
     number = re.match(r"decimal\((\d+),(\d+)\)", kind)
     if base in INTEGERS:
         plain = "zerofill" not in kind and base != "year"
@@ -36,7 +37,7 @@ def column_of(sql: Any, name: str, kind: str, collation: str | None, file: str) 
         # There is one zero.
         return _column(name, ColumnType.FLOAT, kind, f"({cell} + 0e0)")
     if base == "float":
-        return ServerColumn(Field(name, ColumnType.FLOAT, single=True), kind, sql.widened(cell), "float")
+        return ServerColumn(Field(name, ColumnType.FLOAT, single=True), kind, sql.float_to_double(cell), "float")
     if base == "date" or base in MOMENTS:
         return _column(name, ColumnType.DATE if base == "date" else ColumnType.TIMESTAMP, kind, cell)
     if base in TEXTS:
@@ -46,7 +47,8 @@ def column_of(sql: Any, name: str, kind: str, collation: str | None, file: str) 
     if base in AS_TEXT or kind in AS_TEXT or number:
         text = f"(CAST({cell} AS CHAR) COLLATE {sql.bytewise})"
         return ServerColumn(Field(name, ColumnType.TEXT), kind, text, "longtext" if base == "json" else "varchar(80)")
-    raise unsupported(kind, name, file)
+    other = Field.of_others(name, kind)
+    return ServerColumn(other, kind, f"({sql.literal(other.instead)} COLLATE {sql.bytewise})", "varchar(80)")
 
 
 def _column(name: str, type: ColumnType, kind: str, cell: str) -> ServerColumn:
@@ -86,13 +88,7 @@ def arrow_kind(kind: str) -> Any:
     number = re.match(r"decimal\((\d+),(\d+)\)", kind)
     if number:
         return pa.decimal128(int(number[1]), int(number[2]))
-    return {
-        "tinyint": pa.int16(),
-        "smallint": pa.int32(),
-        "mediumint": pa.int32(),
-        "int": pa.int64(),
-        "year": pa.int32(),
-    }.get(base)
+    return {"tinyint": pa.int16(), "smallint": pa.int32(), "mediumint": pa.int32(), "int": pa.int64(), "year": pa.int32()}.get(base)
 
 
 def arrow_of(described: Any) -> Any:
@@ -106,9 +102,18 @@ def arrow_of(described: Any) -> Any:
     if code == 8 and flags & FLAG_UNSIGNED:
         return pa.uint64()
     found = {
-        1: pa.int16(), 2: pa.int32(), 3: pa.int64(), 8: pa.int64(), 9: pa.int32(), 13: pa.int32(), 4: pa.float32(), 5: pa.float64(),
-        10: pa.date32(), 7: pa.timestamp("us"), 12: pa.timestamp("us"),
-    }  # fmt: skip
+        1: pa.int16(),
+        2: pa.int32(),
+        3: pa.int64(),
+        8: pa.int64(),
+        9: pa.int32(),
+        13: pa.int32(),
+        4: pa.float32(),
+        5: pa.float64(),
+        10: pa.date32(),
+        7: pa.timestamp("us"),
+        12: pa.timestamp("us"),
+    }
     return found.get(code, pa.string())
 
 

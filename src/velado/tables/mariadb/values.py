@@ -17,12 +17,17 @@ DAYS = "%Y-%m-%d %H:%M:%S"
 def columns_of(rows: Sequence[Sequence[Any]], types: Sequence[Any]) -> list[Any]:
     """Rows of texts as arrays of the types."""
     columns = zip(*rows, strict=True) if rows else [()] * len(types)
-    return [_parsed(column, kind) for column, kind in zip(columns, types, strict=True)]
+    return [_parse_cells(column, kind) for column, kind in zip(columns, types, strict=True)]
 
 
-def _parsed(cells: Sequence[Any], kind: Any) -> Any:
+def _parse_cells(cells: Sequence[Any], kind: Any) -> Any:
     if pa.types.is_string(kind):
-        return pa.array([c.decode("utf-8", "replace") if isinstance(c, bytes) else c for c in cells] if any(isinstance(c, bytes) for c in cells) else cells, pa.string())  # fmt: skip
+        return pa.array(
+            [c.decode("utf-8", "replace") if isinstance(c, bytes) else c for c in cells]
+            if any(isinstance(c, bytes) for c in cells)
+            else cells,
+            pa.string(),
+        )
     return pa.array(cells, pa.string()).cast(kind)
 
 
@@ -41,7 +46,7 @@ def inserts(batch: Any) -> Iterator[str]:
         return
     cells: list[Any] = []
     for column in batch.columns:
-        cells += [",", _said(column)]
+        cells += [",", _sql_literals(column)]
     rows = pc.binary_join_element_wise("(", *cells[1:], "),", "").cast(pa.large_string())
     ends = np.cumsum(np.from_dlpack(pc.binary_length(rows)))
     first = 0
@@ -53,7 +58,7 @@ def inserts(batch: Any) -> Iterator[str]:
         first = last
 
 
-def _said(column: Any) -> Any:
+def _sql_literals(column: Any) -> Any:
     """Each value in SQL."""
     kind, t = column.type, pa.types
     if isinstance(kind, pa.BaseExtensionType):

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from velado.errors import InputError
+from velado.errors import missing_package
 from velado.progress import Progress
 from velado.tables.address import Address, TableName
 from velado.tables.postgresql.dialect import PostgreSQLDialect
-from velado.tables.postgresql.errors import not_connected, translated
+from velado.tables.postgresql.errors import not_connected, translate_error
 from velado.tables.postgresql.types import arrow_of, column_of, stored_as
 from velado.tables.sql.connection import Connection, ServerColumn
 
@@ -19,10 +19,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SETTINGS = {
-    "TimeZone": "UTC", "DateStyle": "ISO, YMD", "IntervalStyle": "postgres", "extra_float_digits": "1", "lock_timeout": "30s",
-    "idle_in_transaction_session_timeout": "0", "standard_conforming_strings": "on", "client_min_messages": "error",
-    "enable_nestloop": "off", "enable_mergejoin": "off",
-}  # fmt: skip
+    "TimeZone": "UTC",
+    "DateStyle": "ISO, YMD",
+    "IntervalStyle": "postgres",
+    "extra_float_digits": "1",
+    "lock_timeout": "30s",
+    "idle_in_transaction_session_timeout": "0",
+    "standard_conforming_strings": "on",
+    "client_min_messages": "error",
+    "enable_nestloop": "off",
+    "enable_mergejoin": "off",
+}
 """What texts of values depend on; how long to wait for a lock; a search may take long. All
 joins are of many rows with small tables by equal keys, whatever the server expects of keys that are computed."""
 PIECE = 1 << 23
@@ -40,11 +47,11 @@ class PostgreSQLConnection(Connection):
 
     def __init__(self, address: Address, progress: Progress) -> None:
         super().__init__(address, progress)
+        self._driver = self._connect()
         import psycopg
 
-        self._driver = self._connect()
         self._driver.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        with self.watched():
+        with self.watch():
             said = " ".join(f"SET {name} = '{value}';" for name, value in SETTINGS.items())
             self._driver.autocommit = True
             self._driver.execute(said)
@@ -58,10 +65,7 @@ class PostgreSQLConnection(Connection):
         try:
             import psycopg
         except ImportError:
-            raise InputError(
-                "missing-extra", "PostgreSQL needs an extra package",
-                hint="pip install 'velado[databases]'",
-            ) from None  # fmt: skip
+            raise missing_package("missing-extra", "PostgreSQL needs an extra package", "databases") from None
         a = self.address
         given = {"host": a.host, "port": a.port, "user": a.user, "dbname": a.name or None, "password": a.secret()}
         options: dict[str, Any] = {"connect_timeout": SECONDS, "application_name": "velado", **dict(a.options)}
@@ -70,7 +74,7 @@ class PostgreSQLConnection(Connection):
             return psycopg.connect(**options)
         except psycopg.Error as error:
             problem = not_connected(error, a)
-        if problem.code == "login-refused" and (typed := a.asked()):
+        if problem.code == "login-refused" and (typed := a.prompt_password()):
             try:
                 return psycopg.connect(**{**options, "password": typed})
             except psycopg.Error as error:
@@ -84,15 +88,15 @@ class PostgreSQLConnection(Connection):
 
         return (psycopg.Error,)
 
-    def translated(self, error: Exception, name: str) -> BaseException:
+    def translate_error(self, error: Exception, name: str) -> BaseException:
         """By the state that the server tells."""
-        return translated(error, name)
+        return translate_error(error, name)
 
     def execute(self, statement: str) -> Any:
         """Without parameters, so that % stays what it is."""
         return self._driver.execute(statement)
 
-    def fetched(self, query: str) -> list[tuple[Any, ...]]:
+    def fetch_rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows."""
         return list(self._driver.execute(query).fetchall())
 
@@ -104,29 +108,29 @@ class PostgreSQLConnection(Connection):
         oids, modifiers = ([getter(i) for i in range(result.nfields)] for getter in (result.ftype, result.fmod))
         if not names:
             return []
-        found = self.fetched(
+        found = self.fetch_rows(
             "SELECT format_type(t.oid, w.modifier), t.typtype, t.typelem <> 0 AND t.typcategory = 'A' "
             f"FROM unnest(ARRAY{oids}::oid[], ARRAY{modifiers}::integer[]) WITH ORDINALITY AS w(id, modifier, place) "
             "JOIN pg_type t ON t.oid = w.id ORDER BY w.place"
         )
         return [(name, kind, sort, array) for name, (kind, sort, array) in zip(names, found, strict=True)]
 
-    def described(self, relation: str, name: str) -> list[ServerColumn]:
+    def describe_columns(self, relation: str, name: str) -> list[ServerColumn]:
         """The columns, by the types that the server gives them."""
-        with self.watched(name):
+        with self.watch(name):
             columns = self._columns(relation)
-        return [column_of(self.sql, column, kind, sort, array, name) for column, kind, sort, array in columns]
+        return [column_of(self.sql, column, kind, sort, array) for column, kind, sort, array in columns]
 
     def find(self, table: TableName) -> TableName | None:
         """Through the search path, where no schema is said."""
-        wanted = ".".join(self.sql.quoted(p) for p in (table.schema, table.name) if p is not None)
+        wanted = ".".join(self.sql.quote(p) for p in (table.schema, table.name) if p is not None)
         found = self.ask(
             "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
             f"WHERE c.oid = to_regclass({self.sql.literal(wanted)}) AND c.relkind IN ('r', 'v', 'm', 'p', 'f')"
         )
         return TableName(found[0][1], found[0][0]) if found else None
 
-    def streamed(self, query: str) -> pa.RecordBatchReader:
+    def stream_rows(self, query: str) -> pa.RecordBatchReader:
         """Rows as CSV: a quoted empty text is no missing value."""
         import pyarrow as pa
         from pyarrow import csv
@@ -137,8 +141,12 @@ class PostgreSQLConnection(Connection):
         parsing = csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
         converting = csv.ConvertOptions(
             column_types=dict(zip(names, schema.types, strict=True)),
-            null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False, true_values=["t"], false_values=["f"],
-        )  # fmt: skip
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+            true_values=["t"],
+            false_values=["f"],
+        )
 
         def rows() -> Iterator[pa.RecordBatch]:
             with self._driver.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT csv)") as copy:
@@ -166,13 +174,13 @@ class PostgreSQLConnection(Connection):
         listed = ", ".join(f'{n} {k} COLLATE "C"' if k == "text" else f"{n} {k}" for n, k in texts.items())
         self.execute(f"CREATE TEMPORARY TABLE {name} ({listed}) ON COMMIT DROP")
 
-    def filled(self, name: str, columns: Sequence[str]) -> None:
+    def prepare_joins(self, name: str, columns: Sequence[str]) -> None:
         """Joins are planned by statistics."""
         self.execute(f"ANALYZE {name}")
 
     def commit(self) -> None:
         """Everything appears."""
-        with self.watched():
+        with self.watch():
             self._driver.commit()
 
     def interrupt(self) -> None:
@@ -207,11 +215,6 @@ def _writable(batch: pa.RecordBatch) -> Any:
     t = pa.types
     table = pa.Table.from_batches([batch])
     for i, field in enumerate(table.schema):
-        if (
-            t.is_decimal(field.type)
-            or t.is_dictionary(field.type)
-            or t.is_time(field.type)
-            or t.is_string_view(field.type)
-        ):
+        if t.is_decimal(field.type) or t.is_dictionary(field.type) or t.is_time(field.type) or t.is_string_view(field.type):
             table = table.set_column(i, field.name, table.column(i).cast(pa.string()))
     return table

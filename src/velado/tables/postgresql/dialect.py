@@ -32,7 +32,7 @@ class PostgreSQLDialect(SqlDialect):
         said = f"CAST({cell} AS text)"
         return said if type is ColumnType.TEXT else f'{said} COLLATE "C"'
 
-    def typed(self, text: str, field: Field, changed: bool) -> str:
+    def cast(self, text: str, field: Field, changed: bool) -> str:
         """A text as a value of the column's type; changed values may need more room."""
         return f"CAST({text} AS {wide(field) if changed else self._kinds.get(field.name, wide(field))})"
 
@@ -40,14 +40,14 @@ class PostgreSQLDialect(SqlDialect):
         """One marker has a function of its own, which is faster."""
         return f"nullif({cell}, {self.literal(markers[0])})" if len(markers) == 1 else super().missing_as(cell, markers)
 
-    def hashed(self, cells: Sequence[str]) -> str:
+    def hash(self, cells: Sequence[str]) -> str:
         """63 bits of the server's hash of a row: the same within a transaction."""
         return f"(hash_record_extended(ROW({', '.join(cells)}), 0) & {MOST})"
 
     def about_distinct(self, cells: Sequence[str], relation: str) -> str:
         """Of many combinations only those whose hash is divisible by some number are counted."""
         exact = f"SELECT count(*) FROM (SELECT DISTINCT {', '.join(cells)} FROM {relation}) AS d"
-        chosen = f"SELECT {self.hashed(cells)} AS h FROM {relation}"
+        chosen = f"SELECT {self.hash(cells)} AS h FROM {relation}"
         some = f"SELECT count(DISTINCT h) AS n FROM ({chosen}) AS c WHERE h % {ONE_OF} = 0"
         return f"SELECT CASE WHEN s.n < {ENOUGH} THEN ({exact}) ELSE s.n * {ONE_OF} END FROM ({some}) AS s"
 
@@ -63,7 +63,7 @@ class PostgreSQLDialect(SqlDialect):
         """Seeded by the server from the system's randomness in every session."""
         return "random()"
 
-    def unpivoted(self, cells: Sequence[str]) -> str:
+    def unpivot(self, cells: Sequence[str]) -> str:
         """Two arrays unnested side by side."""
         numbers = ", ".join(map(str, range(len(cells))))
         return f"unnest(ARRAY[{numbers}]) AS i, unnest(ARRAY[{', '.join(cells)}]) AS v"
@@ -90,7 +90,7 @@ class PostgreSQLDialect(SqlDialect):
         """A double."""
         return f"CAST({text} AS double precision)"
 
-    def rounded(self, number: str, decimals: int) -> str:
+    def round(self, number: str, decimals: int) -> str:
         """Half away from zero."""
         return f"CAST(CAST({number} AS numeric(38, {decimals})) AS text)"
 
@@ -104,9 +104,7 @@ def _float_text(cell: str) -> str:
     own = f"CAST({cell} AS text)"
     digits = f"length(ltrim(translate(split_part({own}, 'e', 1), '-.', ''), '0'))"
     shorter = f"CASE pg_column_size({cell}) WHEN 4 THEN to_char({cell}, '9.9999999EEEE') ELSE to_char({cell}, '9.999999999999999EEEE') END"
-    same = (
-        f"CASE pg_column_size({cell}) WHEN 4 THEN CAST({shorter} AS real) ELSE CAST({shorter} AS double precision) END"
-    )
+    same = f"CASE pg_column_size({cell}) WHEN 4 THEN CAST({shorter} AS real) ELSE CAST({shorter} AS double precision) END"
     best = f"CASE WHEN {digits} = CASE pg_column_size({cell}) WHEN 4 THEN 9 ELSE 17 END AND {same} = {cell} THEN ltrim({shorter}) ELSE {own} END"
     plain = "CAST(CAST(f.t AS numeric) AS text)"
     return (

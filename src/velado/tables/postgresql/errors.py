@@ -19,22 +19,22 @@ from velado.tables.sql.errors import (
     WIDE,
     connection_lost,
     engine_error,
+    known_error,
     login_refused,
     no_server,
     no_tls,
     out_of_memory,
-    told,
     unknown_database,
 )
 
 LOGIN = ("28P01", "28000")
 
 
-def translated(error: Any, name: str) -> BaseException:
+def translate_error(error: Any, name: str) -> BaseException:
     """The error that a user gets for one of the server's about ``name``. The server's sentence may quote a cell: it is not told."""
     state = getattr(error, "sqlstate", None) or ""
     if state in KNOWN:
-        return told(KNOWN[state], name)
+        return known_error(KNOWN[state], name)
     if state.startswith("53"):
         return disk_full() if state == "53100" else out_of_memory(name)
     if not state or state.startswith("08") or state.startswith("57P"):
@@ -47,7 +47,11 @@ KNOWN = {
     "3F000": ("unknown-table", Sentence("the database has no such schema"), LIST_TABLES),
     "42703": NO_COLUMN,
     "42601": NO_SQL,
-    "42501": ("no-right", Sentence("the user has no right to do this"), Sentence("Needed are SELECT on the source, TEMPORARY on the database, and CREATE on the schema of the output.")),
+    "42501": (
+        "no-right",
+        Sentence("the user has no right to do this"),
+        Sentence("Needed are SELECT on the source, TEMPORARY on the database, and CREATE on the schema of the output."),
+    ),
     "25006": READ_ONLY,
     "55P03": LOCKED,
     "40P01": LOCKED,
@@ -57,8 +61,12 @@ KNOWN = {
     "2BP01": IN_USE,
     "54011": WIDE,
     "57014": ("timed-out", Sentence("the server ended the statement"), Sentence("Raise its statement_timeout for this user.")),
-    "25P03": ("timed-out", Sentence("the server ended the transaction because it waited"), Sentence("Raise its idle_in_transaction_session_timeout for this user.")),
-}  # fmt: skip
+    "25P03": (
+        "timed-out",
+        Sentence("the server ended the transaction because it waited"),
+        Sentence("Raise its idle_in_transaction_session_timeout for this user."),
+    ),
+}
 
 
 def not_connected(error: Any, address: Any) -> InputError:

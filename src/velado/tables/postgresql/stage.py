@@ -45,25 +45,25 @@ class PostgreSQLStage(ServerStage):
                 Sentence("the user may not create tables in the schema '{schema}'", schema=schema),
                 file=self.connection.address.text,
                 hint=Sentence("GRANT CREATE, USAGE ON SCHEMA {schema} TO the user, or choose another schema.", schema=schema),
-            )  # fmt: skip
+            )
         return TableName(table.name, schema)
 
     def exists(self, table: TableName) -> bool:
         """Whatever kind of relation it is."""
-        return self._one(f"SELECT to_regclass({self._text(self.quoted(table))})") is not None
+        return self._one(f"SELECT to_regclass({self._text(self.quote_table(table))})") is not None
 
     def is_read(self, table: TableName) -> bool:
         """A transaction holds a lock on every table that it has read, also below a view or in a query."""
         return bool(
             self._one(
                 "SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() "
-                f"AND relation = to_regclass({self._text(self.quoted(table))})"
+                f"AND relation = to_regclass({self._text(self.quote_table(table))})"
             )
         )
 
     def make(self, slot: ServerSlot, schema: pa.Schema) -> None:
         """With the types of the rows."""
-        listed = ", ".join(f"{self.connection.sql.quoted(f.name)} {stored_as(f.type)}" for f in schema)
+        listed = ", ".join(f"{self.connection.sql.quote(f.name)} {stored_as(f.type)}" for f in schema)
         self._run(slot.sink, f"CREATE TABLE {slot.side} ({listed})")
 
     def fill(self, slot: ServerSlot, query: str) -> None:
@@ -73,7 +73,7 @@ class PostgreSQLStage(ServerStage):
             return
         self._run(slot.sink, f"CREATE TABLE {slot.side} AS {query}")
         usual = [
-            f'ALTER COLUMN {self.connection.sql.quoted(f.name)} TYPE text COLLATE "default"'
+            f'ALTER COLUMN {self.connection.sql.quote(f.name)} TYPE text COLLATE "default"'
             for f in slot.fields
             if f.type is ColumnType.TEXT
         ]
@@ -90,15 +90,15 @@ class PostgreSQLStage(ServerStage):
         for slot, found in zip(self.slots, evidence, strict=True):
             sink, sql = slot.sink, self.connection.sql
             grants = self._replace(slot.target, sink)
-            self._run(sink, f"ALTER TABLE {slot.side} RENAME TO {sql.quoted(slot.target.name)}")
-            name = self.quoted(slot.target)
+            self._run(sink, f"ALTER TABLE {slot.side} RENAME TO {sql.quote(slot.target.name)}")
+            name = self.quote_table(slot.target)
             for privilege, role in grants:
                 self._run(sink, f"GRANT {privilege} ON {name} TO {role}")
             if found is None or not sink.evidence:
                 continue
             manifest = slot.target.beside("_manifest")
             self._replace(manifest, sink)
-            beside = self.quoted(manifest)
+            beside = self.quote_table(manifest)
             self._run(sink, f"CREATE TABLE {beside} (manifest jsonb)")
             self._run(sink, f"INSERT INTO {beside} VALUES ({sql.literal(found.manifest)})")
             self._run(sink, f"COMMENT ON TABLE {name} IS {sql.literal(found.comment)}")
@@ -113,7 +113,7 @@ class PostgreSQLStage(ServerStage):
             return []
         if sink.if_exists != "replace":
             raise output_exists(sink, table)
-        name = self.quoted(table)
+        name = self.quote_table(table)
         grants = self.connection.ask(
             "SELECT a.privilege_type, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END "
             f"FROM pg_class c, aclexplode(c.relacl) a WHERE c.oid = to_regclass({self._text(name)}) AND a.grantee <> c.relowner",

@@ -46,9 +46,7 @@ class PostgreSQLTable(ServerTable):
         """The keys of a translation as `key` says them."""
         import pyarrow as pa
 
-        return (
-            pa.array([int(k) for k in t.keys if k is not None], pa.int64()) if self._whole(t) else super().key_values(t)
-        )
+        return pa.array([int(k) for k in t.keys if k is not None], pa.int64()) if self._whole(t) else super().key_values(t)
 
     def _whole(self, t: Translation) -> bool:
         """Whether all keys of a column of whole numbers are whole numbers."""

@@ -3,32 +3,57 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from velado.tables.sql.connection import ServerColumn
-from velado.tables.types import ColumnType, Field, unsupported
+from velado.tables.sql.dialect import SqlDialect
+from velado.tables.types import ColumnType, Field
 
 PLAIN = {
-    "smallint": ColumnType.INTEGER, "integer": ColumnType.INTEGER, "bigint": ColumnType.INTEGER,
-    "date": ColumnType.DATE, "boolean": ColumnType.BOOLEAN,
-}  # fmt: skip
+    "smallint": ColumnType.INTEGER,
+    "integer": ColumnType.INTEGER,
+    "bigint": ColumnType.INTEGER,
+    "date": ColumnType.DATE,
+    "boolean": ColumnType.BOOLEAN,
+}
 TEXTS = (
-    "text", "character varying", "character", "bpchar", "name", "citext", "uuid", "inet", "cidr", "macaddr", "macaddr8", "interval",
-    "time without time zone", "time with time zone", "timestamp with time zone", "money", "json", "jsonb", "xml", "bit", "bit varying",
-    '"char"', "oid", "pg_lsn", "unknown",
-)  # fmt: skip
+    "text",
+    "character varying",
+    "character",
+    "bpchar",
+    "name",
+    "citext",
+    "uuid",
+    "inet",
+    "cidr",
+    "macaddr",
+    "macaddr8",
+    "interval",
+    "time without time zone",
+    "time with time zone",
+    "timestamp with time zone",
+    "money",
+    "json",
+    "jsonb",
+    "xml",
+    "bit",
+    "bit varying",
+    '"char"',
+    "oid",
+    "pg_lsn",
+    "unknown",
+)
 """Types that are read as text: the server's own, in UTC."""
 ENUM = "e"
 
 
-def column_of(sql: Any, name: str, kind: str, sort: str, array: bool, file: str) -> ServerColumn:
-    """A column by its type; ``sort`` is the server's letter for kinds of types. An error if a cell holds more than one value."""
-    cell = sql.quoted(name)
+def column_of(sql: SqlDialect, name: str, kind: str, sort: str, array: bool) -> ServerColumn:
+    """A column by its type; ``sort`` is the server's letter for kinds of types."""
+    cell = sql.quote(name)
     plain = re.sub(r"\(.*?\)", "", kind)
     number = re.fullmatch(r"numeric\((\d+),(-?\d+)\)", kind)
-    if array:
-        raise unsupported("list[", name, file)
-    if plain in PLAIN:
+    if plain in PLAIN and not array:
         return ServerColumn(Field(name, PLAIN[plain]), kind, cell, kind)
     if plain == "timestamp without time zone":
         return ServerColumn(Field(name, ColumnType.TIMESTAMP), kind, cell, "timestamp")
@@ -45,9 +70,10 @@ def column_of(sql: Any, name: str, kind: str, sort: str, array: bool, file: str)
     if plain == "numeric":
         # Without a number of decimals 1.0 and 1 are equal and written differently.
         return _text(name, kind, f"trim_scale({cell})")
-    if plain in TEXTS or plain.rpartition(".")[2] in ("citext",) or sort == ENUM:
+    if (plain in TEXTS or plain.rpartition(".")[2] in ("citext",) or sort == ENUM) and not array:
         return _text(name, kind, cell)
-    raise unsupported(kind, name, file)
+    other = Field.of_others(name, "list[" if array else kind)
+    return replace(_text(name, kind, sql.literal(other.instead)), field=other)
 
 
 def _text(name: str, kind: str, cell: str) -> ServerColumn:
@@ -63,10 +89,15 @@ def arrow_of(kind: str) -> Any:
     if number and int(number[1]) <= 38 and int(number[2]) >= 0:
         return pa.decimal128(int(number[1]), int(number[2]))
     found = {
-        "smallint": pa.int16(), "integer": pa.int32(), "bigint": pa.int64(), "real": pa.float32(),
-        "double precision": pa.float64(), "date": pa.date32(), "boolean": pa.bool_(),
+        "smallint": pa.int16(),
+        "integer": pa.int32(),
+        "bigint": pa.int64(),
+        "real": pa.float32(),
+        "double precision": pa.float64(),
+        "date": pa.date32(),
+        "boolean": pa.bool_(),
         "timestamp without time zone": pa.timestamp("us"),
-    }  # fmt: skip
+    }
     return found.get(re.sub(r"\(.*?\)", "", kind), pa.string())
 
 

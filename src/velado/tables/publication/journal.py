@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from velado.tables.publication.locks import locked_folders
-from velado.tables.publication.uninterrupted import uninterrupted
+from velado.tables.publication.uninterrupted import defer_signals
 
 JOURNAL = "journal"
 ELSEWHERE = "journal-elsewhere"
@@ -70,29 +70,29 @@ class Entry:
         return self.private.parent / self.name
 
     @property
-    def staged(self) -> Path:
+    def new_path(self) -> Path:
         """Where it waits."""
         return self.private / NEW / self.name
 
     @property
-    def kept(self) -> Path:
+    def old_path(self) -> Path:
         """Where the file that it replaces is kept."""
         return self.private / OLD / self.name
 
     def rename(self) -> None:
         """Give it its name, if it does not have it yet."""
-        if os.path.lexists(self.staged):
-            os.replace(self.staged, self.target)
+        if os.path.lexists(self.new_path):
+            os.replace(self.new_path, self.target)
         elif identity(self.target) != self.new:
             raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
 
     def undo(self) -> None:
         """Put the old file back; or the new one where there was none, so that this can be told from renaming."""
-        if not os.path.lexists(self.staged) and identity(self.target) == self.new:
+        if not os.path.lexists(self.new_path) and identity(self.target) == self.new:
             if self.old is None:
-                os.replace(self.target, self.staged)
+                os.replace(self.target, self.new_path)
             else:
-                os.replace(self.kept, self.target)
+                os.replace(self.old_path, self.target)
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class Journal:
     def settle(self) -> None:
         """After its run died: nothing if no name was changed yet, or somebody else has written there since."""
         now = [identity(e.target) for e in self.entries]
-        begun = [found == e.new and not os.path.lexists(e.staged) for e, found in zip(self.entries, now, strict=True)]
+        begun = [found == e.new and not os.path.lexists(e.new_path) for e, found in zip(self.entries, now, strict=True)]
         ours = all(b or found == e.old for e, b, found in zip(self.entries, begun, now, strict=True))
         if ours and any(begun):
             self.carry_out()
@@ -175,7 +175,7 @@ def recover(private: Path) -> None:
     journal = Journal.of(private)
     if journal is None:
         return
-    with locked_folders(f for f in journal.folders if f.is_dir()), uninterrupted():
+    with locked_folders(f for f in journal.folders if f.is_dir()), defer_signals():
         journal = Journal.of(private)  # somebody else may have done it meanwhile
         if journal is not None:
             journal.settle()

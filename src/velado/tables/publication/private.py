@@ -73,9 +73,11 @@ class PrivateFolder:
         if full is not None:
             raise unwritable(full, folder or temporary_folder())
         raise InputError(
-            "unwritable-output", "there is no folder for temporary files", file=temporary_folder(),
+            "unwritable-output",
+            "there is no folder for temporary files",
+            file=temporary_folder(),
             hint="Set the environment variable TMPDIR to a folder that can be written to.",
-        )  # fmt: skip
+        )
 
     def folder(self, name: str) -> Path:
         """A folder in it."""

@@ -15,7 +15,7 @@ from velado.errors import InputError, unwritable
 from velado.tables.publication.journal import NEW, OLD, Entry, Journal, identity, to_disk
 from velado.tables.publication.locks import locked_folders
 from velado.tables.publication.private import PrivateFolder, private_folders, public_mode, sweep
-from velado.tables.publication.uninterrupted import NEITHER, apart, uninterrupted
+from velado.tables.publication.uninterrupted import NEITHER, apart, defer_signals
 
 PRIVATE = 0o600
 PATIENCE = 10.0
@@ -43,10 +43,7 @@ class Publication:
 
     def publish(self) -> None:
         """All files get their names, or none does."""
-        modes = [
-            PRIVATE if path in self._private else _mode(path, self._folders[path.parent.resolve()])
-            for path in self._paths
-        ]
+        modes = [PRIVATE if path in self._private else _mode(path, self._folders[path.parent.resolve()]) for path in self._paths]
         _publish(self.places, modes, self._paths)
 
 
@@ -72,7 +69,7 @@ def publication(paths: Sequence[Path], private: Collection[Path] = ()) -> Iterat
 
 
 @contextmanager
-def published(paths: Sequence[Path], private: Collection[Path] = ()) -> Iterator[list[Path]]:
+def publish_files(paths: Sequence[Path], private: Collection[Path] = ()) -> Iterator[list[Path]]:
     """Private places for files, which get their names together at the end, or none of them does."""
     with publication(paths, private) as files:
         yield files.places
@@ -83,17 +80,12 @@ def _check(path: Path) -> None:
     folder = path.parent
     if not folder.is_dir():
         raise InputError(
-            "unwritable-output",
-            "the output folder does not exist",
-            file=path,
-            hint="Create it, or choose another path.",
+            "unwritable-output", "the output folder does not exist", file=path, hint="Create it, or choose another path."
         )
     if path.exists() and not path.is_file():
         raise InputError("unwritable-output", "the output path is not a file", file=path)
     if not os.access(folder, os.W_OK):
-        raise InputError(
-            "unwritable-output", "no permission to write there", file=folder, hint="Choose another output path."
-        )
+        raise InputError("unwritable-output", "no permission to write there", file=folder, hint="Choose another output path.")
 
 
 def _mode(path: Path, folder: PrivateFolder) -> int:
@@ -111,7 +103,7 @@ def _publish(staged: Sequence[Path], modes: Sequence[int], paths: Sequence[Path]
     privates = list(dict.fromkeys(place.parents[1] for place in staged))
     for private in privates:
         to_disk(private / NEW)
-    with _alone([private.parent for private in privates]), uninterrupted():
+    with _alone([private.parent for private in privates]), defer_signals():
         entries = [_entry(place) for place in staged]
         for private in privates:
             if (private / OLD).exists():
@@ -148,14 +140,14 @@ def _entry(staged: Path) -> Entry:
         raise OSError(errno.ENOENT, os.strerror(errno.ENOENT))
     entry = Entry(private, staged.name, new, identity(private.parent / staged.name))
     if entry.old is not None:
-        entry.kept.parent.mkdir(mode=0o700, exist_ok=True)
+        entry.old_path.parent.mkdir(mode=0o700, exist_ok=True)
         try:
-            os.link(entry.target, entry.kept, follow_symlinks=False)
+            os.link(entry.target, entry.old_path, follow_symlinks=False)
         except (OSError, NotImplementedError):
             # No links on this file system, or not to a file of somebody else.
-            shutil.copy2(entry.target, entry.kept, follow_symlinks=False)
-            if not entry.kept.is_symlink():
-                to_disk(entry.kept)
+            shutil.copy2(entry.target, entry.old_path, follow_symlinks=False)
+            if not entry.old_path.is_symlink():
+                to_disk(entry.old_path)
     return entry
 
 

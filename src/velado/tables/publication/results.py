@@ -10,7 +10,7 @@ from pathlib import Path
 from velado.errors import InputError
 from velado.sentences import Sentence
 from velado.tables.files import contents, digest_of
-from velado.tables.publication.publish import published
+from velado.tables.publication.publish import publish_files
 
 LISTING = "velado-files.json"
 """Names and SHA-256 digests of the files in a folder that Velado wrote."""
@@ -18,30 +18,27 @@ LARGEST = 10_000_000
 
 
 @contextmanager
-def results(
-    folder: Path, names: Sequence[str], private: Collection[str] = (), force: bool = False
-) -> Iterator[list[Path]]:
+def results(folder: Path, names: Sequence[str], private: Collection[str] = (), force: bool = False) -> Iterator[list[Path]]:
     """Private places for files of a folder, which get their names together at the end, or none of them does.
 
     A file that is there already is replaced if it is as Velado wrote it, which a listing in the folder tells; any other only
     by ``force``.
     """
-    known = _listed(folder)
+    known = _read_listing(folder)
     there = [name for name in (*names, LISTING) if (folder / name).exists()]
-    foreign = [n for n in there if known is None or (n != LISTING and not _unchanged(folder / n, known.get(n)))]
+    foreign = [n for n in there if known is None or (n != LISTING and not _is_unchanged(folder / n, known.get(n)))]
     if foreign and not force:
         raise InputError(
             "file-exists",
             Sentence(
-                "{files:,} file(s) of these names are there already, and are not as Velado wrote them; "
-                "nothing was written",
+                "{files:,} file(s) of these names are there already, and are not as Velado wrote them; nothing was written",
                 files=len(foreign),
             ),
             file=folder,
             values=foreign,
             hint="Choose another folder with --output, or replace them with --force.",
         )
-    with published([folder / name for name in (*names, LISTING)], [folder / name for name in private]) as places:
+    with publish_files([folder / name for name in (*names, LISTING)], [folder / name for name in private]) as places:
         *files, listing = places
         yield files
         written = {name: digest_of(place) for name, place in zip(names, files, strict=True)}
@@ -49,7 +46,7 @@ def results(
         listing.write_text(json.dumps({"files": {**kept, **written}}, indent=2) + "\n", encoding="utf-8")
 
 
-def _listed(folder: Path) -> dict[str, str] | None:
+def _read_listing(folder: Path) -> dict[str, str] | None:
     """What the listing of a folder says; nothing if there is none, None if the file is something else."""
     path = folder / LISTING
     if not path.exists():
@@ -61,5 +58,5 @@ def _listed(folder: Path) -> dict[str, str] | None:
         return None
 
 
-def _unchanged(path: Path, digest: str | None) -> bool:
+def _is_unchanged(path: Path, digest: str | None) -> bool:
     return digest is not None and path.is_file() and digest_of(path) == digest

@@ -17,7 +17,7 @@ NEITHER = 255
 
 
 @contextmanager
-def uninterrupted() -> Iterator[None]:
+def defer_signals() -> Iterator[None]:
     """Signals that come meanwhile are delivered at the end. Only the main thread is ever interrupted by one."""
     if threading.current_thread() is not threading.main_thread():
         yield

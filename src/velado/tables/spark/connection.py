@@ -12,21 +12,22 @@ from typing import TYPE_CHECKING, Any
 from velado.progress import Progress
 from velado.tables.address import Address, Cluster, TableName
 from velado.tables.session import Session
-from velado.tables.source import Source
 from velado.tables.spark.dialect import SparkDialect
-from velado.tables.spark.errors import condition_of, translated
+from velado.tables.spark.errors import condition_of, translate_error
 from velado.tables.spark.jobs import jobs_of
 from velado.tables.spark.rows import arrow_function
 from velado.tables.spark.session import is_connect, session_at
 from velado.tables.spark.types import column_of
-from velado.tables.sql.connection import Connection, ServerColumn
+from velado.tables.sql.connection import AtDatabase, Connection, ServerColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 SETTINGS = {
-    "spark.sql.session.timeZone": "UTC", "spark.sql.ansi.enabled": "true", "spark.sql.parser.escapedStringLiterals": "false",
-}  # fmt: skip
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.parser.escapedStringLiterals": "false",
+}
 """What texts of values, and texts in statements, depend on. The session gets its own back."""
 PLACE = "spark"
 SENT = 64_000_000
@@ -50,17 +51,17 @@ class SparkConnection(Connection):
         self.tables_read: set[str] = set()
         self.files_read: set[str] = set()
         self._float_text = ""
-        with self.watched():
+        with self.watch():
             _borrow_settings(spark)
 
     @classmethod
-    def of(cls, source: Source, session: Session) -> SparkConnection:
-        """The conversation about a source: in the session of its DataFrame, or in that of the process."""
-        address = source.database
+    def borrow(cls, at: AtDatabase, session: Session) -> SparkConnection:
+        """The conversation of a session: in that of the DataFrame that is read, or in that of the process."""
+        address, frame = at.database, getattr(at, "data", None)
         assert isinstance(address, Cluster)
 
         def connect() -> SparkConnection:
-            return cls(address, session.progress, getattr(source.data, "sparkSession", None) or session_at(address))
+            return cls(address, session.progress, getattr(frame, "sparkSession", None) or session_at(address))
 
         found: SparkConnection = session.connections.borrow(PLACE, connect)
         found.progress = session.progress
@@ -84,14 +85,14 @@ class SparkConnection(Connection):
             found.append(grpc.RpcError)
         return tuple(found)
 
-    def translated(self, error: Exception, name: str) -> BaseException:
+    def translate_error(self, error: Exception, name: str) -> BaseException:
         """By the condition that Spark tells."""
-        return translated(error, name)
+        return translate_error(error, name)
 
     @contextmanager
-    def watched(self, name: str | None = None) -> Iterator[None]:
+    def watch(self, name: str | None = None) -> Iterator[None]:
         """The jobs of a statement can be ended, and tell how far they are."""
-        with super().watched(name), self.jobs.followed(self.progress):
+        with super().watch(name), self.jobs.follow_jobs(self.progress):
             yield
 
     def new_name(self) -> str:
@@ -108,21 +109,21 @@ class SparkConnection(Connection):
         """Run a statement."""
         return self.spark.sql(statement).collect()
 
-    def fetched(self, query: str) -> list[tuple[Any, ...]]:
+    def fetch_rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows."""
         return [tuple(row) for row in self.spark.sql(query).collect()]
 
-    def streamed(self, query: str) -> pa.RecordBatchReader:
+    def stream_rows(self, query: str) -> pa.RecordBatchReader:
         """All rows at once: Spark sends a result in one piece."""
         return self.spark.sql(query).toArrow().to_reader()
 
-    def described(self, relation: str, name: str) -> list[ServerColumn]:
+    def describe_columns(self, relation: str, name: str) -> list[ServerColumn]:
         """The columns, by the types that Spark gives them."""
-        with self.watched(name):
+        with self.watch(name):
             found = [(f.name, f.dataType.simpleString()) for f in self.frame(f"SELECT * FROM {relation}").schema.fields]
         if any(kind in ("float", "double") for _, kind in found):
             self._write_floats()
-        return [column_of(self.sql, column, kind, name) for column, kind in found]
+        return [column_of(self.sql, column, kind) for column, kind in found]
 
     def speaking(self, kinds: Mapping[str, str]) -> SparkDialect:
         """How Spark says things about columns of some types."""
@@ -131,22 +132,22 @@ class SparkConnection(Connection):
     def find(self, table: TableName) -> TableName | None:
         """In the schema that is in use, where none is said."""
         try:
-            with self.jobs.followed(self.progress):
-                self.spark.table(self.quoted(table)).schema  # noqa: B018 - asks the catalog
+            with self.jobs.follow_jobs(self.progress):
+                self.spark.table(self.quote_table(table)).schema  # noqa: B018 - asks the catalog
         except self.errors as error:
             if condition_of(error).startswith(("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")):
                 return None
-            raise self.translated(error, str(table)) from None
+            raise self.translate_error(error, str(table)) from None
         return table
 
-    def quoted(self, table: TableName) -> str:
+    def quote_table(self, table: TableName) -> str:
         """A table's name in statements; the schema may stand in a catalog."""
         parts = [*(table.schema or "").split("."), table.name] if table.schema else [table.name]
-        return ".".join(self.sql.quoted(p) for p in parts)
+        return ".".join(self.sql.quote(p) for p in parts)
 
     # Small tables
 
-    def made(self, rows: Any) -> Any:
+    def frame_from_arrow(self, rows: Any) -> Any:
         """A DataFrame of Arrow rows, handed over in pieces."""
         pieces = max(1, -(-rows.nbytes // PIECE))
         size = max(1, -(-rows.num_rows // pieces))
@@ -154,7 +155,7 @@ class SparkConnection(Connection):
         found = functools.reduce(lambda a, b: a.unionAll(b), frames)
         # Times without a zone would become moments of the session's zone, which is UTC meanwhile.
         plain = [f.name for f in rows.schema if str(f.type).startswith("timestamp") and f.type.tz is None]
-        times = {name: found[self.sql.quoted(name)].cast("timestamp_ntz") for name in plain}
+        times = {name: found[self.sql.quote(name)].cast("timestamp_ntz") for name in plain}
         # Connect refuses to add no column.
         return found.withColumns(times) if times else found
 
@@ -164,8 +165,8 @@ class SparkConnection(Connection):
         from pyspark.sql import functions as F
 
         rows = pa.table(dict(columns))
-        with self.watched():
-            frame = self.made(rows)
+        with self.watch():
+            frame = self.frame_from_arrow(rows)
             return self.view(F.broadcast(frame) if rows.nbytes <= SENT else frame)
 
     def view(self, frame: Any) -> str:
@@ -197,7 +198,7 @@ class SparkConnection(Connection):
         """There are views instead."""
         raise AssertionError("Spark has views instead")
 
-    def filled(self, name: str, columns: Sequence[str]) -> None:
+    def prepare_joins(self, name: str, columns: Sequence[str]) -> None:
         """There are views instead."""
 
     # The end
@@ -248,15 +249,13 @@ def _give_settings_back(spark: Any) -> None:
 def float_text() -> Any:
     """The function that writes floats. It is sent to executors as it is: they need Arrow and NumPy, not Velado."""
 
-    def written(values: Any) -> Any:
+    def shortest_texts(values: Any) -> Any:
         import numpy as np
         import pyarrow as pa
 
         single = pa.types.is_float32(values.type)
         # The shortest text of a float of 32 bits, and then as Python writes that number.
-        texts = [
-            None if x is None else repr(float(str(np.float32(x))) if single else x + 0.0) for x in values.to_pylist()
-        ]
+        texts = [None if x is None else repr(float(str(np.float32(x))) if single else x + 0.0) for x in values.to_pylist()]
         return pa.array(texts, pa.string())
 
-    return arrow_function(written, "string")
+    return arrow_function(shortest_texts, "string")

@@ -23,7 +23,7 @@ class SparkDialect(SqlDialect):
         """``kinds`` are Spark's own types of the columns."""
         self._kinds, self._float_text = kinds or {}, float_text
 
-    def quoted(self, name: str) -> str:
+    def quote(self, name: str) -> str:
         """In backticks."""
         return "`" + name.replace("`", "``") + "`"
 
@@ -35,11 +35,11 @@ class SparkDialect(SqlDialect):
         """Spark's own text; of floats as Python's ``repr`` writes them."""
         return f"{self._float_text}({cell})" if type is ColumnType.FLOAT else f"CAST({cell} AS STRING)"
 
-    def typed(self, text: str, field: Field, changed: bool) -> str:
+    def cast(self, text: str, field: Field, changed: bool) -> str:
         """A text as a value of the column's type; changed values may need more room."""
         return f"CAST({text} AS {wide(field) if changed else self._kinds.get(field.name, wide(field))})"
 
-    def hashed(self, cells: Sequence[str]) -> str:
+    def hash(self, cells: Sequence[str]) -> str:
         """63 bits of xxHash; missing cells are told apart by where they are."""
         told = ", ".join(f"{cell}, isnull({cell})" for cell in cells)
         return f"(xxhash64({told}) & {MOST})"
@@ -68,7 +68,7 @@ class SparkDialect(SqlDialect):
         """A number of the row; rows have no order."""
         return "row_number() OVER (ORDER BY monotonically_increasing_id())"
 
-    def unpivoted(self, cells: Sequence[str]) -> str:
+    def unpivot(self, cells: Sequence[str]) -> str:
         """An array with the places of its values."""
         return f"posexplode(array({', '.join(cells)})) AS (i, v)"
 
@@ -94,7 +94,7 @@ class SparkDialect(SqlDialect):
         """A double."""
         return f"CAST({text} AS DOUBLE)"
 
-    def rounded(self, number: str, decimals: int) -> str:
+    def round(self, number: str, decimals: int) -> str:
         """Half away from zero."""
         return f"CAST(CAST({number} AS DECIMAL(38, {decimals})) AS STRING)"
 

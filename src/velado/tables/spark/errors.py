@@ -19,21 +19,61 @@ from velado.tables.sql.errors import (
     NO_TABLE,
     connection_lost,
     engine_error,
+    known_error,
     login_refused,
     no_server,
-    told,
 )
 
-NO_RIGHT = ("no-right", Sentence("the user has no right to do this"), Sentence("Needed are the rights to read the source, and to write, rename and remove beside the output."))  # fmt: skip
-NO_FILE = ("missing-file", Sentence("the cluster finds no such file"), Sentence("A path is one of the cluster, seen by every executor: hdfs://…, s3a://…, or a folder that all of them share."))  # fmt: skip
-NO_SCHEMA = ("unknown-table", Sentence("the database has no such schema"), Sentence("CREATE SCHEMA makes one; velado tables ADDRESS lists those that are there."))  # fmt: skip
-NO_FORMAT = ("unknown-format", Sentence("the session of Spark does not have this format"), Sentence("Delta and Iceberg need their packages in the session (spark.jars.packages)."))  # fmt: skip
-NO_MEMORY = ("out-of-memory", Sentence("an executor or the driver ran out of memory; nothing was published"), Sentence("Raise spark.executor.memory, spark.executor.memoryOverhead or spark.driver.memory, or use more partitions."))  # fmt: skip
-TOO_MUCH = ("out-of-memory", Sentence("a result is larger than the driver takes; nothing was published"), Sentence("Raise spark.driver.maxResultSize, or write the release where the cluster keeps its tables."))  # fmt: skip
-LOST = ("connection-lost", Sentence("executors were lost, more often than Spark tries again; nothing was published"), Sentence("Run again; raise spark.task.maxFailures or the memory of executors if it happens again."))  # fmt: skip
-STOPPED = ("connection-lost", Sentence("the session of Spark has ended; nothing was published"), Sentence("Start a new session and run again."))  # fmt: skip
-BAD_FILE = ("unreadable-file", Sentence("a file of the table cannot be read as what it is said to be"), Sentence("Are format, delimiter, quote and encoding right?"))  # fmt: skip
-NO_PACKAGE = ("missing-extra", Sentence("the executors do not have Velado"), Sentence("Install the same version of velado and its packages on the executors, or ship them: see docs/how-to/spark.md."))  # fmt: skip
+NO_RIGHT = (
+    "no-right",
+    Sentence("the user has no right to do this"),
+    Sentence("Needed are the rights to read the source, and to write, rename and remove beside the output."),
+)
+NO_FILE = (
+    "missing-file",
+    Sentence("the cluster finds no such file"),
+    Sentence("A path is one of the cluster, seen by every executor: hdfs://…, s3a://…, or a folder that all of them share."),
+)
+NO_SCHEMA = (
+    "unknown-table",
+    Sentence("the database has no such schema"),
+    Sentence("CREATE SCHEMA makes one; velado tables ADDRESS lists those that are there."),
+)
+NO_FORMAT = (
+    "unknown-format",
+    Sentence("the session of Spark does not have this format"),
+    Sentence("Delta and Iceberg need their packages in the session (spark.jars.packages)."),
+)
+NO_MEMORY = (
+    "out-of-memory",
+    Sentence("an executor or the driver ran out of memory; nothing was published"),
+    Sentence("Raise spark.executor.memory, spark.executor.memoryOverhead or spark.driver.memory, or use more partitions."),
+)
+TOO_MUCH = (
+    "out-of-memory",
+    Sentence("a result is larger than the driver takes; nothing was published"),
+    Sentence("Raise spark.driver.maxResultSize, or write the release where the cluster keeps its tables."),
+)
+LOST = (
+    "connection-lost",
+    Sentence("executors were lost, more often than Spark tries again; nothing was published"),
+    Sentence("Run again; raise spark.task.maxFailures or the memory of executors if it happens again."),
+)
+STOPPED = (
+    "connection-lost",
+    Sentence("the session of Spark has ended; nothing was published"),
+    Sentence("Start a new session and run again."),
+)
+BAD_FILE = (
+    "unreadable-file",
+    Sentence("a file of the table cannot be read as what it is said to be"),
+    Sentence("Are format, delimiter, quote and encoding right?"),
+)
+NO_PACKAGE = (
+    "missing-extra",
+    Sentence("the executors do not have Velado"),
+    Sentence("Install the same version of velado and its packages on the executors, or ship them: see docs/how-to/spark.md."),
+)
 
 CONDITIONS = {
     "TABLE_OR_VIEW_NOT_FOUND": NO_TABLE,
@@ -63,22 +103,25 @@ SIGNS = (
     (r"OutOfMemoryError|MemoryError|Java heap space|exit code 137|memory limits", NO_MEMORY),
     (r"spark\.driver\.maxResultSize", TOO_MUCH),
     (r"ExecutorLostFailure|Master removed our application|All masters are unresponsive|FetchFailed|no executors", LOST),
-    (r"SparkContext was shut down|stopped SparkContext|SESSION_CLOSED|INVALID_HANDLE|Answer from Java side is empty"
-     r"|Connection refused|UNAVAILABLE|Py4JNetworkError|Socket closed|CONNECTION_CLOSED|NO_ACTIVE_SESSION", STOPPED),
-)  # fmt: skip
+    (
+        r"SparkContext was shut down|stopped SparkContext|SESSION_CLOSED|INVALID_HANDLE|Answer from Java side is empty"
+        r"|Connection refused|UNAVAILABLE|Py4JNetworkError|Socket closed|CONNECTION_CLOSED|NO_ACTIVE_SESSION",
+        STOPPED,
+    ),
+)
 """What stands somewhere in an error that has no condition of its own."""
 
 
-def translated(error: Any, name: str) -> BaseException:
+def translate_error(error: Any, name: str) -> BaseException:
     """The error that a user gets for one of Spark's about ``name``."""
-    condition, said = condition_of(error), _said(error)
+    condition, said = condition_of(error), _full_text(error)
     for begin, known in CONDITIONS.items():
         # Errors that come the long way from Java have no condition of their own.
         if condition.startswith(begin) or f"[{begin}" in said:
-            return told(known, name)
+            return known_error(known, name)
     for pattern, told_of in SIGNS:
         if re.search(pattern, said):
-            return disk_full() if told_of is None else told(told_of, name)
+            return disk_full() if told_of is None else known_error(told_of, name)
     if isinstance(error, (ConnectionError, EOFError)):
         return connection_lost(name)
     return engine_error(condition or type(error).__name__, name)
@@ -96,7 +139,7 @@ def condition_of(error: Any) -> str:
     return ""
 
 
-def _said(error: Any) -> str:
+def _full_text(error: Any) -> str:
     """Everything that an error says, for signs to be looked for; it is shown to nobody."""
     java = getattr(error, "java_exception", None)
     parts = [type(error).__name__, str(error), "" if java is None else str(java.toString())]
@@ -106,11 +149,9 @@ def _said(error: Any) -> str:
 
 def not_connected(error: Any, address: Cluster) -> InputError:
     """The error for a cluster that cannot be spoken to."""
-    said = _said(error)
+    said = _full_text(error)
     if "JAVA_GATEWAY_EXITED" in said or "JAVA_HOME" in said:
-        return InputError(
-            "no-java", "Spark cannot start Java on this machine", hint="Install Java 17 or newer, and set JAVA_HOME."
-        )
+        return InputError("no-java", "Spark cannot start Java on this machine", hint="Install Java 17 or newer, and set JAVA_HOME.")
     if re.search(r"UNAUTHENTICATED|authentication|PERMISSION_DENIED", said):
         return login_refused(address.text)
     return no_server(address.text)

@@ -45,7 +45,7 @@ class Folders:
             )
         system.deleteOnExit(path)
 
-    def kept(self, url: str) -> None:
+    def keep(self, url: str) -> None:
         """A folder does not go with the session."""
         system, path = self._at(url)
         system.cancelDeleteOnExit(path)

@@ -32,7 +32,7 @@ class Jobs(ABC):
         """The statement that somebody asked to end: it may not have a job yet."""
 
     @abstractmethod
-    def followed(self, progress: Progress) -> Any:
+    def follow_jobs(self, progress: Progress) -> Any:
         """What runs meanwhile belongs to one statement."""
 
     @abstractmethod
@@ -48,7 +48,7 @@ class ClassicJobs(Jobs):
     """A group of jobs in the process of the driver."""
 
     @contextmanager
-    def followed(self, progress: Progress) -> Iterator[None]:
+    def follow_jobs(self, progress: Progress) -> Iterator[None]:
         """A group of its own, and a look at its tasks every now and then; afterwards the session's own group again."""
         if self._name is not None:
             yield
@@ -105,16 +105,16 @@ class ConnectJobs(Jobs):
     def __init__(self, spark: Any, new_name: Callable[[], str]) -> None:
         super().__init__(spark, new_name)
         self._progress: Progress | None = None
-        spark.registerProgressHandler(self._told)
+        spark.registerProgressHandler(self._report_tasks)
 
-    def _told(self, stages: Any, *rest: Any, **more: Any) -> None:
+    def _report_tasks(self, stages: Any, *rest: Any, **more: Any) -> None:
         progress = self._progress
         if progress is not None and stages:
             with suppress(Cancelled):
                 _tell(progress, sum(s.num_completed_tasks for s in stages), sum(s.num_tasks for s in stages))
 
     @contextmanager
-    def followed(self, progress: Progress) -> Iterator[None]:
+    def follow_jobs(self, progress: Progress) -> Iterator[None]:
         """A tag of its own."""
         if self._name is not None:
             yield
@@ -138,7 +138,7 @@ class ConnectJobs(Jobs):
     def close(self) -> None:
         """Tell nobody any more."""
         with suppress(Exception):
-            self._spark.removeProgressHandler(self._told)
+            self._spark.removeProgressHandler(self._report_tasks)
 
 
 def _tell(progress: Progress, done: int, total: int) -> None:

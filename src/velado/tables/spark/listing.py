@@ -13,7 +13,7 @@ from velado.tables.sql.stage import OLD, SIDE
 def tables_of(connection: SparkConnection) -> list[Listed]:
     """Tables and views of every schema of the catalog that is in use; how many rows they have, nobody knows beforehand."""
     found = []
-    with connection.watched():
+    with connection.watch():
         catalog = connection.spark.catalog
         for schema in catalog.listDatabases():
             for table in catalog.listTables(schema.name):
@@ -23,7 +23,7 @@ def tables_of(connection: SparkConnection) -> list[Listed]:
                 kind = "view" if str(table.tableType).upper() == "VIEW" else "table"
                 columns: tuple[tuple[str, str], ...] = ()
                 with suppress(*connection.errors):
-                    described = connection.spark.table(connection.quoted(name)).schema.fields
+                    described = connection.spark.table(connection.quote_table(name)).schema.fields
                     columns = tuple((f.name, f.dataType.simpleString()) for f in described)
                 found.append(Listed(schema.name, table.name, kind, None, columns))
     return found

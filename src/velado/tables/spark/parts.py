@@ -45,7 +45,7 @@ class Level(Discreet):
         part, low, high, new = np.array(pieces, dtype=np.int64).T
         return cls(column, (part << PLACE_BITS) + low, (part << PLACE_BITS) + high, new)
 
-    def moved(self, parts: np.ndarray, places: Sequence[np.ndarray]) -> np.ndarray:
+    def move(self, parts: np.ndarray, places: Sequence[np.ndarray]) -> np.ndarray:
         """The part of each record after these cuts."""
         column = np.where(parts < len(self.column), self.column[np.minimum(parts, len(self.column) - 1)], -1)
         rows = np.flatnonzero(column >= 0)
@@ -67,7 +67,7 @@ def parts_of(levels: Sequence[Level], places: Sequence[np.ndarray]) -> np.ndarra
     """The part of each record after all cuts; the whole is part 0."""
     parts = np.zeros(len(places[0]), dtype=np.int64)
     for level in levels:
-        parts = level.moved(parts, places)
+        parts = level.move(parts, places)
     return parts
 
 
@@ -88,7 +88,7 @@ class Counting:
             if sum(len(keys) for keys, _ in waiting) > KEPT:
                 waiting[:] = [_added_up(waiting)]
 
-    def counted(self) -> Iterator[pa.RecordBatch]:
+    def count_batches(self) -> Iterator[pa.RecordBatch]:
         """All counts as rows: part, pair, place, code, records."""
         import pyarrow as pa
 
@@ -122,14 +122,12 @@ def counting_work(
             rows = np.flatnonzero((parts < len(wanted)) & wanted[np.minimum(parts, len(wanted) - 1)])
             chosen = [c[rows] for c in columns]
             counting.add(parts[rows], chosen[: len(places)], chosen[len(places) :])
-        yield from counting.counted()
+        yield from counting.count_batches()
 
     return work
 
 
-def deciding_work(
-    work: Callable[[list[PartMarginal]], bytes], columns: int, coded: int
-) -> Callable[[pa.Table], pa.Table]:
+def deciding_work(work: Callable[[list[PartMarginal]], bytes], columns: int, coded: int) -> Callable[[pa.Table], pa.Table]:
     """What an executor does with all counts of a part: add them up, and work on how the part lies on every column."""
 
     def on_part(counted: pa.Table) -> pa.Table:

@@ -14,7 +14,7 @@ from velado.tables.address import TableName
 from velado.tables.contract import Identity
 from velado.tables.source import LINES, Source
 from velado.tables.spark.connection import SparkConnection
-from velado.tables.sql.errors import CHANGED, told
+from velado.tables.sql.errors import CHANGED, known_error
 
 CSV = {"header": "true", "multiLine": "true", "mode": "FAILFAST", "quote": '"', "escape": '"', "columnPruning": "false"}
 """Texts as RFC 4180 writes them. A line that does not fit ends the run: Spark would make up missing cells."""
@@ -29,7 +29,7 @@ class Opened(Discreet):
     files: bool = False
 
 
-def opened(source: Source, connection: SparkConnection) -> Opened:
+def open_frame(source: Source, connection: SparkConnection) -> Opened:
     """The DataFrame of a source."""
     if source.data is not None:
         return Opened(source.data)
@@ -46,7 +46,7 @@ def opened(source: Source, connection: SparkConnection) -> Opened:
             file=connection.address.text,
             hint="velado tables ADDRESS lists the tables.",
         )
-    return _table(connection, connection.quoted(wanted))
+    return _table(connection, connection.quote_table(wanted))
 
 
 def _files(source: Source, connection: SparkConnection) -> Opened:
@@ -56,7 +56,7 @@ def _files(source: Source, connection: SparkConnection) -> Opened:
     if kind in ("delta", "iceberg"):
         # Tells first whether the session has the format at all.
         connection.spark.read.format(kind).load(source.url)
-        version = _latest(connection, kind, f"{kind}.{connection.sql.quoted(source.url)}")
+        version = _latest(connection, kind, f"{kind}.{connection.sql.quote(source.url)}")
         read = connection.spark.read.format(kind)
         if version is not None:
             read = read.option("versionAsOf" if kind == "delta" else "snapshot-id", version)
@@ -73,23 +73,23 @@ def csv_options(source: Source) -> Mapping[str, str]:
         if getattr(source, option) != usual:
             raise InputError(
                 "bad-option",
-                Sentence("Spark reads text tables whose first line has the names of the columns, without '{option}'", option=option),
+                Sentence(
+                    "Spark reads text tables whose first line has the names of the columns, without '{option}'", option=option
+                ),
                 file=source.name,
                 hint="Write the table as Parquet first.",
-            )  # fmt: skip
+            )
     said = {"sep": source.delimiter, "quote": source.quote, "encoding": source.encoding}
     return {**CSV, **{key: value for key, value in said.items() if value is not None}}
 
 
 def _table(connection: SparkConnection, name: str) -> Opened:
     """A table of the catalog. A view is whatever its query gives."""
-    about = {str(row[0]).strip(): str(row[1]) for row in connection.fetched(f"DESCRIBE TABLE EXTENDED {name}")}
+    about = {str(row[0]).strip(): str(row[1]) for row in connection.fetch_rows(f"DESCRIBE TABLE EXTENDED {name}")}
     provider = about.get("Provider", "").lower()
     version = _latest(connection, provider, name)
     if version is not None:
-        return Opened(
-            connection.frame(f"SELECT * FROM {name} VERSION AS OF {connection.sql.literal(version)}"), version
-        )
+        return Opened(connection.frame(f"SELECT * FROM {name} VERSION AS OF {connection.sql.literal(version)}"), version)
     return Opened(connection.spark.table(name), files=about.get("Type", "").upper() in ("MANAGED", "EXTERNAL"))
 
 
@@ -102,7 +102,7 @@ def _latest(connection: SparkConnection, provider: str, name: str) -> str | None
     }.get(provider)
     if asked is None:
         return None
-    found = connection.fetched(asked)
+    found = connection.fetch_rows(asked)
     return str(found[0][0]) if found else None
 
 
@@ -133,10 +133,10 @@ class FilesIdentity(Identity, Discreet):
 
     def check(self) -> None:
         """Raise if a file is not what it was."""
-        with self.connection.watched(self.name):
+        with self.connection.watch(self.name):
             now = files_of(self.frame, self.connection)
         if now != self.files:
-            raise told(CHANGED, self.name)
+            raise known_error(CHANGED, self.name)
 
     def digest(self) -> str:
         """SHA-256 of what is known of the files."""
@@ -153,7 +153,7 @@ class RowsIdentity(Identity, Discreet):
     def check(self) -> None:
         """Raise if the rows are not what they were."""
         if self.table.checksum() != self.sums:
-            raise told(CHANGED, self.table.source.name)
+            raise known_error(CHANGED, self.table.source.name)
 
     def digest(self) -> str:
         """The sums."""

@@ -11,15 +11,15 @@ def storable(table: Any) -> Any:
     """Types that Spark does not have as the nearest that it has: no value changes."""
     import pyarrow as pa
 
-    return table.cast(pa.schema([(f.name, _stored(f.type)) for f in table.schema]))
+    return table.cast(pa.schema([(f.name, _storage_type(f.type)) for f in table.schema]))
 
 
-def _stored(kind: Any) -> Any:
+def _storage_type(kind: Any) -> Any:
     import pyarrow as pa
 
     t = pa.types
     if t.is_dictionary(kind):
-        return _stored(kind.value_type)
+        return _storage_type(kind.value_type)
     if t.is_unsigned_integer(kind):
         return {8: pa.int16(), 16: pa.int32(), 32: pa.int64()}.get(kind.bit_width, pa.decimal128(20, 0))
     if t.is_float16(kind):

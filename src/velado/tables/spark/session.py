@@ -87,7 +87,5 @@ def _spark() -> Any:
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        raise InputError(
-            "missing-extra", "Spark needs an extra package", hint="pip install 'velado[spark]', and Java 17"
-        ) from None
+        raise InputError("missing-extra", "Spark needs an extra package", hint="pip install 'velado[spark]', and Java 17") from None
     return SparkSession

@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from velado.tables.contract import Cut, PartCount, PartMarginal, Slot, Solved, Spread
-from velado.tables.formats.formulas import guarded
+from velado.tables.formats.formulas import guard_formulas
 from velado.tables.plan import Plan, Translation
 from velado.tables.spark.parts import COUNTED, Level, counting_work, deciding_work, parts_of
 from velado.tables.spark.rows import arrow_function
-from velado.tables.spark.table import SparkTable
-from velado.tables.sql.plan import guarded_cell
+from velado.tables.sql.plan import guard_cell
 from velado.tables.types import ColumnType, Field
 from velado.values import ROOT
+
+if TYPE_CHECKING:
+    from velado.tables.spark.table import SparkTable
 
 PART, SUMMARY = "velado_part", "velado_summary"
 EXECUTOR = "1g"
@@ -76,7 +78,7 @@ class SparkSpread(Spread):
                 cells.append(f"{kind}{i}t.code AS {kind}{i}")
         cells += [f"p.{inner} AS {inner}" for inner in self._passed.values()]
         query = f"SELECT {', '.join(cells)} FROM {table.of(table.header, 'p')} {' '.join(joins)}"
-        with self._connection.watched(table.source.name):
+        with self._connection.watch(table.source.name):
             self._kept = self._connection.frame(query).persist()
             view = self._connection.view(self._kept)
         nulls = [f"{k}{i} IS NULL" for k, n in (("p", self._columns), ("s", self._coded)) for i in range(n)]
@@ -91,7 +93,7 @@ class SparkSpread(Spread):
         columns = [*(f"p{i}" for i in range(self._columns)), *(f"s{i}" for i in range(self._coded))]
         count = counting_work(self._levels, parts, self._places, self._codes)
         on_part = deciding_work(work, self._columns, max(self._coded, 1))
-        with self._connection.watched(self._table.source.name):
+        with self._connection.watch(self._table.source.name):
             counted = self._kept.select(*columns).mapInArrow(count, ", ".join(f"{name} long" for name in COUNTED))
             found = counted.groupBy("part").applyInArrow(on_part, "part long, found binary").toArrow()
         return dict(zip(*(column.to_pylist() for column in found.columns), strict=True))
@@ -111,16 +113,16 @@ class SparkSpread(Spread):
         labels = [StructField(f"l{i}", StringType()) for i in range(self._columns)]
         passed = [StructField(inner, kept[inner].dataType) for inner in self._passed.values()]
         schema = StructType([StructField(SUMMARY, BinaryType()), *labels, *passed])
-        with connection.watched(table.source.name):
+        with connection.watch(table.source.name):
             parts = self._kept.withColumn(PART, part_column(self._levels, self._columns))
-            on_part = part_work(work, self._columns, self._coded, tuple(self._passed.values()), into.sink.guarded)
+            on_part = part_work(work, self._columns, self._coded, tuple(self._passed.values()), into.sink.is_guarded)
             solved = parts.groupBy(PART).applyInArrow(on_part, schema).persist()
             try:
                 view = connection.view(solved)
                 summaries = connection.frame(f"SELECT {SUMMARY} FROM {view} WHERE {SUMMARY} IS NOT NULL").toArrow()
-                cells = [f"{self._cell(f.name)} AS {table.sql.quoted(f.name)}" for f in into.fields]
+                cells = [f"{self._cell(f.name)} AS {table.sql.quote(f.name)}" for f in into.fields]
                 rows = connection.frame(f"SELECT {', '.join(cells)} FROM {view} AS m WHERE {SUMMARY} IS NULL")
-                self._send(table.arranged(rows, into.sink.order))
+                self._send(table.arrange(rows, into.sink.order))
             finally:
                 solved.unpersist()
         return [bytes(x) for x in summaries.column(0).to_pylist()]
@@ -140,12 +142,12 @@ class SparkSpread(Spread):
         sql, field = self._table.sql, self._table.field(column)
         if column in self._place_of:
             label = f"m.l{self._place_of[column]}"
-            return sql.typed(label, field, changed=field.single) if column in self._typed else label
+            return sql.cast(label, field, changed=field.single) if column in self._typed else label
         if column not in self._passed:
             return sql.literal(ROOT)
         cell = f"m.{self._passed[column]}"
-        risky = self._into.sink.guarded and field.type is ColumnType.TEXT
-        return guarded_cell(sql, cell) if risky else cell
+        risky = self._into.sink.is_guarded and field.type is ColumnType.TEXT
+        return guard_cell(sql, cell) if risky else cell
 
     def close(self) -> None:
         """Let go of the copy."""
@@ -196,7 +198,7 @@ def part_work(
         last = [None]
         arrays = {SUMMARY: pa.array([None] * len(row_of) + [solved.packed], pa.binary())}
         for i, texts in enumerate(solved.labels):
-            words = pa.array(guarded(texts, guard), pa.string())
+            words = pa.array(guard_formulas(texts, guard), pa.string())
             labels = words.take(pa.array(shown[row_of, i].astype(np.int64)))
             arrays[f"l{i}"] = pa.concat_arrays([labels, pa.array(last, pa.string())])
         for name in passed:

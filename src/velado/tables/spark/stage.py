@@ -45,15 +45,15 @@ class SparkSlot(ServerSlot):
     """What is written, as it was planned: its columns and types."""
 
     @property
-    def named(self) -> bool:
+    def is_catalog_table(self) -> bool:
         """Whether it is a table of a catalog."""
         return self.sink.table is not None
 
     def receive(self, fields: Sequence[Field], batches: pa.RecordBatchReader, progress: Progress) -> None:
         """Append rows that come from elsewhere."""
         connection = self.connection
-        with connection.watched(self.sink.name):
-            frame = connection.made(storable(batches.read_all()))
+        with connection.watch(self.sink.name):
+            frame = connection.frame_from_arrow(storable(batches.read_all()))
         self.append(fields, frame)
 
 
@@ -67,7 +67,7 @@ class SparkStage(ServerStage):
     slots: tuple[SparkSlot, ...]
 
     def _slot(self, sink: Sink) -> SparkSlot:
-        with self.connection.watched(sink.name):
+        with self.connection.watch(sink.name):
             if sink.table is not None:
                 found = super()._slot(sink)
                 slot = SparkSlot(sink, connection=found.connection, stage=self, target=found.target, side=found.side)
@@ -95,21 +95,21 @@ class SparkStage(ServerStage):
         self._recover(full)
         return full
 
-    def quoted(self, table: TableName) -> str:
+    def quote_table(self, table: TableName) -> str:
         """A table's name in SQL."""
-        return self.connection.quoted(table)
+        return self.connection.quote_table(table)
 
     def exists(self, table: TableName) -> bool:
         """Tables and views."""
-        return bool(self.connection.spark.catalog.tableExists(self.quoted(table)))
+        return bool(self.connection.spark.catalog.tableExists(self.quote_table(table)))
 
     def is_read(self, table: TableName) -> bool:
         """Whether a file of the table is one that this session reads, also below a view or in a query."""
         if not self.exists(table):
             return False
-        if self.quoted(table) in self.connection.tables_read:
+        if self.quote_table(table) in self.connection.tables_read:
             return True
-        return bool({*self.connection.spark.table(self.quoted(table)).inputFiles()} & self.connection.files_read)
+        return bool({*self.connection.spark.table(self.quote_table(table)).inputFiles()} & self.connection.files_read)
 
     def _recover(self, table: TableName) -> None:
         """Undo what a killed driver was in the middle of, and remove what others left long ago."""
@@ -120,7 +120,7 @@ class SparkStage(ServerStage):
             else:
                 self._rename(old, table)
         like = f"SHOW TABLES IN {self._schema(table)} LIKE '{SIDE}_*'"
-        for row in self.connection.fetched(like):
+        for row in self.connection.fetch_rows(like):
             name = str(row[1])
             began = name.rpartition("_")[2]
             if began.isdigit() and time.time() - int(began) > STALE:
@@ -130,13 +130,13 @@ class SparkStage(ServerStage):
         return replace(table, name=f"{OLD}_{table.name}")
 
     def _schema(self, table: TableName) -> str:
-        return ".".join(self.connection.sql.quoted(p) for p in (table.schema or "").split("."))
+        return ".".join(self.connection.sql.quote(p) for p in (table.schema or "").split("."))
 
     def _drop(self, table: TableName) -> None:
-        self.connection.execute(f"DROP TABLE IF EXISTS {self.quoted(table)}")
+        self.connection.execute(f"DROP TABLE IF EXISTS {self.quote_table(table)}")
 
     def _rename(self, table: TableName, to: TableName) -> None:
-        self.connection.execute(f"ALTER TABLE {self.quoted(table)} RENAME TO {self.quoted(to)}")
+        self.connection.execute(f"ALTER TABLE {self.quote_table(table)} RENAME TO {self.quote_table(to)}")
 
     # Folders
 
@@ -190,15 +190,15 @@ class SparkStage(ServerStage):
         """Write a DataFrame, or append it."""
         assert isinstance(slot, SparkSlot)
         connection, sink = self.connection, slot.sink
-        with connection.watched(sink.name):
+        with connection.watch(sink.name):
             unknown = [name for name in sink.partition if name not in query.columns]
             if unknown:
                 raise InputError(
                     "unknown-column",
                     Sentence("output: 'partition' names columns that the release does not have: {columns}", columns=unknown),
                     hint="Columns that are left out of a release cannot part it.",
-                )  # fmt: skip
-            if slot.folder is None and not slot.named:
+                )
+            if slot.folder is None and not slot.is_catalog_table:
                 kept = query.localCheckpoint()
                 slot.frame = kept if slot.frame is None else slot.frame.unionAll(kept)
                 return
@@ -209,7 +209,7 @@ class SparkStage(ServerStage):
                 for key, value in {**CSV, "sep": sink.delimiter, "nullValue": "", "emptyValue": ""}.items():
                     writer = writer.option(key, value)
             slot.frame = query
-            if slot.named:
+            if slot.is_catalog_table:
                 writer.saveAsTable(slot.side)
             else:
                 writer.save(slot.side)
@@ -218,9 +218,9 @@ class SparkStage(ServerStage):
         """What was written, read from where it was written."""
         assert isinstance(slot, SparkSlot)
         connection = self.connection
-        with connection.watched(slot.sink.name):
+        with connection.watch(slot.sink.name):
             frame = slot.frame
-            if slot.named:
+            if slot.is_catalog_table:
                 connection.spark.catalog.refreshTable(slot.side)
                 frame = connection.spark.table(slot.side)
             elif slot.folder is not None:
@@ -229,7 +229,7 @@ class SparkStage(ServerStage):
                     read = read.option(key, value)
                 frame = read.load(slot.side)
             # Columns that part a release come last when it is read.
-            frame = frame.select(*(connection.sql.quoted(name) for name in slot.frame.columns))
+            frame = frame.select(*(connection.sql.quote(name) for name in slot.frame.columns))
         return SparkTable(slot.sink.source(), session, connection, Opened(frame))
 
     # Publishing
@@ -237,8 +237,8 @@ class SparkStage(ServerStage):
     def give_names(self, evidence: Sequence[Evidence | None]) -> None:
         """One rename for each."""
         for slot, found in zip(self.slots, evidence, strict=True):
-            with self.connection.watched(slot.sink.name):
-                if slot.named:
+            with self.connection.watch(slot.sink.name):
+                if slot.is_catalog_table:
                     self._name_table(slot, found)
                 elif slot.folder is not None:
                     self._name_folder(slot, slot.folder, found)
@@ -251,7 +251,7 @@ class SparkStage(ServerStage):
         if evidence is not None and told:
             text = self.connection.sql.literal(evidence.comment)
             self.connection.execute(f"COMMENT ON TABLE {slot.side} IS {text}")
-            spark.createDataFrame([(evidence.manifest,)], "manifest string").write.saveAsTable(self.quoted(beside))
+            spark.createDataFrame([(evidence.manifest,)], "manifest string").write.saveAsTable(self.quote_table(beside))
             self._stack.callback(self._forget, beside)
         pairs = [(beside, manifest)] * told + [(side, slot.target)]
         rows = spark.table(slot.side).count()
@@ -265,7 +265,7 @@ class SparkStage(ServerStage):
                     moved.append((self._old(target), target))
                 self._rename(source, target)
                 moved.append((target, source))
-            if spark.table(self.quoted(slot.target)).count() != rows:
+            if spark.table(self.quote_table(slot.target)).count() != rows:
                 raise _lost_rows(slot.sink)
         except BaseException:
             for now, before in reversed(moved):
@@ -301,14 +301,14 @@ class SparkStage(ServerStage):
             if replaces:
                 folders.rename(old, target)
             raise
-        folders.kept(slot.side)
+        folders.keep(slot.side)
         if replaces:
             with suppress(*self.connection.errors):
                 folders.remove(old)
 
-    def _published(self, slot: Any, evidence: Evidence | None) -> Published:
-        if slot.named:
-            return super()._published(slot, evidence)
+    def _publication_result(self, slot: Any, evidence: Evidence | None) -> Published:
+        if slot.is_catalog_table:
+            return super()._publication_result(slot, evidence)
         private = None if evidence is None else slot.sink.files.get("private manifest")
         if slot.folder is None:
             return Published(table=slot.frame, private_manifest=private)
@@ -318,7 +318,7 @@ class SparkStage(ServerStage):
     def _remove(self, slot: SparkSlot) -> None:
         """What was not published."""
         with suppress(*self.connection.errors):
-            if slot.named:
+            if slot.is_catalog_table:
                 self.connection.execute(f"DROP TABLE IF EXISTS {slot.side}")
             elif slot.folder is not None and self._folders.exists(slot.side):
                 self._folders.remove(slot.side)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from velado.tables.sql.connection import ServerColumn
-from velado.tables.types import ColumnType, Field, unsupported
+from velado.tables.sql.dialect import SqlDialect
+from velado.tables.types import ColumnType, Field
 
 PLAIN = {
-    "tinyint": ColumnType.INTEGER, "smallint": ColumnType.INTEGER, "int": ColumnType.INTEGER, "bigint": ColumnType.INTEGER,
-    "date": ColumnType.DATE, "boolean": ColumnType.BOOLEAN, "timestamp_ntz": ColumnType.TIMESTAMP,
-}  # fmt: skip
+    "tinyint": ColumnType.INTEGER,
+    "smallint": ColumnType.INTEGER,
+    "int": ColumnType.INTEGER,
+    "bigint": ColumnType.INTEGER,
+    "date": ColumnType.DATE,
+    "boolean": ColumnType.BOOLEAN,
+    "timestamp_ntz": ColumnType.TIMESTAMP,
+}
 
 
-def column_of(sql: Any, name: str, kind: str, file: str) -> ServerColumn:
-    """A column by its type; an error if a cell holds more than one value."""
-    cell = sql.quoted(name)
+def column_of(sql: SqlDialect, name: str, kind: str) -> ServerColumn:
+    """A column by its type."""
+    cell = sql.quote(name)
     number = re.fullmatch(r"decimal\((\d+),(-?\d+)\)", kind)
     if kind in PLAIN:
         return ServerColumn(Field(name, PLAIN[kind]), kind, cell, kind)
@@ -34,7 +39,8 @@ def column_of(sql: Any, name: str, kind: str, file: str) -> ServerColumn:
         return _text(name, kind, f"CAST({plain} AS STRING)")
     if kind.startswith(("interval", "time")):
         return _text(name, kind, f"CAST({cell} AS STRING)")
-    raise unsupported("list[" if kind.startswith("array") else kind, name, file)
+    other = Field.of_others(name, "list[" if kind.startswith("array") else kind)
+    return ServerColumn(other, kind, sql.literal(other.instead), "string")
 
 
 def _text(name: str, kind: str, cell: str) -> ServerColumn:

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from velado.errors import Cancelled
 from velado.progress import Progress
@@ -19,6 +19,14 @@ from velado.tables.types import Field
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+class AtDatabase(Protocol):
+    """A source, a sink, or the database itself."""
+
+    @property
+    def database(self) -> Address | None:
+        """Where it is."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +53,10 @@ class Connection(ABC):
         self._numbers = itertools.count(1)
 
     @classmethod
-    def shared(cls, address: Address, session: Session) -> Any:
-        """The connection of a session to an address: all its tables see one snapshot."""
+    def borrow(cls, at: AtDatabase, session: Session) -> Any:
+        """The connection of a session to a database: all its tables see one snapshot."""
+        address = at.database
+        assert address is not None
         connection = session.connections.borrow(address, lambda: cls(address, session.progress))
         connection.progress = session.progress
         return connection
@@ -67,11 +77,11 @@ class Connection(ABC):
         """Run a statement, as the driver does."""
 
     @abstractmethod
-    def fetched(self, query: str) -> list[tuple[Any, ...]]:
+    def fetch_rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a query, as the driver gives them."""
 
     @abstractmethod
-    def streamed(self, query: str) -> pa.RecordBatchReader:
+    def stream_rows(self, query: str) -> pa.RecordBatchReader:
         """The rows of a query in batches, types by those of the server."""
 
     @abstractmethod
@@ -79,7 +89,7 @@ class Connection(ABC):
         """Append batches to a table."""
 
     @abstractmethod
-    def described(self, relation: str, name: str) -> list[ServerColumn]:
+    def describe_columns(self, relation: str, name: str) -> list[ServerColumn]:
         """The columns of a relation."""
 
     @abstractmethod
@@ -91,11 +101,11 @@ class Connection(ABC):
         """Make a temporary table; texts are told apart by their bytes."""
 
     @abstractmethod
-    def filled(self, name: str, columns: Sequence[str]) -> None:
+    def prepare_joins(self, name: str, columns: Sequence[str]) -> None:
         """A temporary table has its rows: make joins with it fast."""
 
     @abstractmethod
-    def translated(self, error: Exception, name: str) -> BaseException:
+    def translate_error(self, error: Exception, name: str) -> BaseException:
         """The error that a user gets for one of the driver's. No cell is repeated."""
 
     @abstractmethod
@@ -114,7 +124,7 @@ class Connection(ABC):
     # What all do alike
 
     @contextmanager
-    def watched(self, name: str | None = None) -> Iterator[None]:
+    def watch(self, name: str | None = None) -> Iterator[None]:
         """Errors in our words; a cancelled call explains every other error."""
         try:
             with self.progress.interrupting(self.interrupt):
@@ -122,27 +132,27 @@ class Connection(ABC):
         except self.errors as error:
             if self.progress.cancelled:
                 raise Cancelled() from None
-            raise self.translated(error, name or self.address.text) from None
+            raise self.translate_error(error, name or self.address.text) from None
 
     def run(self, statement: str, name: str | None = None) -> Any:
         """Run a statement."""
-        with self.watched(name):
+        with self.watch(name):
             return self.execute(statement)
 
     def ask(self, query: str, name: str | None = None) -> list[tuple[Any, ...]]:
         """The rows of a small result."""
-        with self.watched(name):
-            return self.fetched(query)
+        with self.watch(name):
+            return self.fetch_rows(query)
 
     def batches(self, query: str, name: str | None = None) -> pa.RecordBatchReader:
         """The rows of a result, some at a time."""
         import pyarrow as pa
 
-        with self.watched(name):
-            reader = self.streamed(query)
+        with self.watch(name):
+            reader = self.stream_rows(query)
 
         def rows() -> Iterator[Any]:
-            with self.watched(name):
+            with self.watch(name):
                 for batch in reader:
                     self.progress.check()
                     yield batch
@@ -155,12 +165,10 @@ class Connection(ABC):
 
         name = self.temporary_name()
         table = pa.table(dict(columns))
-        with self.watched():
+        with self.watch():
             self.temporary(name, {f.name: f.type for f in table.schema})
             self.load(name, iter(table.to_batches()))
-            self.filled(
-                name, [n for n in table.column_names if n == "velado_key" or (n[0] in "kp" and n[1:].isdigit())]
-            )
+            self.prepare_joins(name, [n for n in table.column_names if n == "velado_key" or (n[0] in "kp" and n[1:].isdigit())])
         return name
 
     def temporary_name(self, ending: str = "") -> str:

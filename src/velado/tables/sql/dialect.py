@@ -27,7 +27,7 @@ class SqlDialect(ABC):
     in_order = ""
     """What stands behind SELECT so that tables are joined in the order in which they are named."""
 
-    def quoted(self, name: str) -> str:
+    def quote(self, name: str) -> str:
         """A name in SQL."""
         return '"' + name.replace('"', '""') + '"'
 
@@ -40,7 +40,7 @@ class SqlDialect(ABC):
         """The canonical text of a cell of a type."""
 
     @abstractmethod
-    def typed(self, text: str, field: Field, changed: bool) -> str:
+    def cast(self, text: str, field: Field, changed: bool) -> str:
         """A canonical text as a value of the column's type; of ``changed`` values as wide as the type's family gets."""
 
     def missing_as(self, cell: str, markers: Sequence[str]) -> str:
@@ -49,7 +49,7 @@ class SqlDialect(ABC):
         return f"CASE WHEN {cell} IN ({listed}) THEN NULL ELSE {cell} END" if listed else cell
 
     @abstractmethod
-    def hashed(self, cells: Sequence[str]) -> str:
+    def hash(self, cells: Sequence[str]) -> str:
         """A whole number from 0 that depends on the cells only."""
 
     @abstractmethod
@@ -81,7 +81,7 @@ class SqlDialect(ABC):
         return " AND ".join(conditions) or "true"
 
     @abstractmethod
-    def unpivoted(self, cells: Sequence[str]) -> str:
+    def unpivot(self, cells: Sequence[str]) -> str:
         """Two columns: the number of a cell, from 0, and the cell, for every one of the cells of a row."""
 
     @abstractmethod
@@ -105,5 +105,5 @@ class SqlDialect(ABC):
         """A text as a floating-point number."""
 
     @abstractmethod
-    def rounded(self, number: str, decimals: int) -> str:
+    def round(self, number: str, decimals: int) -> str:
         """A number as text with so many decimals."""

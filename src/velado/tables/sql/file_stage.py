@@ -18,7 +18,7 @@ from velado.tables.address import TableName
 from velado.tables.contract import Evidence, Published, Slot, Stage
 from velado.tables.files import check_regular
 from velado.tables.publication.publish import latest, publication
-from velado.tables.publication.uninterrupted import uninterrupted
+from velado.tables.publication.uninterrupted import defer_signals
 from velado.tables.session import Session
 from velado.tables.sink import Sink
 from velado.tables.sql.stage import SIDE, output_exists
@@ -150,21 +150,23 @@ class DatabaseFileStage(Stage):
                     self._places[slot.sink.files[what]].write_text(text, encoding="utf-8")
         for slot, found in zip(self.slots, given, strict=True):
             self.rename(slot, found)
-        with uninterrupted():
+        with defer_signals():
             self.commit()
             if self._new:
                 self.end()
                 if self.path.exists():
                     raise InputError(
-                        "output-exists", "a file of this name has appeared meanwhile; nothing was published",
-                        file=self.sink.name, hint="Run again.",
-                    )  # fmt: skip
+                        "output-exists",
+                        "a file of this name has appeared meanwhile; nothing was published",
+                        file=self.sink.name,
+                        hint="Run again.",
+                    )
             if self._places:
                 self._publication.publish()
             latest[:] = [*(slot.sink.name for slot in self.slots), *latest]
-        return [self._published(slot, found) for slot, found in zip(self.slots, given, strict=True)]
+        return [self._publication_result(slot, found) for slot, found in zip(self.slots, given, strict=True)]
 
-    def _published(self, slot: Slot, evidence: Evidence | None) -> Published:
+    def _publication_result(self, slot: Slot, evidence: Evidence | None) -> Published:
         sink = slot.sink
         manifest = sink.manifest_table
         beside = None if manifest is None or evidence is None else replace(sink, table=str(manifest)).name
@@ -174,8 +176,6 @@ class DatabaseFileStage(Stage):
         """Roll back, and remove everything that was not published."""
         self._stack.close()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         # An error of the file system is told as one of the output.
         self._stack.__exit__(kind, error, trace)

@@ -9,7 +9,7 @@ from velado.tables.sql.dialect import SqlDialect
 def noisy(sql: SqlDialect, noise: Noise, number: str, row: str) -> str:
     """The expression for ``number`` plus noise, as text with the noise's decimals; NULL stays NULL."""
     total = f"{sql.number(number)} + {DRAWN[noise.distribution](sql, noise, row)}"
-    shown = sql.rounded(total, noise.decimals)
+    shown = sql.round(total, noise.decimals)
     return f"replace({shown}, '.', ',')" if noise.comma else shown
 
 

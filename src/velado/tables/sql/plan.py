@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from velado.results import Discreet
-from velado.tables.formats.formulas import GUARDED, GUARDED_AMONG, NUMBER, guarded
+from velado.tables.formats.formulas import GUARDED, GUARDED_AMONG, NUMBER, guard_formulas
 from velado.tables.plan import Plan, Translation
 from velado.tables.sql.dialect import SqlDialect
 from velado.tables.sql.noise import noisy
@@ -40,7 +40,7 @@ class PlanQuery(Discreet):
         return self.table.sql
 
     @cached_property
-    def released(self) -> tuple[Field, ...]:
+    def result_fields(self) -> tuple[Field, ...]:
         """The columns of the result with their types."""
         changed = {t.column: t for t in (*self.plan.translations, *self.plan.replaced)}
         changed |= {n.column: n.numbers for n in self.plan.noise}
@@ -71,27 +71,27 @@ class PlanQuery(Discreet):
             f"ON {self.table.key(t)} = t{i}.velado_key"
             for i, t in enumerate(plan.translations)
         ]
-        joins, replaced = self._replaced()
-        cells = {t.column: self._translated(i, t) for i, t in enumerate(plan.translations)} | replaced
+        joins, replaced = self._replacements()
+        cells = {t.column: self._label_cell(i, t) for i, t in enumerate(plan.translations)} | replaced
         inner, outer = [], []
         for field in self.table.columns:
             if field.name in plan.dropped:
                 continue
             if field.name in plan.starred:
-                outer.append(f"{self.sql.literal(ROOT)} AS {self.sql.quoted(field.name)}")
+                outer.append(f"{self.sql.literal(ROOT)} AS {self.sql.quote(field.name)}")
                 continue
             column = self.table.inner[field.name]
-            cell, shown = cells.get(field.name) or self._passed(field)
+            cell, shown = cells.get(field.name) or self._plain_cell(field)
             if self._starring:
                 shown_as = ColumnType.TEXT if field.name in cells else field.type
                 cell = f"CASE WHEN s.k0 IS NULL THEN {self.sql.literal(ROOT)} ELSE {self.sql.text(cell, shown_as)} END"
             inner.append(f"{cell} AS {column}")
-            outer.append(f"{shown} AS {self.sql.quoted(field.name)}")
+            outer.append(f"{shown} AS {self.sql.quote(field.name)}")
         place = {"keep": f"p.{ROW}", "shuffle": self.sql.random()}.get(self.order)
         if place is not None and not self.sql.sorts_inside:
             inner.append(f"{place} AS {PLACE}")
         body = f"SELECT {self.sql.in_order}{', '.join(inner or ['1 AS velado_nothing'])} FROM {self._rows()} "
-        body += " ".join([*tables, *joins, self._selected(join)])
+        body += " ".join([*tables, *joins, self._selection_join(join)])
         if place is not None and self.sql.sorts_inside:
             body += f" ORDER BY {place}"
         if self.order == "sorted":
@@ -99,7 +99,7 @@ class PlanQuery(Discreet):
         query = f"SELECT {', '.join(outer)} FROM ({body}) AS q"
         if place is not None and not self.sql.sorts_inside:
             return f"{query} ORDER BY {PLACE}"
-        by_all = self.sql.sorted_by([f.name for f in self.released])
+        by_all = self.sql.sorted_by([f.name for f in self.result_fields])
         return f"{query} ORDER BY {by_all}" if self.order == "sorted" else query
 
     def _rows(self) -> str:
@@ -107,9 +107,9 @@ class PlanQuery(Discreet):
         plain = self.table.of(self.table.header, "p")
         if self.order == "keep" or self.plan.noise:
             plain = f"(SELECT p.*, {self.sql.row_number()} AS {ROW} FROM {plain}) AS p"
-        return plain if self.plan.selection.dealing is None else self._dealt(plain)
+        return plain if self.plan.selection.dealing is None else self._deal_rows(plain)
 
-    def _dealt(self, relation: str) -> str:
+    def _deal_rows(self, relation: str) -> str:
         """The rows numbered at random among those that are alike; values with the same code are alike, too."""
         dealing = self.plan.selection.dealing
         assert dealing is not None
@@ -123,32 +123,32 @@ class PlanQuery(Discreet):
 
     # Cells
 
-    def _translated(self, i: int, t: Translation) -> tuple[str, str]:
+    def _label_cell(self, i: int, t: Translation) -> tuple[str, str]:
         """A recoded column: its cell, and how that is shown. Labels stay compact until the end, for the sort."""
         cell = f"t{i}.label" if self.plan.selection.shown is None else f"s.l{i}"
         new = self.table.field(t.column).single and not set(t.labels) <= set(t.keys)
-        return cell, self._typed(t, changed=new)
+        return cell, self._cast(t, changed=new)
 
-    def _typed(self, t: Translation, changed: bool) -> str:
+    def _cast(self, t: Translation, changed: bool) -> str:
         column = self.table.inner[t.column]
         shown = self.sql.text(column)
         if not t.typed or self._starring or t.column in self.texts:
             return shown
-        return self.sql.typed(shown, self.table.field(t.column), changed)
+        return self.sql.cast(shown, self.table.field(t.column), changed)
 
-    def _passed(self, field: Field) -> tuple[str, str]:
+    def _plain_cell(self, field: Field) -> tuple[str, str]:
         """A column that stays as it is."""
         column = self.table.inner[field.name]
         cell, shown = f"p.{column}", column
         if field.type is not ColumnType.TEXT:
             return cell, self.sql.text(column, field.type) if field.name in self.texts else column
-        words = self._known.get(field.name, ())
+        words = self._known_words.get(field.name, ())
         if words:
             cell, shown = self.table.compact(cell, words), self.sql.text(column)
-        return cell, guarded_cell(self.sql, shown) if field.name in self._risky else shown
+        return cell, guard_cell(self.sql, shown) if field.name in self._risky else shown
 
     @cached_property
-    def _known(self) -> dict[str, Any]:
+    def _known_words(self) -> dict[str, Any]:
         return dict(self.plan.known)
 
     @cached_property
@@ -173,7 +173,7 @@ class PlanQuery(Discreet):
             found |= {n for n, flag in zip(chunk, flags, strict=True) if flag}
         return found
 
-    def _replaced(self) -> tuple[list[str], dict[str, tuple[str, str]]]:
+    def _replacements(self) -> tuple[list[str], dict[str, tuple[str, str]]]:
         """Joins for the columns that the selection does not look at; per column its cell and how that is shown."""
         joins, cells = [], {}
         sums = {n.column: n for n in self.plan.noise}
@@ -185,7 +185,7 @@ class PlanQuery(Discreet):
             joins.append(f"LEFT JOIN {self._labels(t, self.guard and noise is None)} AS r{i} ON {on}")
             if noise is not None:
                 cell = noisy(self.sql, noise, self.sql.text(cell), f"p.{ROW}")
-            cells[t.column] = (cell, self._typed(t, changed=True))
+            cells[t.column] = (cell, self._cast(t, changed=True))
         return joins, cells
 
     # Small tables
@@ -200,14 +200,14 @@ class PlanQuery(Discreet):
         """A table key → label and code."""
         import pyarrow as pa
 
-        labels = guarded(t.labels, self.guard if guard is None else guard)
+        labels = guard_formulas(t.labels, self.guard if guard is None else guard)
         columns = {
             "velado_key": self.table.key_values(t),
             "label": pa.array([labels[c] for c in t.codes], pa.string()),
             "code": pa.array(t.codes.astype(np.int64)),
             **({"other": pa.array(t.others, pa.string())} if t.by else {}),
         }
-        return self.table.kept(self.table.lookup(columns), {"label": labels})
+        return self.table.compact_lookup(self.table.lookup(columns), {"label": labels})
 
     @cached_property
     def _chunks(self) -> list[list[tuple[int, int]]]:
@@ -223,22 +223,19 @@ class PlanQuery(Discreet):
             domain *= size
         return chunks
 
-    def _selected(self, join: str) -> str:
+    def _selection_join(self, join: str) -> str:
         """The join with the kept combinations."""
         selection = self.plan.selection
         if selection.kept is None:
             return ""
-        on = [
-            f"({' + '.join(f't{i}.code * {s}' for i, s in chunk) or '0'}) = s.k{n}"
-            for n, chunk in enumerate(self._chunks)
-        ]
+        on = [f"({' + '.join(f't{i}.code * {s}' for i, s in chunk) or '0'}) = s.k{n}" for n, chunk in enumerate(self._chunks)]
         if selection.dealing is not None:
             on.append(f"p.{NTH} BETWEEN s.first_nth AND s.last_nth")
             if selection.dealing.by is not None:
                 on.append(f"p.{BY} = s.by_code")
-        return f"{join} {self._kept()} AS s ON {' AND '.join(on) or 'true'}"
+        return f"{join} {self._selection_lookup()} AS s ON {' AND '.join(on) or 'true'}"
 
-    def _kept(self) -> str:
+    def _selection_lookup(self) -> str:
         """A table of the kept combinations as keys k0, k1, …, with their labels l0, l1, … where they have their own."""
         import pyarrow as pa
 
@@ -260,14 +257,14 @@ class PlanQuery(Discreet):
             return self.table.lookup(columns or {"k0": pa.array([0])})
         words: dict[str, Sequence[str | None]] = {}
         for i, t in enumerate(self.plan.translations):
-            labels = guarded(t.labels, self.guard)
+            labels = guard_formulas(t.labels, self.guard)
             shown = pa.array(selection.shown[:, i].astype(np.int32, copy=False))
             columns[f"l{i}"] = pa.DictionaryArray.from_arrays(shown, pa.array(labels, pa.string())).cast(pa.string())
             words[f"l{i}"] = labels
-        return self.table.kept(self.table.lookup(columns), words)
+        return self.table.compact_lookup(self.table.lookup(columns), words)
 
 
-def guarded_cell(sql: SqlDialect, cell: str) -> str:
+def guard_cell(sql: SqlDialect, cell: str) -> str:
     """A text cell that gets an apostrophe where a spreadsheet would take it for a formula."""
     apostrophe = sql.literal("'")
     return f"CASE WHEN {_formula(sql, cell)} THEN {apostrophe} || {cell} ELSE {cell} END"

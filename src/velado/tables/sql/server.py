@@ -16,6 +16,7 @@ from velado.tables.session import Session
 from velado.tables.source import Source
 from velado.tables.sql.connection import Connection
 from velado.tables.sql.plan import PlanQuery
+from velado.tables.sql.server_split import ServerSplit
 from velado.tables.sql.table import SqlTable, inner_names
 from velado.tables.types import ColumnType
 
@@ -35,7 +36,7 @@ class ServerTable(SqlTable):
         self._session, self._closed = session, False
         try:
             self.relation = relation or self._relation()
-            found = connection.described(self.relation, source.name)
+            found = connection.describe_columns(self.relation, source.name)
             self._check_types(source)
             self.header = Header(names_of([c.field.name for c in found], source.names, source.name))
             self.columns = tuple(c.field for c in found)
@@ -69,7 +70,7 @@ class ServerTable(SqlTable):
 
     def name_in_sql(self, table: TableName) -> str:
         """A table's name in statements."""
-        return ".".join(self.connection.sql.quoted(p) for p in (table.schema, table.name) if p is not None)
+        return ".".join(self.connection.sql.quote(p) for p in (table.schema, table.name) if p is not None)
 
     def _check_types(self, source: Source) -> None:
         """Options of text tables have no meaning here."""
@@ -85,14 +86,14 @@ class ServerTable(SqlTable):
     def write(self, plan: Plan, into: Slot) -> None:
         """Write what the plan makes of the table: where it lives, or in batches to where the slot is."""
         sink = into.sink
-        query = PlanQuery(self, plan, sink.order, sink.guarded)
+        query = PlanQuery(self, plan, sink.order, sink.is_guarded)
         if self.is_at(into):
             self.create(query, into)
             return
-        into.receive(query.released, self.released(query), self.progress)
+        into.receive(query.result_fields, self.result_batches(query), self.progress)
         into.complete()
 
-    def released(self, query: PlanQuery) -> pa.RecordBatchReader:
+    def result_batches(self, query: PlanQuery) -> pa.RecordBatchReader:
         """The rows of a plan, in batches."""
         return self.batches(query.text())
 
@@ -102,16 +103,14 @@ class ServerTable(SqlTable):
 
     def create(self, query: PlanQuery, into: Any) -> None:
         """Write a table where this one lives."""
-        into.create(query.released, query.text())
+        into.create(query.result_fields, query.text())
 
     def fetch(self, plan: Plan, order: str = "keep") -> pa.Table:
         """What the plan makes of the table, in memory."""
-        return self.released(PlanQuery(self, plan, order)).read_all()
+        return self.result_batches(PlanQuery(self, plan, order)).read_all()
 
     def split(self, places: Sequence[Translation], coded: Sequence[Translation], plan: Plan, into: Slot) -> Split:
         """The table in parts, in temporary tables of the server."""
-        from velado.tables.sql.server_split import ServerSplit
-
         return ServerSplit(self, places, coded, plan, into)
 
     # Plumbing

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from velado.tables.sql.server import ServerTable
+from typing import TYPE_CHECKING
+
 from velado.tables.sql.split import SqlSplit
+
+if TYPE_CHECKING:
+    from velado.tables.sql.server import ServerTable
 
 
 class ServerSplit(SqlSplit):

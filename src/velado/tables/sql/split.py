@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from velado.tables.contract import Part, PartCount, PartMarginal, Slot, Split
-from velado.tables.formats.formulas import guarded
+from velado.tables.formats.formulas import guard_formulas
 from velado.tables.plan import Plan, Translation
-from velado.tables.sql.plan import guarded_cell
+from velado.tables.sql.plan import guard_cell
 from velado.tables.sql.table import SqlTable
 from velado.tables.types import ColumnType, Field
 from velado.values import ROOT, Text
@@ -76,7 +76,7 @@ class SqlSplit(Split):
     def small(self, cell: str, values: int) -> str:
         """A whole number below ``values``, in a type that takes little room."""
 
-    def joined(self, t: Translation, name: str) -> tuple[str, str]:
+    def join_codes(self, t: Translation, name: str) -> tuple[str, str]:
         """The join of a column with the numbers of its values, and the cell with the number."""
         import pyarrow as pa
 
@@ -84,7 +84,7 @@ class SqlSplit(Split):
         lookup = self._table.lookup({"velado_key": self._table.key_values(t), "code": codes})
         return f"LEFT JOIN {lookup} AS {name} ON {self._table.key(t)} = {name}.velado_key", f"{name}.code"
 
-    def grouped(self, sets: Sequence[tuple[str, str | None]], part: Part) -> Any:
+    def count_pairs(self, sets: Sequence[tuple[str, str | None]], part: Part) -> Any:
         """Counts by each of several pairs of a place and a code (or by a place alone), as one Arrow table.
 
         Its columns: ``g`` is the number of the pair, ``place``, ``code`` and ``n``.
@@ -118,7 +118,7 @@ class SqlSplit(Split):
         for kind, translations in (("p", places), ("s", coded)):
             for i, t in enumerate(translations):
                 # A value that the translation does not know would silently lose its rows in an inner join.
-                join, number = self.joined(t, f"{kind}{i}t")
+                join, number = self.join_codes(t, f"{kind}{i}t")
                 joins.append(join)
                 cells.append(f"{self.small(number, len(t.keys))} AS {kind}{i}")
         cells += [f"p.{inner} AS {inner}" for inner in self._layout.values() if inner is not None]
@@ -148,7 +148,7 @@ class SqlSplit(Split):
         """
         coded = max(self._coded, 1)
         sets = [(f"p{i}", f"s{s}" if self._coded else None) for i in range(self._columns) for s in range(coded)]
-        found = self.grouped(sets, part)
+        found = self.count_pairs(sets, part)
         numbers, places, codes, counts = (_whole_numbers(found.column(c)) for c in ("g", "place", "code", "n"))
         result = []
         for i in range(self._columns):
@@ -186,15 +186,15 @@ class SqlSplit(Split):
         """Append the records of a part with their labels."""
         import pyarrow as pa
 
-        table, guard = self._table, self._into.sink.guarded
+        table, guard = self._table, self._into.sink.is_guarded
         columns: dict[str, Any] = {f"p{i}": pa.array(rows[:, i].astype(np.int64)) for i in range(self._columns)}
         for i, texts in enumerate(labels):
             codes = pa.array(shown[:, i].astype(np.int32))
-            words = pa.array(guarded(texts, guard), pa.string())
+            words = pa.array(guard_formulas(texts, guard), pa.string())
             columns[f"l{i}"] = pa.DictionaryArray.from_arrays(codes, words).cast(pa.string())
         name = table.lookup(columns)
         on = " AND ".join(f"d.p{i} = m.p{i}" for i in range(self._columns))
-        cells = [f"{self._cell(f.name)} AS {table.sql.quoted(f.name)}" for f in self._into.fields]
+        cells = [f"{self._cell(f.name)} AS {table.sql.quote(f.name)}" for f in self._into.fields]
         rest = f"FROM {part.within} AS d JOIN {name} AS m ON {on} WHERE {self._where(part, 'd.')}"
         query = f"SELECT {', '.join(cells)} {rest}"
         if self._into.sink.order == "shuffle":
@@ -210,13 +210,13 @@ class SqlSplit(Split):
         if column in self._place_of:
             label = f"m.l{self._place_of[column]}"
             typed = column in self._typed and not self.texts
-            return sql.typed(label, field, changed=field.single) if typed else label
+            return sql.cast(label, field, changed=field.single) if typed else label
         inner = self._layout[column]
         if inner is None:
             return sql.literal(ROOT)
         if field.type is not ColumnType.TEXT:
             return sql.text(f"d.{inner}", field.type) if self.texts else f"d.{inner}"
-        return guarded_cell(sql, f"d.{inner}") if self._into.sink.guarded else f"d.{inner}"
+        return guard_cell(sql, f"d.{inner}") if self._into.sink.is_guarded else f"d.{inner}"
 
 
 def _whole_numbers(column: Any) -> np.ndarray:

@@ -16,7 +16,7 @@ from velado.sentences import Sentence
 from velado.tables.address import TableName
 from velado.tables.contract import Evidence, Published, Slot, Stage, Table
 from velado.tables.publication.publish import latest, publication
-from velado.tables.publication.uninterrupted import uninterrupted
+from velado.tables.publication.uninterrupted import defer_signals
 from velado.tables.session import Session
 from velado.tables.sink import Sink
 from velado.tables.sql.connection import Connection
@@ -56,7 +56,7 @@ class ServerSlot(Slot):
         if not self.made:
             self.stage.make(self, batches.schema)
             self.made = True
-        with connection.watched(self.sink.name):
+        with connection.watch(self.sink.name):
             connection.load(self.side, iter(batches))
 
 
@@ -98,11 +98,11 @@ class ServerStage(Stage):
                 if self.exists(name):
                     raise output_exists(sink, name)
         side = replace(target, name=f"{SIDE}_{self.connection.new_name()}")
-        return ServerSlot(sink, connection=self.connection, stage=self, target=target, side=self.quoted(side))
+        return ServerSlot(sink, connection=self.connection, stage=self, target=target, side=self.quote_table(side))
 
-    def quoted(self, table: TableName) -> str:
+    def quote_table(self, table: TableName) -> str:
         """A table's name in SQL."""
-        return ".".join(self.connection.sql.quoted(p) for p in (table.schema, table.name) if p is not None)
+        return ".".join(self.connection.sql.quote(p) for p in (table.schema, table.name) if p is not None)
 
     # What servers say
 
@@ -152,15 +152,15 @@ class ServerStage(Stage):
             for what, text in {} if found is None else found.texts.items():
                 if what in slot.sink.files:
                     self._places[slot.sink.files[what]].write_text(text, encoding="utf-8")
-        with uninterrupted():
+        with defer_signals():
             self.give_names(given)
             latest[:] = names = [slot.sink.name for slot in self.slots]
             if self._files:
                 self._publication.publish()
                 latest[:] = [*names, *(path for _, _, path in self._files)]
-        return [self._published(slot, found) for slot, found in zip(self.slots, given, strict=True)]
+        return [self._publication_result(slot, found) for slot, found in zip(self.slots, given, strict=True)]
 
-    def _published(self, slot: Slot, evidence: Evidence | None) -> Published:
+    def _publication_result(self, slot: Slot, evidence: Evidence | None) -> Published:
         sink = slot.sink
         manifest = sink.manifest_table
         beside = None if manifest is None or evidence is None else replace(sink, table=str(manifest)).name
@@ -171,9 +171,7 @@ class ServerStage(Stage):
         """Remove everything that was not published."""
         self._stack.close()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         # An error of the file system is told as one of the output.
         self._stack.__exit__(kind, error, trace)
 

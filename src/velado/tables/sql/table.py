@@ -10,15 +10,16 @@ import itertools
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from velado.tables.contract import Table
-from velado.tables.counts import Counts, Groups
+from velado.tables.counts import NOBODY, Counts, Groups
 from velado.tables.plan import Plan, Translation
 from velado.tables.sql.dialect import SqlDialect
-from velado.tables.types import ColumnType
+from velado.tables.types import ColumnType, Field
 from velado.values import Text
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class SqlTable(Table):
     def forget(self, name: str) -> None:
         """Let go of a small table."""
 
-    def kept(self, lookup: str, words: Mapping[str, Sequence[Text]]) -> str:
+    def compact_lookup(self, lookup: str, words: Mapping[str, Sequence[Text]]) -> str:
         """A small table of which columns of few different words may be kept compactly; its name."""
         return lookup
 
@@ -78,9 +79,19 @@ class SqlTable(Table):
         return cell
 
     def of(self, columns: Sequence[str], name: str = "t") -> str:
-        """The relation with these columns: planning takes its time for every column that is in it."""
+        """The relation with these columns: planning takes its time for every column that is in it.
+
+        An error if one of them is not read; among all columns of the table it may be.
+        """
+        if self._unread and columns is not self.header:
+            for field in (self._unread[c] for c in columns if c in self._unread):
+                field.check(self.name)
         cells = ", ".join(self.cells[c] for c in dict.fromkeys(columns))
         return f"(SELECT {cells} FROM {self.relation}) AS {name}" if cells else self.relation
+
+    @cached_property
+    def _unread(self) -> dict[str, Field]:
+        return {name: field for name, field in zip(self.header, self.columns, strict=True) if field.unread}
 
     def text_of(self, column: str, cell: str = "") -> str:
         """The canonical text of a column's cell; the cell as it is called here, if not by its inner name."""
@@ -100,42 +111,47 @@ class SqlTable(Table):
         """How often each combination of the columns' values occurs; of ``lot`` (i, n) those whose hash is i modulo n."""
         if not columns:
             return self._counts(self.arrow(f"SELECT count(*) AS n FROM {self.relation}"), columns)
-        cells, keys = self._keyed(columns)
+        cells, keys = self._key_cells(columns)
         chosen = ""
         if lot[1] > 1:
-            chosen = f"WHERE {self.sql.hashed([self.inner[c] for c in by])} % {lot[1]} = {lot[0]}"
+            chosen = f"WHERE {self.sql.hash([self.inner[c] for c in by])} % {lot[1]} = {lot[0]}"
         inside = f"SELECT {cells} FROM {self.of([*columns, *by])} {chosen}"
-        shown, many = self._shown(columns), self.sql.many_groups if len(columns) > 1 else ""
-        return self._counts(
-            self.arrow(f"SELECT {many}{shown}, count(*) AS n FROM ({inside}) AS g GROUP BY {keys}"), columns
-        )
+        shown, many = self._select_keys(columns), self.sql.many_groups if len(columns) > 1 else ""
+        return self._counts(self.arrow(f"SELECT {many}{shown}, count(*) AS n FROM ({inside}) AS g GROUP BY {keys}"), columns)
 
     def groups(
-        self, combinations: Sequence[Sequence[str]], below: Sequence[int], besides: str | None = None, lots: int = 1
+        self,
+        combinations: Sequence[Sequence[str]],
+        below: Sequence[int],
+        besides: str | None = None,
+        lots: int = 1,
+        lacking: bool = False,
     ) -> list[Groups]:
         """Per combination of columns, how small the groups of rows are that are alike in them."""
         found = np.zeros((len(combinations), 4), dtype=np.int64)
         asked = list(enumerate(zip(combinations, below, strict=True)))
         for lot, first in itertools.product(range(lots), range(0, len(asked), GROUPINGS)):
             some = asked[first : first + GROUPINGS]
-            parts = [self._grouped(i, columns, n, besides, (lot, lots)) for i, (columns, n) in some]
+            parts = [self._group_query(i, columns, n, besides, (lot, lots), lacking) for i, (columns, n) in some]
             for i, *numbers in self.ask(" UNION ALL ".join(parts)):
                 found[i] += numbers
         return [Groups(*numbers) for numbers in found.tolist()]
 
-    def _grouped(
-        self, number: int, columns: Sequence[str], below: int, besides: str | None, lot: tuple[int, int]
+    def _group_query(
+        self, number: int, columns: Sequence[str], below: int, besides: str | None, lot: tuple[int, int], lacking: bool
     ) -> str:
         """A row with the number of a combination, its records: all, alone, and in small groups, and how many groups there are."""
         cells = [self.inner[c] for c in columns]
-        conditions = [f"{cells[-1]} IS NOT NULL"]
+        conditions = [] if lacking else [f"{cells[-1]} IS NOT NULL"]
         if besides is not None:
-            conditions.append(f"{self.text_of(columns[-1])} <> {self.sql.literal(besides)}")
+            other = f"{self.text_of(columns[-1])} <> {self.sql.literal(besides)}"
+            conditions.append(f"({other} OR {cells[-1]} IS NULL)" if lacking else other)
         if lot[1] > 1:
-            conditions.append(f"{self.sql.hashed(cells)} % {lot[1]} = {lot[0]}")
-        keys = ", ".join(self.grouped_by(c, self.inner[c]) for c in columns)
+            conditions.append(f"{self.sql.hash(cells)} % {lot[1]} = {lot[0]}")
+        keys = ", ".join(self.group_key(c, self.inner[c]) for c in columns)
         many = self.sql.many_groups if len(columns) > 1 else ""
-        sizes = f"SELECT {many}count(*) AS n FROM {self.of(columns)} WHERE {' AND '.join(conditions)} GROUP BY {keys}"
+        chosen = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+        sizes = f"SELECT {many}count(*) AS n FROM {self.of(columns)} {chosen} GROUP BY {keys}"
         totals = ("n", "CASE WHEN n = 1 THEN 1 ELSE 0 END", f"CASE WHEN n < {int(below)} THEN n ELSE 0 END", "1")
         summed = ", ".join(f"coalesce({self.sql.sum(x)}, 0)" for x in totals)
         return f"SELECT {number} AS number, {summed} FROM ({sizes}) AS s{number}"
@@ -145,56 +161,59 @@ class SqlTable(Table):
         return bool(self.ask(f"SELECT count(*) > count({self.inner[column]}) FROM {self.of([column])}")[0][0])
 
     def repeats(self, column: str) -> bool:
-        """Whether a value of the column stands in several rows, or a row has none."""
+        """Whether a value of the column stands in several rows."""
         cell = self.inner[column]
-        return bool(self.ask(f"SELECT count(DISTINCT {cell}) < count(*) FROM {self.of([column])}")[0][0])
+        return bool(self.ask(f"SELECT count(DISTINCT {cell}) < count({cell}) FROM {self.of([column])}")[0][0])
 
     def shares(self, columns: Sequence[str], person: str) -> tuple[Counts, int]:
         """The people of each combination, each person shared out evenly over their rows; counted in so many units.
 
-        The sum over the rows of a group is never more than the number of different people in it.
+        The sum over the rows of a group is never more than the number of different people in it. A row that does not say
+        whose it is adds nobody: it may belong to any of the others.
         """
         who = self.inner[person]
-        owned = f"SELECT {who} AS who, count(*) AS n FROM {self.of([person])} GROUP BY {who}"
+        owned = f"SELECT {who} AS who, count(*) AS n FROM {self.of([person])} WHERE {who} IS NOT NULL GROUP BY {who}"
         found = self.ask(f"SELECT n, count(*) FROM ({owned}) AS o GROUP BY n")
         unit = common_unit([n for n, _ in found], sum(people for _, people in found))
-        cells, keys = self._keyed(columns)
-        share = self.sql.quotient(unit, "o.n")
+        cells, keys = self._key_cells(columns)
+        share = f"coalesce({self.sql.quotient(unit, 'o.n')}, 0)"
         table = self.arrow(
-            f"SELECT {self._shown(columns)}, {self.sql.sum('share')} AS n FROM (SELECT {cells}, {share} AS share "
-            f"FROM {self.of([*columns, person], 'p')} JOIN ({owned}) AS o ON p.{who} = o.who) AS g GROUP BY {keys}"
+            f"SELECT {self._select_keys(columns)}, {self.sql.sum('share')} AS n FROM (SELECT {cells}, {share} AS share "
+            f"FROM {self.of([*columns, person], 'p')} LEFT JOIN ({owned}) AS o ON p.{who} = o.who) AS g GROUP BY {keys}"
         )
         return self._counts(table, columns), unit
 
     def members(self, columns: Sequence[str], person: str) -> tuple[Counts, np.ndarray]:
-        """Each combination with each person in it: counts of rows, and a number that stands for the person.
+        """Each combination with each person in it: counts of rows, and a number that stands for the person, ``NOBODY`` where
+        rows do not say whose they are.
 
         Two people could get the same number, by a chance of one in 2⁶⁴: then one is counted too few.
         """
-        cells, keys = self._keyed(columns)
-        who = self.sql.hashed([self.inner[person]])
+        cells, keys = self._key_cells(columns)
+        cell = self.inner[person]
+        who = f"CASE WHEN {cell} IS NOT NULL THEN {self.sql.hash([cell])} END"
         table = self.arrow(
-            f"SELECT {self._shown(columns)}, count(*) AS n, who FROM (SELECT {cells}, {who} AS who "
+            f"SELECT {self._select_keys(columns)}, count(*) AS n, who FROM (SELECT {cells}, {who} AS who "
             f"FROM {self.of([*columns, person])}) AS g GROUP BY {keys}, who"
         )
-        return self._counts(table, columns), np.from_dlpack(table.column("who").combine_chunks())
+        return self._counts(table, columns), np.from_dlpack(table.column("who").combine_chunks().fill_null(NOBODY))
 
-    def grouped_by(self, column: str, cell: str) -> str:
+    def group_key(self, column: str, cell: str) -> str:
         """A cell as rows are grouped by it: whatever tells its values apart."""
         return cell
 
-    def shown_key(self, column: str, key: str) -> str:
+    def key_text(self, column: str, key: str) -> str:
         """The canonical text of what rows were grouped by."""
         return self.text_of(column, key)
 
-    def _keyed(self, columns: Sequence[str]) -> tuple[str, str]:
+    def _key_cells(self, columns: Sequence[str]) -> tuple[str, str]:
         """The cells of some columns named k0, k1, …, and these names."""
-        cells = ", ".join(f"{self.grouped_by(c, self.inner[c])} AS k{i}" for i, c in enumerate(columns))
+        cells = ", ".join(f"{self.group_key(c, self.inner[c])} AS k{i}" for i, c in enumerate(columns))
         return cells, ", ".join(f"k{i}" for i in range(len(columns)))
 
-    def _shown(self, columns: Sequence[str]) -> str:
+    def _select_keys(self, columns: Sequence[str]) -> str:
         """The keys of a GROUP BY as they are fetched: most engines hand texts over best."""
-        return ", ".join(f"{self.shown_key(c, f'k{i}')} AS k{i}" for i, c in enumerate(columns))
+        return ", ".join(f"{self.key_text(c, f'k{i}')} AS k{i}" for i, c in enumerate(columns))
 
     def _counts(self, table: pa.Table, columns: Sequence[str]) -> Counts:
         """The columns of a GROUP BY and the counts behind them."""
@@ -221,15 +240,13 @@ class SqlTable(Table):
             return
         for first in range(0, len(columns), AT_ONCE):
             chunk = columns[first : first + AT_ONCE]
-            cells = self.sql.unpivoted([self.text_of(c) for c in chunk])
+            cells = self.sql.unpivot([self.text_of(c) for c in chunk])
             found: list[dict[Text, int]] = [{} for _ in chunk]
-            for i, value, n in self.ask(
-                f"SELECT i, v, count(*) FROM (SELECT {cells} FROM {self.of(chunk)}) AS u GROUP BY i, v"
-            ):
+            for i, value, n in self.ask(f"SELECT i, v, count(*) FROM (SELECT {cells} FROM {self.of(chunk)}) AS u GROUP BY i, v"):
                 found[i][value] = n
             yield from zip(chunk, found, strict=True)
 
-    def filled(self, value: str) -> int:
+    def count_constant_rows(self, value: str) -> int:
         """How many rows show the value in every column."""
         conditions = [f"coalesce({self.text_of(c)} = {self.sql.literal(value)}, false)" for c in self.inner]
         where = self.sql.all_true(conditions)
@@ -253,7 +270,7 @@ class SqlTable(Table):
     def batches(self, query: str) -> pa.RecordBatchReader:
         """The rows of a result, some at a time."""
 
-    def shown(self) -> pa.RecordBatchReader:
+    def text_batches(self) -> pa.RecordBatchReader:
         """All rows, all cells as texts, some at a time."""
         import pyarrow as pa
 
@@ -264,33 +281,25 @@ class SqlTable(Table):
         return pa.RecordBatchReader.from_batches(schema, texts)
 
     def page(
-        self,
-        offset: int,
-        limit: int,
-        sort: str | None = None,
-        where: Mapping[str, Text] | None = None,
-        descending: bool = False,
+        self, offset: int, limit: int, sort: str | None = None, where: Mapping[str, Text] | None = None, descending: bool = False
     ) -> pa.Table:
         """Some rows to look at, all cells as texts: sorted by a column, and only those with given values."""
         shown = ", ".join(f"{self.text_of(name)} AS {c}" for name, c in self.inner.items())
         numbered = f"(SELECT t.*, {self.sql.row_number()} AS velado_row FROM {self.of(self.header)}) AS n"
         # The cell itself, not its text of the same name.
         down = " DESC" if descending else ""
-        order = (
-            "velado_row" if sort is None else f"n.{self.inner[sort]} IS NULL, n.{self.inner[sort]}{down}, velado_row"
-        )
+        order = "velado_row" if sort is None else f"n.{self.inner[sort]} IS NULL, n.{self.inner[sort]}{down}, velado_row"
         found = self.arrow(
-            f"SELECT {shown} FROM {numbered} {self.chosen(where)} ORDER BY {order} LIMIT {int(limit)} OFFSET {int(offset)}"
+            f"SELECT {shown} FROM {numbered} {self.where_clause(where)} ORDER BY {order} LIMIT {int(limit)} OFFSET {int(offset)}"
         )
         return found.rename_columns(list(self.inner))
 
-    def chosen(self, where: Mapping[str, Text] | None) -> str:
+    def where_clause(self, where: Mapping[str, Text] | None) -> str:
         """The rows with given values, as a condition."""
         conditions = [
-            f"{self.inner[name]} IS NULL" if value is None
-            else f"{self.text_of(name)} = {self.sql.literal(value)}"
+            f"{self.inner[name]} IS NULL" if value is None else f"{self.text_of(name)} = {self.sql.literal(value)}"
             for name, value in (where or {}).items()
-        ]  # fmt: skip
+        ]
         return f"WHERE {' AND '.join(conditions)}" if conditions else ""
 
     def key(self, t: Translation) -> str:

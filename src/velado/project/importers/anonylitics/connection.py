@@ -26,18 +26,16 @@ def address_of(top: Part, given: Mapping[str, Any]) -> Address | None:
         return None
     part, secret = top.at("connection"), top.at("connection", hidden=True)
     if not isinstance(part.value, dict):
-        secret.unknown("A connection is an object; nothing was done with it.")
+        secret.say_unknown("A connection is an object; nothing was done with it.")
         return None
     secret.keys(KEYS)
     host, name = part.text("ip"), part.text("database")
     if not HOST.fullmatch(host) or not name:
         _password(part, taken=False)
-        secret.to_do("A connection needs 'ip' and 'database': the tables will be read from files.")
+        secret.say_to_do("A connection needs 'ip' and 'database': the tables will be read from files.")
         return None
     port = _port(part)
-    return Address(
-        _engine(part, port), part.text("username") or None, VARIABLE if _password(part) else None, host, port, name
-    )
+    return Address(_engine(part, port), part.text("username") or None, VARIABLE if _password(part) else None, host, port, name)
 
 
 def _port(part: Part) -> int | None:
@@ -45,7 +43,7 @@ def _port(part: Part) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and 0 < int(text) < 65536):
-        part.at("port").unknown("A port is a whole number from 1 to 65535; it was left out.")
+        part.at("port").say_unknown("A port is a whole number from 1 to 65535; it was left out.")
         return None
     return int(text)
 
@@ -55,17 +53,14 @@ def _engine(part: Part, port: int | None) -> str:
     if said in SERVERS:
         return SERVERS[said]
     if said:
-        part.at("type").unknown(Sentence("The databases are {known}.", known=["postgresql", "mariadb", "mysql"]))
+        part.at("type").say_unknown(Sentence("The databases are {known}.", known=["postgresql", "mariadb", "mysql"]))
     engine = PORTS.get(port or 0, USUAL)
     if port in PORTS:
         what = Sentence("The language does not say which database it is: by its port, {engine}.", engine=engine)
-        part.at("port").adapted(what)
+        part.at("port").say_adapted(what)
     else:
-        part.at("type").to_do(
-            Sentence(
-                "The language does not say which database it is: {engine} was written, which may be wrong.",
-                engine=engine,
-            )
+        part.at("type").say_to_do(
+            Sentence("The language does not say which database it is: {engine} was written, which may be wrong.", engine=engine)
         )
     return engine
 
@@ -76,12 +71,12 @@ def _password(part: Part, *, taken: bool = True) -> bool:
     if hidden.value in (None, ""):
         return False
     if taken:
-        hidden.to_do(
+        hidden.say_to_do(
             Sentence(
                 "Passwords are not taken over: set the environment variable {variable} before the run, and change this one.",
                 variable=VARIABLE,
             )
         )
     else:
-        hidden.left_out("Passwords do not belong into project files; this one was not written anywhere.")
+        hidden.say_left_out("Passwords do not belong into project files; this one was not written anywhere.")
     return True

@@ -11,7 +11,7 @@ from typing import Any
 
 from velado.errors import InputError, suggest
 from velado.parameters import LARGEST
-from velado.sentences import Sentence, into, joined
+from velado.sentences import Sentence, into, join_sentences
 
 ROLES = {
     "identificador": "identifier",
@@ -55,12 +55,7 @@ class Remark:
 
     def as_dict(self, language: str = "en") -> dict[str, str]:
         """JSON-ready; sentences in a language."""
-        return {
-            "path": self.path,
-            "value": into(self.value, language),
-            "kind": self.kind,
-            "what": into(self.what, language),
-        }
+        return {"path": self.path, "value": into(self.value, language), "kind": self.kind, "what": into(self.what, language)}
 
 
 @dataclass(frozen=True)
@@ -74,31 +69,30 @@ class Part:
 
     def at(self, key: str, *, hidden: bool = False) -> Part:
         """What stands under a key, however its letters are written."""
-        value = self.value.get(self._written(key)) if isinstance(self.value, dict) else None
+        value = self.value.get(self._spelling(key)) if isinstance(self.value, dict) else None
         path = f"{self.path}.{key}" if self.path else key
         return Part(path, value, self.remarks, self.hidden or hidden)
 
-    def _written(self, key: str) -> str:
+    def _spelling(self, key: str) -> str:
         return next((k for k in self.value if k.lower() == key), key)
 
     def keys(self, known: Sequence[str]) -> dict[str, Any]:
         """The known keys of an object with what they hold; a remark for every other."""
         if not isinstance(self.value, dict):
             raise InputError(
-                "not-anonylitics",
-                Sentence("{path} must be an object, not {kind}", path=self.path, kind=type(self.value).__name__),
+                "not-anonylitics", Sentence("{path} must be an object, not {kind}", path=self.path, kind=type(self.value).__name__)
             )
         found = {}
         for key, value in self.value.items():
             if key.lower() in found:
-                self._under(key).unknown("The key is written twice; the first one counts.")
+                self._under(key).say_unknown("The key is written twice; the first one counts.")
             elif key.lower() in known:
                 found[key.lower()] = value
             elif key in DATABASE_KEYS:
-                self._under(key).left_out("It is the database's, not the project's.")
+                self._under(key).say_left_out("It is the database's, not the project's.")
             else:
                 said, near = Sentence("The language has no such key; nothing was done with it."), suggest(key, known)
-                self._under(key).unknown(joined(" ", (said, near)) if near.startswith("Did") else said)
+                self._under(key).say_unknown(join_sentences(" ", (said, near)) if near.startswith("Did") else said)
         return found
 
     def _under(self, key: str) -> Part:
@@ -108,10 +102,7 @@ class Part:
     def items(self, what: str) -> list[Part]:
         """The entries of a list."""
         if not isinstance(self.value, list) or not self.value:
-            raise InputError(
-                "not-anonylitics",
-                Sentence("{path} must be a list of {what}", path=self.path, what=what),
-            )
+            raise InputError("not-anonylitics", Sentence("{path} must be a list of {what}", path=self.path, what=what))
         return [Part(f"{self.path}[{i}]", v, self.remarks, self.hidden) for i, v in enumerate(self.value)]
 
     def text(self, key: str) -> str:
@@ -123,28 +114,28 @@ class Part:
             raise InputError("not-anonylitics", Sentence("{path} must be a text", path=self.at(key).path))
         return str(value).strip()
 
-    def unknown(self, what: str) -> None:
+    def say_unknown(self, what: str) -> None:
         """Not in the language."""
         self._say("unknown", what)
 
-    def left_out(self, what: str) -> None:
+    def say_left_out(self, what: str) -> None:
         """No counterpart."""
         self._say("left-out", what)
 
-    def adapted(self, what: str) -> None:
+    def say_adapted(self, what: str) -> None:
         """Something else took its place."""
         self._say("adapted", what)
 
-    def to_do(self, what: str) -> None:
+    def say_to_do(self, what: str) -> None:
         """Something is lacking."""
         self._say("to-do", what)
 
     def _say(self, kind: str, what: str) -> None:
-        remark = Remark(self.path, HIDDEN if self.hidden else shown(self.value), kind, Sentence(what))
+        remark = Remark(self.path, HIDDEN if self.hidden else shorten(self.value), kind, Sentence(what))
         self.remarks.setdefault(remark)
 
 
-def shown(value: Any) -> str:
+def shorten(value: Any) -> str:
     """A value in a few signs."""
     if value is None:
         return ""
@@ -173,7 +164,7 @@ def _number(part: Part) -> float | None:
 def _k_anonymity(part: Part, columns: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     k = _number(part)
     if k is None or k != int(k) or k < 2:
-        part.at("principle_value").unknown("k must be a whole number of 2 or more.")
+        part.at("principle_value").say_unknown("k must be a whole number of 2 or more.")
         return []
     return [{"k-anonymity": {"k": int(k)}}]
 
@@ -181,18 +172,18 @@ def _k_anonymity(part: Part, columns: Mapping[str, Mapping[str, Any]]) -> list[d
 def _t_closeness(part: Part, columns: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     t = _number(part)
     if t is None or not 0 < t <= 1:
-        part.at("principle_value").unknown(
-            "t must lie between 0 and 1 (the language allows whole numbers only): add {t-closeness: {t: …, column: …}}.",
+        part.at("principle_value").say_unknown(
+            "t must lie between 0 and 1 (the language allows whole numbers only): add {t-closeness: {t: …, column: …}}."
         )
         return []
     sensitive = {name: spec for name, spec in columns.items() if spec["role"] == "sensitive"}
     if not sensitive:
-        part.left_out("t-closeness protects sensitive columns, and the table has none.")
+        part.say_left_out("t-closeness protects sensitive columns, and the table has none.")
     models = []
     for name, spec in sensitive.items():
         ordered = spec.get("type") == "number" and "operation" not in spec
         distance = "ordered" if ordered else "equal"
-        part.adapted(
+        part.say_adapted(
             Sentence(
                 "The language names no distance: '{distance}' was written for the column '{column}'.",
                 distance=distance,

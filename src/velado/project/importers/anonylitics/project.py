@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from velado.errors import InputError, reason
 from velado.project.document import VERSION, Project
-from velado.project.importers.anonylitics.columns import Converted, converted, operation_part
+from velado.project.importers.anonylitics.columns import Converted, convert_column, operation_part
 from velado.project.importers.anonylitics.connection import address_of
 from velado.project.importers.anonylitics.language import OPERATIONS, PRINCIPLES, ROLES, Part, Remark, fold
 from velado.sentences import Sentence
@@ -27,9 +27,7 @@ from velado.tables.files import not_found
 MONDRIAN = {"split": "distribution", "width": "std"}
 """The thesis's method, with the width that gives its printed figures."""
 TABLE_KEYS = ("table_name", "table_schema", "anonymized_table_name", "anonymized_table_schema", "columns")
-PROJECT_KEYS = (
-    "user", "project_name", "anonymization_type", "connection", "tables", "repeated_attributes", "principles",
-)  # fmt: skip
+PROJECT_KEYS = ("user", "project_name", "anonymization_type", "connection", "tables", "repeated_attributes", "principles")
 
 
 class Imported(NamedTuple):
@@ -83,15 +81,11 @@ def _read(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise not_found(path) from None
     except UnicodeDecodeError:
-        raise InputError(
-            "unreadable-file", Sentence("the file is not {encoding}", encoding="UTF-8"), file=path
-        ) from None
+        raise InputError("unreadable-file", Sentence("the file is not {encoding}", encoding="UTF-8"), file=path) from None
     except OSError as error:
-        raise InputError(
-            "unreadable-file", Sentence("cannot read the file: {why}", why=reason(error)), file=path
-        ) from None
+        raise InputError("unreadable-file", Sentence("cannot read the file: {why}", why=reason(error)), file=path) from None
     try:
-        data = json.loads(text, object_pairs_hook=_unique, parse_constant=_refused)
+        data = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
         json.dumps(data, ensure_ascii=False).encode()  # half a character cannot be written
     except json.JSONDecodeError as error:
         raise InputError(
@@ -108,9 +102,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise InputError("bad-json", Sentence("not valid JSON: {why}", why=reason(error)), file=path) from None
     if not isinstance(data, dict):
         raise InputError(
-            "not-anonylitics",
-            Sentence("an Anonylitics project is a JSON object, not {kind}", kind=type(data).__name__),
-            file=path,
+            "not-anonylitics", Sentence("an Anonylitics project is a JSON object, not {kind}", kind=type(data).__name__), file=path
         )
     return data
 
@@ -122,7 +114,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _refused(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise ValueError(Sentence("{word} is not a JSON value", word=name))
 
 
@@ -131,7 +123,7 @@ def _project(top: Part, path: Path) -> dict[str, Any]:
     if "tables" not in given:
         raise InputError("not-anonylitics", "an Anonylitics project has 'tables', and this file has none")
     if given.get("user"):
-        top.at("user").left_out("Velado keeps no users: version control says who wrote a project file.")
+        top.at("user").say_left_out("A project file has no user: version control says who wrote it.")
     light = _is_light(top, given)
     name = top.text("project_name") or path.stem
     address = address_of(top, given)
@@ -142,9 +134,7 @@ def _project(top: Part, path: Path) -> dict[str, Any]:
     if len(tables) == 1:
         return {**project, **next(iter(shown.values()))}
     first = next(iter(shown.values()))
-    shared = [
-        k for k in ("anonymization", "models", "method") if all(k in s and s[k] == first[k] for s in shown.values())
-    ]
+    shared = [k for k in ("protection", "models", "method") if all(k in s and s[k] == first[k] for s in shown.values())]
     project |= {k: first[k] for k in shared}
     return {**project, "tables": {n: {k: v for k, v in s.items() if k not in shared} for n, s in shown.items()}}
 
@@ -153,7 +143,7 @@ def _is_light(top: Part, given: Mapping[str, Any]) -> bool:
     kind = fold(given.get("anonymization_type"))
     if kind not in ("completa", "ligera"):
         part = top.at("anonymization_type")
-        say = part.unknown if given.get("anonymization_type") else part.to_do
+        say = part.say_unknown if given.get("anonymization_type") else part.say_to_do
         say("It must be Completa or Ligera; Completa was assumed, which protects more.")
     return kind == "ligera"
 
@@ -166,17 +156,17 @@ def _tables(top: Part, light: bool, *, in_files: bool) -> list[_Table]:
     tables = []
     for part, name, schema in zip(parts, full, schemas, strict=True):
         if full.count(name) > 1:
-            raise InputError(
-                "not-anonylitics", Sentence("{path}: two tables have the name '{name}'", path=part.path, name=name)
-            )
+            raise InputError("not-anonylitics", Sentence("{path}: two tables have the name '{name}'", path=part.path, name=name))
         part.keys(TABLE_KEYS)
         for key in ("table_schema", "anonymized_table_schema"):
             if part.text(key) and in_files:
-                part.at(key).left_out("A file has no schema.")
+                part.at(key).say_left_out("A file has no schema.")
         columns = part.at("columns").items(Sentence("columns"))
         complete = not light and any(_protects(c) for c in columns)
         if not light and not complete:
-            part.adapted("No column is a quasi-identifier, so no principle can be checked: the table became light.")
+            part.say_adapted(
+                "No column is a quasi-identifier, so no principle can be checked: only operations are applied to the table."
+            )
         file = _file_name(f"{schema}_{name.rpartition('.')[2]}" if name not in names else name)
         tables.append(_Table(part, name, file, complete, _columns(columns, complete)))
     return tables
@@ -187,10 +177,8 @@ def _columns(parts: Sequence[Part], full: bool) -> dict[str, Converted]:
     for part in parts:
         name = _name(part, "column_name")
         if name in found:
-            raise InputError(
-                "duplicate-column", Sentence("{path}: the column is described twice", path=part.path), column=name
-            )
-        found[name] = converted(part, full)
+            raise InputError("duplicate-column", Sentence("{path}: the column is described twice", path=part.path), column=name)
+        found[name] = convert_column(part, full)
     return found
 
 
@@ -213,31 +201,32 @@ def _file_name(name: str) -> str:
 
 
 def _table(
-    top: Part, given: Mapping[str, Any], table: _Table, attributes: Mapping[tuple[str, str], str], tables: Sequence[_Table],
+    top: Part,
+    given: Mapping[str, Any],
+    table: _Table,
+    attributes: Mapping[tuple[str, str], str],
+    tables: Sequence[_Table],
     address: Address | None,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     if address is None:
         source, output = {"path": f"{table.file}.csv"}, {"path": _output(table, tables)}
-        table.part.at("table_name").to_do(
-            Sentence(
-                "Export the table to {file} beside the project file, or say in 'source' where it is.",
-                file=source["path"],
-            )
+        table.part.at("table_name").say_to_do(
+            Sentence("Export the table to {file} beside the project file, or say in 'source' where it is.", file=source["path"])
         )
     else:
-        source = {"database": address.written, "table": str(_names(table)[0])}
-        output = {"database": address.written, "table": str(_target(table, tables))}
+        source = {"database": address.project_value, "table": str(_names(table)[0])}
+        output = {"database": address.project_value, "table": str(_target(table, tables))}
     columns = {}
     for name, column in table.columns.items():
         own = attributes.get((table.name, name))
         columns[name] = {**column.spec, **({"attribute": own} if own else {})}
-    shown: dict[str, Any] = {} if table.full else {"anonymization": "light"}
+    shown: dict[str, Any] = {} if table.full else {"protection": "operations"}
     shown |= {"source": source, "columns": columns}
     if table.full:
         shown["models"] = _models(top, given, table)
         shown["method"] = {"mondrian": {**MONDRIAN, "represent": _represent(table)}}
     elif given.get("principles") and fold(given.get("anonymization_type")) == "ligera" and table is tables[0]:
-        top.at("principles").left_out("A light project checks no model; neither did Anonylitics.")
+        top.at("principles").say_left_out("A project of operations checks no model; neither did Anonylitics.")
     return {**shown, "output": output}
 
 
@@ -254,7 +243,7 @@ def _target(table: _Table, tables: Sequence[_Table]) -> TableName:
     every = [_names(t) for t in tables]
     source, wanted = _names(table)
     if wanted in [s for s, _ in every] or [w for _, w in every].count(wanted) > 1:
-        table.part.at("anonymized_table_name").adapted(
+        table.part.at("anonymized_table_name").say_adapted(
             "A release cannot have the name of a table or of another release: the name of the table was put before it."
         )
         wanted = replace(wanted, name=f"{table.file}_{wanted.name if wanted != source else 'anonymous'}")
@@ -267,7 +256,7 @@ def _output(table: _Table, tables: Sequence[_Table]) -> str:
     sources = {t.file for t in tables}
     taken = [_file_name(t.part.text("anonymized_table_name") or f"{t.file}_anonymous") for t in tables]
     if wanted in sources or taken.count(wanted) > 1:
-        part.at("anonymized_table_name").adapted(
+        part.at("anonymized_table_name").say_adapted(
             "A release cannot have the file of a table or of another release: the name of the table was put before it."
         )
         wanted = f"{table.file}_{wanted}" if wanted != table.file else f"{wanted}_anonymous"
@@ -281,7 +270,7 @@ def _represent(table: _Table) -> str:
         return "interval"
     for name, keep in flags.items():
         if not keep:
-            table.columns[name].part.at("keep_data_type").adapted(
+            table.columns[name].part.at("keep_data_type").say_adapted(
                 "One representative serves all columns of a table, and others must stay numbers: so does this one."
             )
     return "mode"
@@ -293,13 +282,11 @@ def _models(top: Part, given: Mapping[str, Any], table: _Table) -> list[dict[str
         found = part.keys(("principle_name", "principle_value")) if isinstance(part.value, dict) else {}
         make = PRINCIPLES.get(fold(found.get("principle_name")))
         if make is None:
-            part.unknown("The principles are k-anonymity and t-closeness; add a model of Velado yourself.")
+            part.say_unknown("The principles are k-anonymity and t-closeness; add a model of Velado yourself.")
             continue
         models += make(part, {name: c.spec for name, c in table.columns.items()})
     if not models:
-        top.at("principles").to_do(
-            "No principle was left: k = 2 was written, the weakest of all. Choose your own models."
-        )
+        top.at("principles").say_to_do("No principle was left: k = 2 was written, the weakest of all. Choose your own models.")
         models = [{"k-anonymity": {"k": 2}}]
     return models
 
@@ -307,23 +294,20 @@ def _models(top: Part, given: Mapping[str, Any], table: _Table) -> list[dict[str
 def _attributes(top: Part, given: Mapping[str, Any], tables: Sequence[_Table]) -> dict[tuple[str, str], str]:
     """The attribute of every column that needs one: repeated ones share it, others of the same name do not."""
     found: dict[tuple[str, str], str] = {}
-    groups = (
-        top.at("repeated_attributes").items(Sentence("lists of columns")) if given.get("repeated_attributes") else []
-    )
+    groups = top.at("repeated_attributes").items(Sentence("lists of columns")) if given.get("repeated_attributes") else []
     for group in groups:
         members = _members(group, tables)
         taken = [m for m in members if m in found]
         if taken:
-            group.unknown("A column is in two lists of repeated attributes; the first list counts.")
+            group.say_unknown("A column is in two lists of repeated attributes; the first list counts.")
             continue
         if len(members) < 2:
-            group.left_out("Fewer than two columns of the tables are left in the list.")
+            group.say_left_out("Fewer than two columns of the tables are left in the list.")
             continue
         specs = [next(t for t in tables if t.name == m[0]).columns[m[1]].spec for m in members]
         if any(spec != specs[0] for spec in specs):
-            group.to_do(
-                "The columns are not described alike, so they were not linked. Describe them alike, then give them one "
-                "'attribute'."
+            group.say_to_do(
+                "The columns are not described alike, so they were not linked. Describe them alike, then give them one 'attribute'."
             )
             continue
         name = members[0][1]
@@ -331,7 +315,7 @@ def _attributes(top: Part, given: Mapping[str, Any], tables: Sequence[_Table]) -
             name = ".".join(members[0])
         found |= dict.fromkeys(members, name)
         if len({m[0] for m in members}) > 1 and specs[0].get("role") == "quasi-identifier":
-            group.adapted("Mondrian recodes class by class: the same value may become different ones in two tables.")
+            group.say_adapted("Mondrian recodes class by class: the same value may become different ones in two tables.")
     everywhere = [name for t in tables for name in t.columns]
     for t in tables:
         for name in t.columns:
@@ -348,7 +332,7 @@ def _members(group: Part, tables: Sequence[_Table]) -> list[tuple[str, str]]:
         name, table = (part.text(k) if isinstance(part.value, dict) else "" for k in ("column_name", "table_name"))
         at = [t for t in tables if table in (t.name, t.part.text("table_name")) and name in t.columns]
         if len(at) != 1:
-            part.unknown("There is no such column of such a table." if not at else "Several tables have this name.")
+            part.say_unknown("There is no such column of such a table." if not at else "Several tables have this name.")
             continue
         places.append((at[0].name, name))
     return list(dict.fromkeys(places))

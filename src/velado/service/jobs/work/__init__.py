@@ -1,1 +1,1 @@
-"""The work of jobs, one module per kind; only the process of a job imports it. Each has a ``perform``."""
+"""The work of jobs, which only the process of a job imports: a module with a ``perform`` per kind, and `simple` for small ones."""

@@ -10,19 +10,19 @@ import numpy as np
 
 import velado
 from velado.questions.exploration import STATUSES, Exploration
-from velado.results import encoded
-from velado.service.documents.opening import entered
+from velado.results import encode
 from velado.service.jobs import parameters as of
+from velado.service.jobs.job_room import enter_room
 from velado.service.jobs.task import Work
-from velado.service.jobs.work.shared import given, one_table
+from velado.service.jobs.work.shared import one_table, parse_parameters
 
 NODES = "nodes.arrow"
 
 
 def perform(work: Work) -> dict[str, Any]:
     """The head of an exploration; its arrays are in a file."""
-    wanted = given(work, of.Explore)
-    with entered(work) as room:
+    wanted = parse_parameters(work, of.Explore)
+    with enter_room(work) as room:
         project = one_table(room.project(), wanted.table)
         found = velado.explore(project, most_nodes=wanted.most_nodes, progress=work.progress)
     save_nodes(found, work.task.folder / NODES)
@@ -33,12 +33,24 @@ def head(found: Exploration) -> dict[str, Any]:
     """What holds for the whole lattice."""
     best = found.optimal
     return {
-        "schema": found.SCHEMA, "project": found.project, "columns": list(found.columns), "levels": list(found.levels),
-        "labels": labels_of(found), "rows": found.rows, "limit": found.limit, "objective": found.objective,
-        "person": found.person, "models": encoded(found.models), "counts": found.counts, "nodes": len(found),
-        "statuses": list(STATUSES), "optimal": None if best is None else encoded(best), "figures": list(found.measured),
-        "whole": sorted(found.whole), "file": NODES,
-    }  # fmt: skip
+        "schema": found.SCHEMA,
+        "project": found.project,
+        "columns": list(found.columns),
+        "levels": list(found.levels),
+        "labels": labels_of(found),
+        "rows": found.rows,
+        "limit": found.limit,
+        "objective": found.objective,
+        "person": found.person,
+        "models": encode(found.models),
+        "counts": found.counts,
+        "nodes": len(found),
+        "statuses": list(STATUSES),
+        "optimal": None if best is None else encode(best),
+        "figures": list(found.measured),
+        "whole": sorted(found.whole),
+        "file": NODES,
+    }
 
 
 def labels_of(found: Exploration) -> dict[str, list[int]]:

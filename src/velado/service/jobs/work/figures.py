@@ -9,9 +9,14 @@ from typing import Any
 import numpy as np
 
 from velado.evaluation import ClassFigures, public, released_figures
+from velado.project import Project
 from velado.release.result import Release
 from velado.report.shape import shape_of
+from velado.service.jobs.work.shared import copy_texts
+from velado.tables import Session, open_table
 
+FIGURES, ROWS, CLASSES, SHAPE = "private.json", "rows.parquet", "classes.parquet", "shape.json"
+"""Files that a run leaves beside its release."""
 MOST = 5_000_000
 GROUP = 10_000
 """Rows that are read at once for a page of them."""
@@ -46,9 +51,7 @@ def save_classes(figures: ClassFigures, path: Path) -> str:
         columns.append(pa.array(found.people))
     columns.append(pa.array(found.risk))
     for named in found.sensitive.values():
-        columns += [
-            pa.array(array, mask=np.isnan(array) if array.dtype.kind == "f" else None) for array in named.values()
-        ]
+        columns += [pa.array(array, mask=np.isnan(array) if array.dtype.kind == "f" else None) for array in named.values()]
     # Names may occur twice, as a quasi-identifier may be called "risk".
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
     pyarrow.parquet.write_table(pa.Table.from_arrays(columns, _unique(found.header())), path, row_group_size=GROUP)
@@ -64,3 +67,24 @@ def _unique(names: list[str]) -> list[str]:
             made = f"{name} #{number}"
         found.append(made)
     return found
+
+
+def prefix(project: Project) -> str:
+    """What names of files about one table of several begin with."""
+    output = project.output
+    if output.path is not None:
+        return output.path.name
+    assert output.manifest is not None
+    return output.manifest.name.removesuffix(".private.json")
+
+
+def release_file_name(name: str, before: str) -> str:
+    """The name of a file about a release, or about one table of it; manifests have names of their own."""
+    return f"{before}.{name.replace('private', 'figures')}" if before else name
+
+
+def copy_rows(project: Project, path: Path) -> str:
+    """The released rows as texts, to page through; the name of the file."""
+    with open_table(project.release_source(), project.folder, Session(scratch=path.parent)) as table:
+        copy_texts(table, path, GROUP)
+    return path.name

@@ -9,10 +9,10 @@ from velado.methods import method_from
 from velado.methods.fuzzy import Fuzzy
 from velado.questions.fuzzify import Fuzzification
 from velado.report.charts.plane import across, degrees
-from velado.service.documents.opening import entered
 from velado.service.jobs import parameters as of
+from velado.service.jobs.job_room import enter_room
 from velado.service.jobs.task import Work
-from velado.service.jobs.work.shared import as_json, given
+from velado.service.jobs.work.shared import as_json, parse_parameters
 
 POINTS = 120
 """Points of a curve."""
@@ -20,14 +20,18 @@ POINTS = 120
 
 def perform(work: Work) -> dict[str, Any]:
     """The measures of the sets, and their curves."""
-    wanted = given(work, of.Fuzzify)
+    wanted = parse_parameters(work, of.Fuzzify)
     method = method_from(Fuzzy.name, {"sets": 3, **wanted.method})
     assert isinstance(method, Fuzzy)
-    with entered(work) as room:
+    with enter_room(work) as room:
         found = velado.fuzzify(
-            room.opened(work.task.source), wanted.quasi_identifiers, wanted.sensitive, method=method,
-            models=room.models(wanted.models), progress=work.progress,
-        )  # fmt: skip
+            room.resolve_source(work.task.source),
+            wanted.quasi_identifiers,
+            wanted.sensitive,
+            method=method,
+            models=room.models(wanted.models),
+            progress=work.progress,
+        )
     return {**as_json(found), "sets": curves(found)}
 
 

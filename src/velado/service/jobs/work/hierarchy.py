@@ -10,15 +10,16 @@ from velado.hierarchies import distribution_of, outline
 from velado.hierarchies.build import build_unchecked
 from velado.hierarchies.preview import preview
 from velado.project import Project
-from velado.results import encoded
+from velado.results import encode
 from velado.schema.columns import Column
 from velado.schema.values import values_of
-from velado.service.documents.discretion import discreet
-from velado.service.documents.opening import Room, entered
-from velado.service.jobs import failures
+from velado.service.jobs import failure_messages
 from velado.service.jobs import parameters as of
+from velado.service.jobs.hide_paths import discreet
+from velado.service.jobs.job_room import Room, enter_room
 from velado.service.jobs.task import Work
-from velado.service.jobs.work.shared import given, remembered_as
+from velado.service.jobs.work.shared import described_table, parse_parameters, remembered_as
+from velado.service.projects.document import Document, DocumentColumn
 from velado.tables import Session, open_table
 from velado.values import Text
 
@@ -30,69 +31,45 @@ DRAWN = 60
 
 def perform(work: Work) -> dict[str, Any]:
     """The hierarchies of all columns that have one, or of one column; a problem of one leaves the others as they are."""
-    wanted = given(work, of.Hierarchy)
-    document = _table_of(work.task.document or {}, wanted.table)
-    columns = _chosen(document, wanted)
-    with entered(work) as room:
+    wanted = parse_parameters(work, of.Hierarchy)
+    document = described_table(work, wanted.table)
+    columns = _choose_columns(document, wanted)
+    with enter_room(work) as room:
         found = {}
         for name, spec in columns.items():
             try:
-                found[name] = _one(work, room, _alone(document, name, spec), wanted)
+                found[name] = _one(work, room, _single_column(document, name, spec), wanted)
             except VeladoError as error:
                 if wanted.column is not None:
                     raise
-                found[name] = {"problem": failures.told(discreet(error, room.folder))}
+                found[name] = {"problem": failure_messages.describe_error(discreet(error, room.folder))}
     return {"columns": found}
 
 
-def _table_of(document: Mapping[str, Any], table: str | None) -> Mapping[str, Any]:
-    """The project, or one table of it."""
-    tables = document.get("tables")
-    if not isinstance(tables, Mapping):
-        return document
-    if table not in tables or not isinstance(tables[table], Mapping):
-        raise InputError("unknown-table", "which table of the project?", hint=suggest(str(table), tables))
-    return {**tables[table], "attributes": document.get("attributes") or {}}
-
-
-def _chosen(document: Mapping[str, Any], wanted: of.Hierarchy) -> dict[str, dict[str, Any]]:
-    given = document.get("columns")
-    columns = (
-        {name: described(document, name, spec) for name, spec in given.items()} if isinstance(given, Mapping) else {}
-    )
+def _choose_columns(document: Document, wanted: of.Hierarchy) -> dict[str, dict[str, Any]]:
+    columns = document.columns
     if wanted.column is None:
-        return {
-            n: s for n, s in columns.items() if s.get("role") == "quasi-identifier" or s.get("hierarchy") is not None
-        }
+        return {n: c.spec for n, c in columns.items() if c.role == "quasi-identifier" or c.hierarchy is not None}
     if wanted.column not in columns and wanted.description is None:
         raise InputError(
-            "unknown-column",
-            "the project has no such column",
-            column=wanted.column,
-            hint=suggest(wanted.column, columns),
+            "unknown-column", "the project has no such column", column=wanted.column, hint=suggest(wanted.column, columns)
         )
-    spec = columns.get(wanted.column, {"role": "quasi-identifier"})
-    if spec.get("role") == "identifier":
+    column = columns.get(wanted.column, DocumentColumn(wanted.column, "quasi-identifier", {}))
+    if column.role == "identifier":
         raise InputError("identifier", "identifiers are not generalized and not shown", column=wanted.column)
     tried = {"hierarchy": wanted.description, "format": wanted.format}
-    return {wanted.column: spec | {key: value for key, value in tried.items() if value is not None}}
+    return {wanted.column: column.spec | {key: value for key, value in tried.items() if value is not None}}
 
 
-def described(document: Mapping[str, Any], name: str, spec: Any) -> dict[str, Any]:
-    """A column with what it takes from its attribute."""
-    own = dict(spec) if isinstance(spec, Mapping) else {"role": spec}
-    attributes = document.get("attributes")
-    shared = attributes.get(str(own.get("attribute", name))) if isinstance(attributes, Mapping) else None
-    return {**(shared if isinstance(shared, Mapping) else {}), **own}
-
-
-def _alone(document: Mapping[str, Any], name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+def _single_column(document: Document, name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
     """A project of one column, so that what is not finished elsewhere does not matter."""
     kept = {key: spec[key] for key in ("type", "hierarchy", "format", "missing") if spec.get(key) is not None}
     return {
-        "source": document.get("source"), "columns": {name: {"role": "quasi-identifier", **kept}}, "rest": "drop",
+        "source": document.source or None,
+        "columns": {name: {"role": "quasi-identifier", **kept}},
+        "rest": "drop",
         "models": [{"k-anonymity": {"k": 2}}],
-    }  # fmt: skip
+    }
 
 
 def _one(work: Work, room: Room, document: Mapping[str, Any], wanted: of.Hierarchy) -> dict[str, Any]:
@@ -105,7 +82,7 @@ def _one(work: Work, room: Room, document: Mapping[str, Any], wanted: of.Hierarc
     lacking = [v for v in values if v not in built.code]
     listed = lacking[: max(UNCOVERED, wanted.values)]
     found = {
-        **encoded(preview(built, values)),
+        **encode(preview(built, values)),
         "uncovered_values": listed,
         "uncovered_counts": [values[v] for v in listed],
         "outline": outline(built, DRAWN),
@@ -137,8 +114,7 @@ def _values(work: Work, project: Project, column: Column, source: Any) -> Mappin
         with open_table(project.source, project.folder, Session(work.progress)) as table:
             if column.name not in table.header:
                 raise InputError(
-                    "unknown-column", "the table has no such column", column=column.name,
-                    hint=suggest(column.name, table.header),
-                )  # fmt: skip
+                    "unknown-column", "the table has no such column", column=column.name, hint=suggest(column.name, table.header)
+                )
             kept[key] = values_of([table.count([column.name])], column.name)
     return kept[key]  # type: ignore[no-any-return]

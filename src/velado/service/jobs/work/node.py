@@ -10,16 +10,16 @@ import numpy as np
 from velado.frequency import FrequencyTable
 from velado.project import Project
 from velado.questions.exploration import Asked, Exploration, NodeClasses
-from velado.questions.explore import check_full_domain, explored
+from velado.questions.explore import check_full_domain, explore_table
 from velado.release.count import count
 from velado.release.fit import fit
 from velado.release.people import Membership
-from velado.results import encoded
-from velado.service.documents.opening import entered
+from velado.results import encode
 from velado.service.jobs import parameters as of
+from velado.service.jobs.job_room import enter_room
 from velado.service.jobs.task import Work
 from velado.service.jobs.work.explore import NODES
-from velado.service.jobs.work.shared import given, one_table, remembered_as
+from velado.service.jobs.work.shared import one_table, parse_parameters, remembered_as
 from velado.tables import Session, open_table
 
 MOST_SIZES = 500
@@ -29,8 +29,8 @@ MOST_LABELS = 8
 
 def perform(work: Work) -> dict[str, Any]:
     """A node; a warm process has counted the table already."""
-    wanted = given(work, of.Node)
-    with entered(work) as room:
+    wanted = parse_parameters(work, of.Node)
+    with enter_room(work) as room:
         project = one_table(room.project(), wanted.table)
         found = _exploration(work, project, wanted)
         node = found.node(wanted.levels, wanted.l)
@@ -63,14 +63,12 @@ def _exploration(work: Work, project: Project, wanted: of.Node) -> Exploration:
         found = _read(job, project, counted.frequency, members)
     if found is None:
         most = of.Explore().most_nodes
-        found = explored(project, counted.frequency, members, most, follow("explore"))
+        found = explore_table(project, counted.frequency, members, most, follow("explore"))
     work.memory["exploration"] = (key, found)
     return found
 
 
-def _read(
-    job: dict[str, Any], project: Project, frequency: FrequencyTable, members: Membership | None
-) -> Exploration | None:
+def _read(job: dict[str, Any], project: Project, frequency: FrequencyTable, members: Membership | None) -> Exploration | None:
     """The nodes as their job has left them; None if the table is another one now."""
     import pyarrow as pa
 
@@ -81,11 +79,22 @@ def _read(
         nodes = pa.ipc.open_file(file).read_all()
     asked = tuple(Asked(m["name"], m["required"], tuple(m["tells"])) for m in head["models"])
     return Exploration(
-        head["project"], tuple(head["columns"]), tuple(head["levels"]), head["rows"], head["limit"], head["objective"],
-        head["person"], asked, nodes["status"].to_numpy().copy(), nodes["minimal"].to_numpy().copy(),
-        {name: nodes[name].to_numpy().copy() for name in head["figures"]}, frozenset(head["whole"]), frequency,
-        tuple(project.models), members,
-    )  # fmt: skip
+        head["project"],
+        tuple(head["columns"]),
+        tuple(head["levels"]),
+        head["rows"],
+        head["limit"],
+        head["objective"],
+        head["person"],
+        asked,
+        nodes["status"].to_numpy().copy(),
+        nodes["minimal"].to_numpy().copy(),
+        {name: nodes[name].to_numpy().copy() for name in head["figures"]},
+        frozenset(head["whole"]),
+        frequency,
+        tuple(project.models),
+        members,
+    )
 
 
 def _classes(found: NodeClasses, wanted: of.Node) -> dict[str, Any]:
@@ -95,7 +104,7 @@ def _classes(found: NodeClasses, wanted: of.Node) -> dict[str, Any]:
     rows = zip(figures.take(chosen).rows(), found.released[chosen].tolist(), strict=True)
     sizes, often = np.unique(figures.sizes, return_counts=True)
     return {
-        "node": encoded(found.node),
+        "node": encode(found.node),
         "columns": list(found.columns),
         "l": figures.l,
         "total": len(figures),

@@ -9,14 +9,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from velado.errors import InputError, Note
+from velado.errors import InputError, Note, suggest
 from velado.i18n.language import LANGUAGES
 from velado.project import Project
-from velado.results import Result, encoded
+from velado.results import Result, encode
 from velado.sentences import Sentence, into
-from velado.service.documents.opening import Room
+from velado.service.jobs.job_room import Room
 from velado.service.jobs.parameters import Parameters
 from velado.service.jobs.task import Task, Work
+from velado.service.projects.document import Document
 from velado.tables import Table
 
 Given = TypeVar("Given", bound=Parameters)
@@ -24,7 +25,7 @@ GROUP = 100_000
 """Rows that a page of a copy is looked for in."""
 
 
-def given(work: Work, kind: type[Given]) -> Given:
+def parse_parameters(work: Work, kind: type[Given]) -> Given:
     """The parameters of a task."""
     return kind.model_validate(dict(work.task.parameters))
 
@@ -38,29 +39,29 @@ def remembered_as(work: Work, *told: Any) -> str:
     return hashlib.sha256(json.dumps([told, sources], sort_keys=True, default=str).encode()).hexdigest()
 
 
-def spoken(text: object) -> dict[str, str]:
+def translate_all(text: object) -> dict[str, str]:
     """A sentence in every language."""
     return {code: into(text, code) for code in LANGUAGES}
 
 
-def told(notes: Iterable[Note]) -> list[dict[str, Any]]:
+def translate_notes(notes: Iterable[Note]) -> list[dict[str, Any]]:
     """Notes in every language."""
     return [
-        {"code": note.code, "message": spoken(note.message), **({"column": note.column} if note.column else {})}
+        {"code": note.code, "message": translate_all(note.message), **({"column": note.column} if note.column else {})}
         for note in notes
     ]
 
 
 def as_json(result: Any) -> Any:
     """What a result says, without places of the server."""
-    found = result.as_dict() if isinstance(result, Result) else encoded(result)
-    return _named(found)
+    found = result.as_dict() if isinstance(result, Result) else encode(result)
+    return _shorten_places(found)
 
 
 PLACES = ("output", "manifest", "source", "database")
 
 
-def _named(found: Any) -> Any:
+def _shorten_places(found: Any) -> Any:
     """Files and addresses by their names alone."""
     if not isinstance(found, dict):
         return found
@@ -87,7 +88,7 @@ def copy_texts(table: Table, into_file: Path, group: int = GROUP) -> None:
     """A table as a Parquet file of texts, to page through, in groups of rows; it appears when it is complete."""
     import pyarrow.parquet
 
-    rows = table.shown()
+    rows = table.text_batches()
     part = into_file.with_name(f"{into_file.name}.{os.getpid()}.part")
     try:
         os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
@@ -111,18 +112,18 @@ def release_of(task: Task) -> Mapping[str, Any]:
 def released_project(room: Room, work: Work) -> Project:
     """The project of a release as it was when it was made, its files at hand."""
     found = release_of(work.task)
-    data = room.translated(found.get("document") or work.task.document)
+    data = room.project_data(found.get("document") or work.task.document)
     levels = ((found.get("result") or {}).get("parameters") or {}).get("levels")
     if levels:
         data = at_levels(data, levels)
     folder = Path(found["folder"])
-    for table in data["tables"].values() if isinstance(data.get("tables"), Mapping) else (data,):
-        private = table["output"].get("manifest")
+    for table in Document(data).parts.values():
+        private = table.output.get("manifest")
         if private is not None and not (folder / private).is_file():
             # Its process was killed right after the release had appeared.
-            del table["output"]["manifest"]
-    project = room.loaded(data)
-    room.released(folder, project)
+            table.put("output", {key: value for key, value in table.output.items() if key != "manifest"})
+    project = room.load_project(data)
+    room.link_release(folder, project)
     return project
 
 
@@ -132,15 +133,20 @@ def one_table(project: Project, name: str | None) -> Project:
         return project
     if name is None or name not in project.tables:
         raise InputError(
-            "unknown-table", "which table of the release?",
-            hint=Sentence("Choose one of: {known}", known=list(project.tables)),
-        )  # fmt: skip
+            "unknown-table", "which table of the release?", hint=Sentence("Choose one of: {known}", known=list(project.tables))
+        )
     return project.tables[name]
+
+
+def described_table(work: Work, name: str | None) -> Document:
+    """What the document of a task says, or what it says of one of several tables."""
+    document = Document(dict(work.task.document or {}))
+    if document.is_several and name not in document.tables:
+        raise InputError("unknown-table", "which table of the project?", hint=suggest(str(name), document.tables))
+    return document.table(name if document.is_several else None)
 
 
 def at_levels(data: Mapping[str, Any], levels: Mapping[str, int]) -> dict[str, Any]:
     """A project that releases one node of the lattice, with the suppression that it allows anyway."""
-    method = data.get("method")
-    given = next(iter(method.values())) if isinstance(method, Mapping) and len(method) == 1 else None
-    limit = given.get("suppression") if isinstance(given, Mapping) else None
+    limit = Document(dict(data)).method.parameters.get("suppression")
     return {**data, "method": {"fixed": {"levels": dict(levels), **({} if limit is None else {"suppression": limit})}}}

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from velado.errors import InputError
-from velado.results import encoded
+from velado.results import encode
 from velado.sentences import Sentence
-from velado.service.documents.discretion import discreet
 from velado.service.jobs import parameters as of
+from velado.service.jobs.hide_paths import discreet
 from velado.service.jobs.task import Work
-from velado.service.jobs.work.shared import given, spoken
+from velado.service.jobs.work.shared import parse_parameters, translate_all
 from velado.service.settings import load
 from velado.studies import study
 
@@ -22,7 +22,7 @@ FIGURES = 5000
 
 def perform(work: Work) -> dict[str, Any]:
     """Published and obtained figures side by side; the files of the study are in the folder ``study``."""
-    wanted = given(work, of.Study)
+    wanted = parse_parameters(work, of.Study)
     folder, data = work.task.folder / "study", load().study_folder
     reproduce, options = study(wanted.name), wanted.model_dump(include={"rows", "seed"}, exclude_none=True)
     strange = [name for name in options if name not in signature(reproduce).parameters]
@@ -33,23 +33,29 @@ def perform(work: Work) -> dict[str, Any]:
     except InputError as error:
         if error.code == "missing-data":
             raise InputError(
-                "missing-data", "the data of this study are not there",
+                "missing-data",
+                "the data of this study are not there",
                 hint="An administrator says where they are (setting study_folder).",
-            ) from None  # fmt: skip
+            ) from None
         raise discreet(error, work.task.folder) from None
     listed = [c for c in found.compared if c.agrees is False] + [c for c in found.compared if c.agrees is not False]
     return {
         "study": wanted.name,
-        "title": spoken(found.title),
+        "title": translate_all(found.title),
         "figures": [_figure(c) for c in listed[:FIGURES]],
         "compared": sum(c.agrees is not None for c in found.compared),
-        "differing": len(found.differing),
-        "notes": [spoken(note) for note in found.notes],
+        "differing": len(found.differences),
+        "notes": [translate_all(note) for note in found.notes],
         "files": [file.relative_to(folder).as_posix() for file in found.files],
     }
 
 
 def _figure(c: Any) -> dict[str, Any]:
-    said = {"configuration": spoken(c.configuration), "figure": spoken(c.figure)}
-    return {**said, "published": encoded(c.published), "obtained": encoded(c.obtained), "agrees": c.agrees,
-            **({"why": spoken(c.why)} if c.why else {})}  # fmt: skip
+    said = {"configuration": translate_all(c.configuration), "figure": translate_all(c.figure)}
+    return {
+        **said,
+        "published": encode(c.published),
+        "obtained": encode(c.obtained),
+        "agrees": c.agrees,
+        **({"why": translate_all(c.why)} if c.why else {}),
+    }

@@ -12,8 +12,7 @@ APPEND_ONLY = {
         for what in ("UPDATE", "DELETE")
     ],
     "postgresql": [
-        "CREATE FUNCTION audit_append_only() RETURNS trigger LANGUAGE plpgsql AS "
-        "'BEGIN RAISE EXCEPTION ''append only''; END'",
+        "CREATE FUNCTION audit_append_only() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''append only''; END'",
         "CREATE TRIGGER audit_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON audit "
         "FOR EACH STATEMENT EXECUTE FUNCTION audit_append_only()",
     ],
@@ -117,9 +116,7 @@ def upgrade() -> None:
         "group_members",
         sa.Column("group_id", sa.String(), nullable=False),
         sa.Column("user_id", sa.String(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["group_id"], ["groups.id"], name=op.f("fk_group_members_group_id"), ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["group_id"], ["groups.id"], name=op.f("fk_group_members_group_id"), ondelete="CASCADE"),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_group_members_user_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("group_id", "user_id", name=op.f("pk_group_members")),
     )
@@ -134,9 +131,7 @@ def upgrade() -> None:
         sa.Column("group_id", sa.String(), nullable=True),
         sa.Column("role", sa.String(), nullable=False),
         sa.ForeignKeyConstraint(["group_id"], ["groups.id"], name=op.f("fk_members_group_id"), ondelete="CASCADE"),
-        sa.ForeignKeyConstraint(
-            ["project_id"], ["projects.id"], name=op.f("fk_members_project_id"), ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["project_id"], ["projects.id"], name=op.f("fk_members_project_id"), ondelete="CASCADE"),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_members_user_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_members")),
         sa.UniqueConstraint("project_id", "group_id", name=op.f("uq_members_project_id_group_id")),
@@ -199,9 +194,7 @@ def upgrade() -> None:
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("sealed", sa.String(), nullable=False),
         sa.Column("created", sa.DateTime(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["project_id"], ["projects.id"], name=op.f("fk_secrets_project_id"), ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["project_id"], ["projects.id"], name=op.f("fk_secrets_project_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("project_id", "name", name=op.f("pk_secrets")),
     )
     op.create_table(
@@ -212,9 +205,7 @@ def upgrade() -> None:
         sa.Column("user_id", sa.String(), nullable=True),
         sa.Column("created", sa.DateTime(), nullable=False),
         sa.Column("undoes", sa.BigInteger(), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["project_id"], ["projects.id"], name=op.f("fk_versions_project_id"), ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["project_id"], ["projects.id"], name=op.f("fk_versions_project_id"), ondelete="CASCADE"),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_versions_user_id"), ondelete="SET NULL"),
         sa.PrimaryKeyConstraint("project_id", "number", name=op.f("pk_versions")),
     )
@@ -236,9 +227,7 @@ def upgrade() -> None:
         sa.Column("used", sa.DateTime(), nullable=False),
         sa.Column("id", sa.String(), nullable=False),
         sa.Column("created", sa.DateTime(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["connection_id"], ["connections.id"], name=op.f("fk_sources_connection_id"), ondelete="SET NULL"
-        ),
+        sa.ForeignKeyConstraint(["connection_id"], ["connections.id"], name=op.f("fk_sources_connection_id"), ondelete="SET NULL"),
         sa.ForeignKeyConstraint(["upload_id"], ["uploads.id"], name=op.f("fk_sources_upload_id"), ondelete="SET NULL"),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_sources_user_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sources")),
@@ -310,9 +299,7 @@ def upgrade() -> None:
         sa.Column("created", sa.DateTime(), nullable=False),
         sa.ForeignKeyConstraint(["job_id"], ["jobs.id"], name=op.f("fk_releases_job_id"), ondelete="CASCADE"),
         sa.ForeignKeyConstraint(["judged_by"], ["users.id"], name=op.f("fk_releases_judged_by"), ondelete="SET NULL"),
-        sa.ForeignKeyConstraint(
-            ["project_id"], ["projects.id"], name=op.f("fk_releases_project_id"), ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["project_id"], ["projects.id"], name=op.f("fk_releases_project_id"), ondelete="CASCADE"),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_releases_user_id"), ondelete="SET NULL"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_releases")),
         sa.UniqueConstraint("job_id", name=op.f("uq_releases_job_id")),

@@ -1,0 +1,1 @@
+"""What keeps a service in order: the audit log, retention, storage, settings, health."""

@@ -1,0 +1,1 @@
+"""Explorations: all nodes of the lattice of a project."""

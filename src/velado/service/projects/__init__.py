@@ -1,0 +1,1 @@
+"""Projects: their documents, versions, members, checks."""

@@ -1,0 +1,1 @@
+"""Verified releases: figures, rows, reports, approval."""

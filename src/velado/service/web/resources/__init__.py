@@ -1,1 +1,0 @@
-"""The resources of ``/api/v1``, one file each. Every module has a ``router``."""

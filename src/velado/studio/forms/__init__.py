@@ -1,0 +1,1 @@
+"""What forms of pages send: from fields to documents, and back."""

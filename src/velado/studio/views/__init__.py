@@ -1,0 +1,1 @@
+"""What pages show: figures and words, made from what operations answer."""
