@@ -20,7 +20,7 @@ from velado.results import Discreet
 from velado.service.projects import hierarchies
 from velado.service.sources import operations as sources
 from velado.service.sources import uploads
-from velado.service.unit_of_work import Unasked
+from velado.service.unit_of_work import Reach, Unasked
 from velado.service.web import downloads, problems
 from velado.studio.forms import hierarchy_form as forms
 from velado.studio.forms.column_refs import column_change, column_of, other_columns, same_attribute
@@ -178,7 +178,9 @@ def one(work: Working, column: str = "", show: str = "", kind: str = "", file: s
         return work.go(work.address("hierarchies"))
     said = column_of(work, column)
     if file == "csv":
-        return downloads.send_text(hierarchies.write_file(work.call, work.id, column, work.table), f"{column}.csv")
+        # A download is no page that could ask later: as through the REST interface, it may wait for a worker.
+        asking = replace(work.call, reach=Reach.ASKS)
+        return downloads.send_text(hierarchies.write_file(asking, work.id, column, work.table), f"{column}.csv")
     chosen = kind if kind in forms.KINDS else forms.kind_of(said.hierarchy) or _usual(work, column)
     if show != WHOLE or not work.can("profile.read"):
         return _page(work, column, HierarchyPage(chosen, {}), whole=False)
